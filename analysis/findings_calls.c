@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fds.h"
+#include "fd_kind.h"
 #include "pair_map.h"
 #include "shell_word.h"
 #include "units.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fds.h"
+#include "fd_kind.h"
 #include "findings_priv.h"
 
 const char *ty_finding_kind_key(enum ty_finding_kind k)

@@ -18,7 +18,7 @@ struct going_on {
 struct reading {
 	const struct ty_flow *flow;
 	struct ty_flow_part *p;
-	const struct ty_flow_part_ask *ask;
+	const struct ty_flow_part_request *ask;
 	VEC(struct going_on) stack;
 	bool inside;	  /* the window has begun */
 	uint64_t last_ns; /* the largest time in it; TY_FLOW_NO_TIME: none yet */
@@ -166,7 +166,7 @@ static void order(struct reading *g, struct ty_flow_at *at)
 
 static int read_all(struct reading *g, struct ty_flow *f)
 {
-	const struct ty_flow_part_ask *ask = g->ask;
+	const struct ty_flow_part_request *ask = g->ask;
 	struct ty_flow_part *p = g->p;
 	struct ty_flow_at at;
 	int more = 1;
@@ -204,7 +204,7 @@ static int read_all(struct reading *g, struct ty_flow *f)
 }
 
 int ty_flow_part_read(struct ty_flow *f, struct ty_flow_names *names,
-		      const struct ty_flow_part_ask *ask, struct ty_flow_part *out)
+		      const struct ty_flow_part_request *ask, struct ty_flow_part *out)
 {
 	struct reading g = {.flow = f, .p = out, .ask = ask, .last_ns = TY_FLOW_NO_TIME};
 	int r;

@@ -58,7 +58,7 @@ struct ty_flow_part {
 };
 
 /* Request: thread tid, from..to, with limits on instructions and gaps. */
-struct ty_flow_part_ask {
+struct ty_flow_part_request {
 	int32_t tid;
 	uint64_t from_ns, to_ns; /* items without a time are included */
 	uint32_t most;
@@ -72,7 +72,7 @@ struct ty_flow_part_ask {
  * -TY_ENOMEM; -TY_EINTR when stopped. Free the part in any case.
  */
 int ty_flow_part_read(struct ty_flow *f, struct ty_flow_names *names,
-		      const struct ty_flow_part_ask *ask, struct ty_flow_part *out);
+		      const struct ty_flow_part_request *ask, struct ty_flow_part *out);
 void ty_flow_part_fini(struct ty_flow_part *p);
 
 uint32_t ty_flow_part_depths(const struct ty_flow_part *p);

@@ -467,7 +467,7 @@ static bool clock_only(const char *s, uint64_t start_ns, uint64_t length_ns,
 	return true;
 }
 
-bool ty_wall_looks(const char *s)
+bool ty_wall_time_like(const char *s)
 {
 	size_t n = strspn(s, "0123456789");
 

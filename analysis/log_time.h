@@ -60,6 +60,6 @@ bool ty_log_stamp(const char *line, size_t n, uint64_t near_ns, struct ty_log_st
 int ty_wall_time(const char *s, uint64_t start_real_ns, uint64_t length_ns, uint64_t *real_ns);
 /* True when it looks like one: with a colon, or ten or more digits (with a fraction) and nothing
  * else. */
-bool ty_wall_looks(const char *s);
+bool ty_wall_time_like(const char *s);
 
 #endif

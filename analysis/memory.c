@@ -32,7 +32,7 @@ static void shares(struct ty_memory_table *t)
 	}
 }
 
-static int count_group(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
+static int count_group(const struct ty_mem_points *p, struct ty_memory_request *asks, unsigned n,
 		       const struct ty_mem_work *work)
 {
 	static const unsigned want[] = {
@@ -89,7 +89,7 @@ int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		    const uint32_t *function_of_pc, uint32_t top, const struct ty_mem_work *work,
 		    struct ty_memory_table *out)
 {
-	struct ty_memory_ask ask = {.by = by, .top = top, .function_of_pc = function_of_pc};
+	struct ty_memory_request ask = {.by = by, .top = top, .function_of_pc = function_of_pc};
 	int r = count_group(p, &ask, 1, work);
 
 	if (r)
@@ -100,7 +100,7 @@ int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 
 struct part {
 	const struct ty_mem_points *p;
-	struct ty_memory_ask *asks;
+	struct ty_memory_request *asks;
 	unsigned n;
 	const struct ty_mem_work *work;
 	int r;
@@ -114,7 +114,7 @@ static void *answer(void *ctx)
 	return NULL;
 }
 
-int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
+int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_request *asks, unsigned n,
 			unsigned threads, const struct ty_mem_work *work)
 {
 	struct part part[16];

@@ -50,13 +50,13 @@ int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		    struct ty_memory_table *out);
 /* Several tables of different kinds, all `table` 0 before, on this many threads (each may use
  * work->bytes). 0 or as above, with incomplete tables. The caller calls fini in either case. */
-struct ty_memory_ask {
+struct ty_memory_request {
 	enum ty_memory_by by;
 	uint32_t top;
 	const uint32_t *function_of_pc;
 	struct ty_memory_table table;
 };
-int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
+int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_request *asks, unsigned n,
 			unsigned threads, const struct ty_mem_work *work);
 void ty_memory_fini(struct ty_memory_table *t);
 

@@ -35,7 +35,7 @@ struct ty_memory_targets {
 
 struct ty_memory_tab {
 	const struct ty_mem_points *p;
-	const struct ty_memory_ask *ask;
+	const struct ty_memory_request *ask;
 	struct ty_memory_tab
 		*same;	     /* table by instruction, when its counts apply to this one, too */
 	uint64_t keep_bytes; /* limit for values of rows, and targets, per pass */

@@ -56,7 +56,7 @@ struct item {
 
 struct walk {
 	const struct ty_explain *x;
-	const struct ty_spec_ask *a;
+	const struct ty_spec_query *a;
 	bool any; /* all kinds */
 	int (*take)(void *ctx, const struct item *i);
 	void *ctx;
@@ -64,7 +64,7 @@ struct walk {
 	struct ty_span_rows spans;
 };
 
-static bool in_scope(const struct ty_spec_ask *a, const struct ty_model *m, uint32_t thread)
+static bool in_scope(const struct ty_spec_query *a, const struct ty_model *m, uint32_t thread)
 {
 	if (a->scope == TY_SPEC_THREAD && thread != a->thread)
 		return false;
@@ -164,7 +164,7 @@ static int walk_spans(struct walk *w, uint32_t thread)
 
 /* Of requests without a thread nobody knows whose they are: they are everybody's, and no chosen
  * one's. */
-static bool io_in_scope(const struct ty_spec_ask *a, const struct ty_model *m,
+static bool io_in_scope(const struct ty_spec_query *a, const struct ty_model *m,
 			const struct ty_io *io, struct ty_comm_memo *memo)
 {
 	if (io->thread == TY_NONE)
@@ -220,7 +220,7 @@ static int walk(struct walk *w)
 	return r;
 }
 
-static int run(const struct ty_explain *x, const struct ty_spec_ask *a, bool any,
+static int run(const struct ty_explain *x, const struct ty_spec_query *a, bool any,
 	       int (*take)(void *ctx, const struct item *i), void *ctx)
 {
 	struct walk *w = malloc(sizeof(*w));
@@ -329,7 +329,7 @@ static void percentiles(const struct picture *p)
 	s->p999_ns = at_rank(p, s->n - 1 - s->n / 1000);
 }
 
-int ty_spectrum_find(const struct ty_explain *x, const struct ty_spec_ask *a, uint32_t cols,
+int ty_spectrum_find(const struct ty_explain *x, const struct ty_spec_query *a, uint32_t cols,
 		     struct ty_spectrum *out)
 {
 	struct picture *p = calloc(1, sizeof(*p));
@@ -421,7 +421,7 @@ static int by_place(const void *pa, const void *pb)
 	       compare(a->kind.nr, b->kind.nr);
 }
 
-int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_ask *a,
+int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_query *a,
 		      struct ty_spec_kind_sum **out, uint32_t *n)
 {
 	struct kinds k = {0};
@@ -444,7 +444,7 @@ int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_ask *a,
 /* a rectangle ------------------------------------------------------------------------------- */
 
 struct list {
-	const struct ty_spec_ask *a;
+	const struct ty_spec_query *a;
 	bool before;
 	uint64_t min, end;
 	struct ty_spec_span *v; /* a heap: the shortest of the longest on top */
@@ -509,7 +509,7 @@ static int gather(void *ctx, const struct item *i)
 	return 0;
 }
 
-int ty_spectrum_list(const struct ty_explain *x, const struct ty_spec_ask *a, bool before,
+int ty_spectrum_list(const struct ty_explain *x, const struct ty_spec_query *a, bool before,
 		     uint64_t min_ns, uint64_t end_ns, uint32_t max, struct ty_spec_span **out,
 		     uint32_t *n, uint64_t *all)
 {

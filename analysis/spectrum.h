@@ -40,7 +40,7 @@ bool ty_spec_same(const struct ty_spec_kind *a, const struct ty_spec_kind *b);
 /* Selection: all threads selected by the window, one process (ty_process_of), or one thread. */
 enum ty_spec_scope { TY_SPEC_ALL, TY_SPEC_PROCESS, TY_SPEC_THREAD };
 
-struct ty_spec_ask {
+struct ty_spec_query {
 	struct ty_window window;
 	uint8_t scope;	 /* enum ty_spec_scope */
 	uint32_t thread; /* its index, or the process's; unused for ALL */
@@ -65,7 +65,7 @@ struct ty_spectrum {
 };
 
 /* 0, -TY_ENOMEM or -TY_EINTR (x->stop); call fini in any case. */
-int ty_spectrum_find(const struct ty_explain *x, const struct ty_spec_ask *a, uint32_t cols,
+int ty_spectrum_find(const struct ty_explain *x, const struct ty_spec_query *a, uint32_t cols,
 		     struct ty_spectrum *out);
 void ty_spectrum_fini(struct ty_spectrum *s);
 
@@ -75,13 +75,13 @@ struct ty_spec_kind_sum {
 	struct ty_spec_kind kind;
 	uint64_t n, total_ns, max_ns; /* n: timed ones */
 };
-int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_ask *a,
+int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_query *a,
 		      struct ty_spec_kind_sum **out, uint32_t *n);
 
 /* The spans of a rectangle: begun in [from, to) of a's window (with `before`: also earlier ones
  * that extend into the window), and min <= length < end. Longest first, at most `max`; *all: their
  * number. The caller frees *out. 0, -TY_ENOMEM or -TY_EINTR. */
-int ty_spectrum_list(const struct ty_explain *x, const struct ty_spec_ask *a, bool before,
+int ty_spectrum_list(const struct ty_explain *x, const struct ty_spec_query *a, bool before,
 		     uint64_t min_ns, uint64_t end_ns, uint32_t max, struct ty_spec_span **out,
 		     uint32_t *n, uint64_t *all);
 

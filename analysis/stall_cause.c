@@ -6,7 +6,7 @@
  * back: TY_STALL_BACK spans or calls of one thread, SIGNALS points of a CPU.
  */
 #include "block_requests.h"
-#include "fds.h"
+#include "fd_kind.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 

@@ -8,7 +8,7 @@
  * only. Who let the lock go: the calls of TY_STALL_LOOKED threads between the last try that failed
  * and the one that did not, RELEASES of each at most.
  */
-#include "fds.h"
+#include "fd_kind.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "fds.h"
+#include "fd_kind.h"
 #include "stalls_priv.h"
 
 #define LOST_COUNTS 4 /* of time of which nothing is known, one part in so many */

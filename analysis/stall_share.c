@@ -3,12 +3,12 @@
  * Turns and parts: is what a thread waits for a lock that goes from hand to hand; or its share of a
  * work that it has handed out? Budget: TY_STALL_BACK calls or spans of one thread for each
  * question; of ty_stall_shares_out those of TY_STALL_LOOKED threads that one maker made and that
- * worked meanwhile, and FDS descriptors (fds.h); for each of these, and once more, a look at who
- * made each other thread.
+ * worked meanwhile, and FDS descriptors (fd_kind.h); for each of these, and once more, a look at
+ * who made each other thread.
  */
 #include <unistd.h>
 
-#include "fds.h"
+#include "fd_kind.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 

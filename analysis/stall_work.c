@@ -7,7 +7,7 @@
  */
 #include <unistd.h>
 
-#include "fds.h"
+#include "fd_kind.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "fds.h"
+#include "fd_kind.h"
 
 const struct ty_request *ty_wait_awaits(const struct ty_requests *r, uint32_t thread,
 					uint64_t from_ns, uint64_t to_ns,

@@ -82,7 +82,7 @@ static uint32_t handled(const struct ty_explain *x, uint32_t thread, uint32_t a,
 bool ty_wait_retry_again(const struct ty_explain *x, uint32_t thread, uint32_t a, uint32_t b)
 {
 	struct ty_syscall first = ty_model_syscall_brief(x->m, thread, a);
-	bool told_itself = false;
+	bool notified_itself = false;
 	uint32_t over = a;
 
 	if (a >= b || ty_model_syscall_brief(x->m, thread, b).nr != first.nr || !in_vain(x, &first))
@@ -94,9 +94,9 @@ bool ty_wait_retry_again(const struct ty_explain *x, uint32_t thread, uint32_t a
 		bool gives = ty_syscall_ipc(x, &c).says & TY_GIVES;
 
 		if (i < over)
-			told_itself |= gives;
-		else if (c.nr == first.nr && c.ret > 0 && told_itself)
-			told_itself = false;
+			notified_itself |= gives;
+		else if (c.nr == first.nr && c.ret > 0 && notified_itself)
+			notified_itself = false;
 		else if (gives || (c.nr == first.nr && c.ret > 0))
 			return false;
 	}

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fds.h"
+#include "fd_kind.h"
 #include "syscall_ipc.h"
 
 enum {

@@ -49,8 +49,8 @@ bool ty_wait_is_page(const struct ty_model *m, const struct ty_span *s);
 unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t call, bool room,
 			 int64_t *fd);
 /* Refines w when it only says "a descriptor": its kind, and its name if it was open before the
- * recording (fds.h; expensive, for findings only). call: TY_NONE for the name only. room: the waker
- * is known to have received data, so the thread waited to send. */
+ * recording (fd_kind.h; expensive, for findings only). call: TY_NONE for the name only. room: the
+ * waker is known to have received data, so the thread waited to send. */
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			bool room, struct ty_wait_for *w);
 /* Sets the path of a call as the wait's object if it has none; for findings. */

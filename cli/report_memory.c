@@ -40,7 +40,7 @@ static int run(struct ty_mem_report *r, const struct args *a, FILE *f, struct ty
 	struct ty_json j;
 	int e;
 
-	r->s.tell = true;
+	r->s.show_progress = true;
 	r->facts = ty_mem_facts(r->s.stream);
 	if (!r->line_bytes)
 		r->line_bytes = r->facts->line_bytes;

@@ -29,8 +29,8 @@ static int open_source(struct ty_view_flow *f, struct ty_err *err)
 	return 0;
 }
 
-static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct ty_flow_part **out,
-		     struct ty_err *err)
+static int read_part(void *ctx, const struct ty_flow_part_request *ask,
+		     const struct ty_flow_part **out, struct ty_err *err)
 {
 	struct ty_view_flow *f = ctx;
 	struct ty_flow_window w = {.from_ns = ask->from_ns, .to_ns = ask->to_ns};
@@ -60,7 +60,7 @@ static uint64_t when(const struct ty_flow_step *s)
 	return s->ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : s->ts_ns;
 }
 
-static int packets(void *ctx, const struct ty_flow_part_ask *ask, uint32_t n, uint64_t *bytes,
+static int packets(void *ctx, const struct ty_flow_part_request *ask, uint32_t n, uint64_t *bytes,
 		   struct ty_err *err)
 {
 	struct ty_view_flow *f = ctx;

@@ -4,7 +4,7 @@
 #include "now.h"
 
 /* Arranging has a small part of its own at the end. */
-static bool tell(void *ctx, const struct ty_progress *p)
+static bool progress(void *ctx, const struct ty_progress *p)
 {
 	struct ty_view_indexing *r = ctx;
 
@@ -15,7 +15,8 @@ static bool tell(void *ctx, const struct ty_progress *p)
 static void build(void *ctx)
 {
 	struct ty_view_indexing *r = ctx;
-	const struct ty_build_how how = {.memory_bytes = r->memory_bytes, .tell = tell, .ctx = r};
+	const struct ty_build_how how = {
+		.memory_bytes = r->memory_bytes, .on_progress = progress, .ctx = r};
 
 	r->rc = ty_session_build(r->s, &how, &r->err);
 }

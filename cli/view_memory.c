@@ -66,7 +66,7 @@ int ty_view_memory_open(struct ty_view_memory *v, const char *path, const struct
 {
 	int r = ty_mem_session_open(&v->s, path, &v->files, err);
 
-	v->s.tell = true;
+	v->s.show_progress = true;
 	return r ? r : read_points(v, sel, err);
 }
 

@@ -229,8 +229,8 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 	return false;
 }
 
-int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off,
-		  uint64_t *until_ns)
+int ty_code_mapping_of(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off,
+		       uint64_t *until_ns)
 {
 	struct holds h = {.hi = UINT64_MAX, .until_ns = UINT64_MAX};
 	const struct ty_code_mapping *m = NULL;

@@ -110,8 +110,8 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 /* The mapping of addr, even when its bytes are unavailable: file number, and the address's offset
  * in the file; -1 when there is none. For names and symbols. *until_ns: end of this answer's
  * validity. */
-int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off,
-		  uint64_t *until_ns);
+int ty_code_mapping_of(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off,
+		       uint64_t *until_ns);
 /* Copies up to n bytes at addr; returns how many were available (0: none). */
 size_t ty_code_read(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, void *buf,
 		    size_t n, struct ty_code_at *at);

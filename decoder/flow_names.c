@@ -170,7 +170,7 @@ static struct ty_flow_name name_at(struct ty_flow_names *n, int32_t pid, uint64_
 	struct ty_flow_name out = {.file_id = -1}, other = {.file_id = -1};
 	struct ty_code_at at = {0};
 	uint64_t off = 0;
-	int file = ty_code_whose(n->code, pid, t_ns, ip, &off, &out.until_ns);
+	int file = ty_code_mapping_of(n->code, pid, t_ns, ip, &off, &out.until_ns);
 
 	other.until_ns = out.until_ns;
 	if (file >= 0 && symbol_at(n, file, off, ip, &out))

@@ -213,7 +213,7 @@ static void note_missing(const struct ty_flow_stream *s, const struct ty_flow_it
 {
 	struct ty_flow *f = s->flow;
 	uint64_t off, until, t = f->timed && gap->tsc ? ty_flow_ns(f, gap->tsc) : UINT64_MAX - 1;
-	int file = ty_code_whose(f->code, s->now_pid, t, gap->ip, &off, &until);
+	int file = ty_code_mapping_of(f->code, s->now_pid, t, gap->ip, &off, &until);
 
 	vec_each (m, &f->missing)
 		if (m->file == file) {

@@ -28,7 +28,7 @@ static int by_size(const void *a, const void *b)
 	return compare(*x, *y);
 }
 
-static int by_whose(const void *a, const void *b)
+static int by_owner(const void *a, const void *b)
 {
 	const struct ty_flow_lost *x = a, *y = b;
 
@@ -41,9 +41,9 @@ static void sort_lost(ty_flow_losts *l)
 	size_t n = 0;
 
 	if (l->n)
-		qsort(l->v, l->n, sizeof(*l->v), by_whose);
+		qsort(l->v, l->n, sizeof(*l->v), by_owner);
 	for (size_t i = 0; i < l->n; i++)
-		if (!n || by_whose(&l->v[n - 1], &l->v[i]))
+		if (!n || by_owner(&l->v[n - 1], &l->v[i]))
 			l->v[n++] = l->v[i];
 	l->n = n;
 }
@@ -52,7 +52,7 @@ static void sort_lost(ty_flow_losts *l)
 static size_t lost_from(const ty_flow_losts *l, int32_t whose, uint64_t off)
 {
 	const struct ty_flow_lost want = {.off = off, .whose = whose};
-	return partition_point(i, 0, l->n, by_whose(&l->v[i], &want) < 0);
+	return partition_point(i, 0, l->n, by_owner(&l->v[i], &want) < 0);
 }
 
 /* The places of what was lost, from AUX records and from jumps, in order and once each. */

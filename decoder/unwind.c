@@ -310,8 +310,8 @@ static bool follows_call(struct ty_unwinder *u, const struct state *t, uint64_t 
 static bool is_without_file(struct ty_unwinder *u, const struct state *t, uint64_t pc)
 {
 	uint64_t off, until;
-	const int file =
-		ty_code_whose(u->code, (int32_t)t->s->head.pid, t->s->head.ns, pc, &off, &until);
+	const int file = ty_code_mapping_of(u->code, (int32_t)t->s->head.pid, t->s->head.ns, pc,
+					    &off, &until);
 
 	const struct info *i = file >= 0 ? info_of(u, file) : NULL;
 
@@ -322,8 +322,8 @@ static bool is_mapped(struct ty_unwinder *u, const struct state *t, uint64_t pc)
 {
 	uint64_t off, until;
 
-	return ty_code_whose(u->code, (int32_t)t->s->head.pid, t->s->head.ns, pc, &off, &until) >=
-	       0;
+	return ty_code_mapping_of(u->code, (int32_t)t->s->head.pid, t->s->head.ns, pc, &off,
+				  &until) >= 0;
 }
 
 /* The caller by the frame pointer: both machines keep the caller's and then the return address
@@ -353,7 +353,7 @@ static Dwarf_Frame *frame_at(struct ty_unwinder *u, const struct state *t, uint6
 {
 	const struct ty_stk_head *h = &t->s->head;
 	uint64_t off, until, addr;
-	const int file = ty_code_whose(u->code, (int32_t)h->pid, h->ns, pc, &off, &until);
+	const int file = ty_code_mapping_of(u->code, (int32_t)h->pid, h->ns, pc, &off, &until);
 	struct info *i = file >= 0 ? info_of(u, file) : NULL;
 	Dwarf_Frame *frame = NULL;
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "window_filter.h"
-#include "comms.h"
+#include "thread_names.h"
 #include "export_sideband.h"
 #include "format_text.h"
 #include "key_value.h"
@@ -37,7 +37,7 @@ struct export
 	const struct ty_window *w;
 	struct ty_perf_out *out;
 	struct ty_perf_exported *done;
-	struct ty_comms *comms;
+	struct ty_thread_names *comms;
 	struct ty_tgids *tgids;
 	uint32_t *told; /* by tid: which name perf was told, hashed; 0: none */
 	struct ty_buf rec;
@@ -78,10 +78,10 @@ static void pad(struct ty_buf *b)
 /* perf learns a name when it first matters, and when it has changed. */
 static void tell_name(struct export *x, const struct ty_event *ev)
 {
-	const char *comm = ty_comms_get(x->comms, ev->tid);
+	const char *comm = ty_thread_names_get(x->comms, ev->tid);
 	uint32_t h = 2166136261u;
 
-	if (ev->tid <= 0 || ev->tid > TID_MAX || !ty_comms_known(x->comms, ev->tid))
+	if (ev->tid <= 0 || ev->tid > TID_MAX || !ty_thread_names_known(x->comms, ev->tid))
 		return;
 	for (const char *p = comm; *p; p++)
 		h = (h ^ (uint8_t)*p) * 16777619u;
@@ -197,7 +197,7 @@ static bool chosen(const struct export *x, const struct ty_event *ev)
 		return x->any && ty_window_has_gap(x->w, ev);
 	return ev->ts_ns >= x->w->from_ns && ev->ts_ns < x->w->to_ns &&
 	       ty_window_has_tid(x->w, ev->tid) &&
-	       (!x->w->comms_n || ty_window_has_comm(x->w, ty_comms_get(x->comms, ev->tid)));
+	       (!x->w->comms_n || ty_window_has_comm(x->w, ty_thread_names_get(x->comms, ev->tid)));
 }
 
 static int put_events(struct export *x, struct ty_export_sideband *side, struct ty_err *err)
@@ -214,7 +214,7 @@ static int put_events(struct export *x, struct ty_export_sideband *side, struct 
 			side, ev.ts_ns < x->w->to_ns ? ev.ts_ns : x->w->to_ns - 1, err);
 		if (r)
 			return r;
-		if (ty_comms_feed(x->comms, &ev) || ty_tgids_feed(x->tgids, &ev))
+		if (ty_thread_names_feed(x->comms, &ev) || ty_tgids_feed(x->tgids, &ev))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 				       "out of memory for thread names");
 		if (!chosen(x, &ev))
@@ -428,7 +428,7 @@ int ty_export_perf(struct ty_session *s, const struct ty_window *w, const char *
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	*x = (struct export){.s = s, .w = w, .done = done};
 	ty_buf_init(&x->rec, UINT16_MAX);
-	x->comms = ty_comms_new(t->cmdlines.s, threads.s);
+	x->comms = ty_thread_names_new(t->cmdlines.s, threads.s);
 	x->tgids = ty_tgids_new(threads.s);
 	x->told = calloc(TID_MAX + 1, sizeof(*x->told));
 	if (!x->comms || !x->tgids || !x->told)
@@ -437,7 +437,7 @@ int ty_export_perf(struct ty_session *s, const struct ty_window *w, const char *
 		r = ty_perf_out_new(path, &x->out, err);
 	r = r ? r : all(x, err);
 	ty_perf_out_free(x->out);
-	ty_comms_free(x->comms);
+	ty_thread_names_free(x->comms);
 	ty_tgids_free(x->tgids);
 	ty_buf_fini(&x->rec);
 	free(x->told);

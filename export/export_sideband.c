@@ -38,7 +38,7 @@ struct ty_export_sideband {
 	struct ty_perf *f;
 	struct ty_perf_out *out;
 	const struct ty_window *w;
-	const struct ty_comms *comms;
+	const struct ty_thread_names *comms;
 	struct ty_text section;
 	VEC(struct rec) recs;
 	struct ty_buf bodies;
@@ -250,7 +250,7 @@ static int cut(struct ty_export_sideband *s, uint64_t from_ns, uint64_t to_ns, s
 }
 
 int ty_export_sideband_new(const struct ty_trace *t, struct ty_perf_out *out,
-			   const struct ty_window *w, const struct ty_comms *comms,
+			   const struct ty_window *w, const struct ty_thread_names *comms,
 			   struct ty_export_sideband **side, struct ty_err *err)
 {
 	struct ty_text section = ty_trace_section(t, TY_SEC_PERF);
@@ -358,7 +358,7 @@ int ty_export_sideband_until(struct ty_export_sideband *s, uint64_t ns, struct t
 		if (r->type == TY_PERF_AUXTRACE)
 			e = put_aux(s, r, err);
 		else if (r->type != TY_PERF_SAMPLE || !s->w->comms_n ||
-			 ty_window_has_comm(s->w, ty_comms_get(s->comms, r->tid)))
+			 ty_window_has_comm(s->w, ty_thread_names_get(s->comms, r->tid)))
 			ty_perf_out_rec(s->out, r->type, r->misc, body_of(s, r), r->n);
 	}
 	return e;

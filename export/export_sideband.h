@@ -6,7 +6,7 @@
 #ifndef TY_EXPORT_SIDEBAND_H
 #define TY_EXPORT_SIDEBAND_H
 
-#include "comms.h"
+#include "thread_names.h"
 #include "perf_data.h"
 #include "perf_out.h"
 #include "trace.h"
@@ -21,7 +21,7 @@ struct ty_export_sideband;
  * NULL when t has no such section. 0 or -TY_E....
  */
 int ty_export_sideband_new(const struct ty_trace *t, struct ty_perf_out *out,
-			   const struct ty_window *w, const struct ty_comms *comms,
+			   const struct ty_window *w, const struct ty_thread_names *comms,
 			   struct ty_export_sideband **side, struct ty_err *err);
 void ty_export_sideband_free(struct ty_export_sideband *s);
 /* Writes the records up to ns. 0 or -TY_E.... */

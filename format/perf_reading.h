@@ -38,11 +38,11 @@ struct ty_perf_reading {
 	uint32_t cpus;
 	bool idle_seen;		/* an idle CPU had an event: the whole machine was recorded */
 	bool index, index_tids; /* ID_INDEX: present; names threads */
-	VEC(struct ty_perf_id_cpu) ids;	     /* of ID_INDEX */
-	VEC(struct ty_perf_id_count) at_end; /* losses that perf counted at its end, by event */
-	uint64_t told[TY_DAT_CPUS_MAX];	     /* lost events with a known time, by CPU */
-	uint64_t counted[TY_DAT_CPUS_MAX];   /* all lost events according to perf, by CPU */
-	uint64_t lost_nowhere;		     /* lost events without CPU and time */
+	VEC(struct ty_perf_id_cpu) ids;	       /* of ID_INDEX */
+	VEC(struct ty_perf_id_count) at_end;   /* losses that perf counted at its end, by event */
+	uint64_t lost_placed[TY_DAT_CPUS_MAX]; /* lost events with a known time, by CPU */
+	uint64_t counted[TY_DAT_CPUS_MAX];     /* all lost events according to perf, by CPU */
+	uint64_t lost_nowhere;		       /* lost events without CPU and time */
 	int32_t on[TY_DAT_CPUS_MAX]; /* thread on each CPU, from SWITCH records; -1: unknown */
 };
 

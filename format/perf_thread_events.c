@@ -83,12 +83,12 @@ static bool format_is(const char *text, const char *name, unsigned *id)
 int ty_perf_kinds_add(struct ty_perf_reading *rd)
 {
 	uint8_t used[65536 / 8] = {1};
-	bool told[TY_PERF_KINDS] = {[TY_PERF_KIND_SWITCH] = true};
+	bool lost_placed[TY_PERF_KINDS] = {[TY_PERF_KIND_SWITCH] = true};
 	uint32_t next = 65535;
 	unsigned id;
 
 	vec_each (e, &rd->p->events)
-		told[TY_PERF_KIND_SWITCH] &= !ty_perf_has_switches(&e->attr);
+		lost_placed[TY_PERF_KIND_SWITCH] &= !ty_perf_has_switches(&e->attr);
 	vec_each (f, &rd->t->formats) {
 		format_is(f->text.s, "", &id);
 		if (id < 65536)
@@ -97,15 +97,15 @@ int ty_perf_kinds_add(struct ty_perf_reading *rd)
 			if (!strcmp(f->system, kinds[k].system) &&
 			    format_is(f->text.s, kinds[k].same, &id))
 				vec_each (e, &rd->p->events)
-					told[k] |= ty_perf_is_tracepoint(&e->attr) &&
-						   e->attr.config == id;
+					lost_placed[k] |= ty_perf_is_tracepoint(&e->attr) &&
+							  e->attr.config == id;
 	}
 	for (unsigned k = 0; k < TY_PERF_KINDS; k++) {
 		struct ty_event_format f = {.system = "perf"};
 		char text[2048];
 		int n, r;
 
-		if (told[k])
+		if (lost_placed[k])
 			continue;
 		while (next && used[next / 8] >> next % 8 & 1)
 			next--;

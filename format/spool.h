@@ -163,8 +163,8 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err);
  * Sets a progress callback (bytes done, total) for ty_spool_finish; called often, from the thread
  * that called ty_spool_finish.
  */
-void ty_spool_on_finish(struct ty_spool *s, void (*tell)(void *ctx, uint64_t done, uint64_t total),
-			void *ctx);
+void ty_spool_on_finish(struct ty_spool *s,
+			void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx);
 /* True when the finished file is at its path, even if ty_spool_finish failed to sync it. */
 bool ty_spool_is_finished(const struct ty_spool *s);
 /* True when the spool's file was removed before it was finished: its content is lost on close. */

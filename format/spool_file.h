@@ -63,8 +63,9 @@ struct ty_spool {
 	_Atomic int failed;	     /* TY_E... of the first failure; 0 */
 	atomic_bool err_ready;	     /* err holds the sentence for `failed` */
 	struct ty_err err;
-	void (*tell)(void *ctx, uint64_t done, uint64_t total); /* progress of finishing; NULL */
-	void *tell_ctx;
+	void (*progress)(void *ctx, uint64_t done,
+			 uint64_t total); /* progress of finishing; NULL */
+	void *progress_ctx;
 	_Atomic uint64_t done; /* bytes that finishing has recompressed or copied */
 	uint64_t total;
 };

@@ -77,7 +77,7 @@ static void *part_main(void *arg)
 		/* A smaller chunk reduces the work left for copying. */
 		atomic_fetch_add(&k->spool->done, e->h.raw + was - e->h.stored);
 		if (pthread_equal(pthread_self(), k->caller))
-			ty_v7_tell(k->spool);
+			ty_v7_progress(k->spool);
 	}
 	if (r && !atomic_exchange(&k->failed, true))
 		k->err = err; /* read after all threads have ended */

@@ -138,7 +138,7 @@ static void find_kept(struct ty_trace *t)
 		t->begins_later = machine;
 }
 
-int ty_trace_open_progress(const char *path, ty_trace_progress *tell, void *ctx,
+int ty_trace_open_progress(const char *path, ty_trace_progress *progress, void *ctx,
 			   struct ty_trace **out, struct ty_err *err)
 {
 	struct ty_trace *t = calloc(1, sizeof(*t));
@@ -152,8 +152,8 @@ int ty_trace_open_progress(const char *path, ty_trace_progress *tell, void *ctx,
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	}
 	t->priv->fd = t->priv->data_fd = -1;
-	t->priv->tell = tell;
-	t->priv->tell_ctx = ctx;
+	t->priv->progress = progress;
+	t->priv->progress_ctx = ctx;
 	t->priv->meta_left = META_BUDGET;
 	t->priv->unpack_left = UNPACK_BUDGET;
 	ty_buf_init(&t->priv->note, 4096);

@@ -94,7 +94,7 @@ struct ty_trace {
 int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err);
 /* The same with a progress callback, called while a perf.data file is read (part: 0 to 1). */
 typedef void ty_trace_progress(void *ctx, double part);
-int ty_trace_open_progress(const char *path, ty_trace_progress *tell, void *ctx,
+int ty_trace_open_progress(const char *path, ty_trace_progress *progress, void *ctx,
 			   struct ty_trace **out, struct ty_err *err);
 void ty_trace_close(struct ty_trace *t);
 /* True for a perf.data file with events: tracepoints, or Intel PT with switches of threads. */

@@ -59,8 +59,8 @@ struct ty_trace_private {
 	uint64_t unpack_left; /* remaining budget for decompressing v7 sections: bounds time */
 	uint64_t chunks_all;  /* over all streams, for TY_CHUNKS_MAX */
 	uint64_t streams_cut, first_cut;
-	ty_trace_progress *tell; /* NULL */
-	void *tell_ctx;
+	ty_trace_progress *progress; /* NULL */
+	void *progress_ctx;
 	VEC(char *) kept; /* all texts */
 	VEC(struct ty_stream_data) data;
 	VEC(struct ty_section_text) sections;

@@ -24,7 +24,7 @@
 #define ATTR_USE_CLOCKID (1u << 25)
 #define THREADS_BYTES	 (256u << 20)
 #define IDS_MAX		 (4u << 20) /* losses of further ids have no CPU */
-#define TELL_EVERY	 (1u << 14) /* records */
+#define PROGRESS_EVERY	 (1u << 14) /* records */
 #define HEAD_RECORDS	 65536u	    /* by then the file has described its AUX data */
 
 static int read_formats(struct ty_trace *t, uint64_t off, uint64_t n, struct ty_err *err)
@@ -82,7 +82,7 @@ static int lost(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 	if (ty_perf_lost(r, &l) || !l.count)
 		return 0;
 	if (id->time) {
-		rd->told[id->cpu] += l.count;
+		rd->lost_placed[id->cpu] += l.count;
 		if (r->type == TY_PERF_LOST) /* may include switches; otherwise samples only */
 			rd->on[id->cpu] = -1;
 		return ty_perf_queue_lost(rd->queue, id->cpu, id->time, l.count, err);
@@ -125,11 +125,11 @@ static int lost_at_end(struct ty_perf_reading *rd, struct ty_err *err)
 			nowhere += e->count;
 	}
 	for (uint32_t cpu = 0; cpu < rd->cpus && !r; cpu++) {
-		uint64_t all = rd->counted[cpu], told = rd->told[cpu];
+		uint64_t all = rd->counted[cpu], lost_placed = rd->lost_placed[cpu];
 
-		had += told;
-		if (all > told)
-			r = ty_perf_queue_lost(rd->queue, cpu, UINT64_MAX, all - told, err);
+		had += lost_placed;
+		if (all > lost_placed)
+			r = ty_perf_queue_lost(rd->queue, cpu, UINT64_MAX, all - lost_placed, err);
 	}
 	/* Of per-thread recordings only the sum can be compared. */
 	if (nowhere > had)
@@ -200,13 +200,13 @@ static int record(struct ty_perf_reading *rd, const struct ty_perf_rec *r, struc
 	return lost(rd, r, &id, err);
 }
 
-static void tell(const struct ty_perf_reading *rd)
+static void progress(const struct ty_perf_reading *rd)
 {
 	const struct ty_trace_private *v = rd->t->priv;
 	uint64_t done, all;
 
 	ty_perf_progress(rd->p, &done, &all);
-	v->tell(v->tell_ctx, all ? (double)done / (double)all : 0);
+	v->progress(v->progress_ctx, all ? (double)done / (double)all : 0);
 }
 
 static int read_records(struct ty_perf_reading *rd, struct ty_err *err)
@@ -223,8 +223,8 @@ static int read_records(struct ty_perf_reading *rd, struct ty_err *err)
 		e = record(rd, &r, err);
 		if (e)
 			return e;
-		if (t->priv->tell && !(++n % TELL_EVERY))
-			tell(rd);
+		if (t->priv->progress && !(++n % PROGRESS_EVERY))
+			progress(rd);
 	}
 	if (e && e != -TY_EFORMAT) {
 		*err = cut;

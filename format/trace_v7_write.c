@@ -259,11 +259,11 @@ static int put(struct ty_v7 *f, const void *p, size_t n, uint64_t off)
 	return ty_pwrite(f->fd, p, n, off) ? write_failed(f) : 0;
 }
 
-void ty_spool_on_finish(struct ty_spool *s, void (*tell)(void *ctx, uint64_t done, uint64_t total),
-			void *ctx)
+void ty_spool_on_finish(struct ty_spool *s,
+			void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
 {
-	s->tell = tell;
-	s->tell_ctx = ctx;
+	s->progress = progress;
+	s->progress_ctx = ctx;
 }
 
 /* Recompressed chunks count with their uncompressed size, copied ones with their stored size: the
@@ -337,7 +337,7 @@ static int write_data(struct ty_v7 *f)
 			r = copy(f, e->off + sizeof(e->h), to, e->h.stored);
 			to += e->h.stored;
 			atomic_fetch_add(&f->spool->done, e->h.stored);
-			ty_v7_tell(f->spool);
+			ty_v7_progress(f->spool);
 		}
 	}
 	return r;

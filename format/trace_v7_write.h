@@ -53,10 +53,10 @@ int ty_spool_repack(struct ty_spool *s, struct ty_spool_scan *scan, struct ty_er
 
 bool ty_v7_is_lz4(const struct ty_spool_chunk *h);
 /* Reports progress to the caller of ty_spool_finish; only from its thread. */
-static inline void ty_v7_tell(const struct ty_spool *s)
+static inline void ty_v7_progress(const struct ty_spool *s)
 {
-	if (s->tell)
-		s->tell(s->tell_ctx, atomic_load(&s->done), s->total);
+	if (s->progress)
+		s->progress(s->progress_ctx, atomic_load(&s->done), s->total);
 }
 
 int ty_v7_no_memory(struct ty_v7 *f);

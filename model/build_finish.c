@@ -302,7 +302,7 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 		ty_table_fill_fini(&b->fill[i]);
 	m->store = b->store;
 	b->store = NULL;
-	r = ty_model_attach(m, false);
+	r = ty_model_load(m, false);
 	if (!r && b->index && m->store->used >= b->facts.index_min)
 		ty_index_commit_model(b->index, m);
 	return r;

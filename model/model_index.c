@@ -48,7 +48,7 @@ static bool attach_model(void *ctx, struct ty_store *store)
 	}
 	m->body = a->body;
 	m->store = store;
-	if (ty_model_attach(m, true)) {
+	if (ty_model_load(m, true)) {
 		ty_model_free(m);
 		return false;
 	}

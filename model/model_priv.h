@@ -2,7 +2,7 @@
 /*
  * The model's internals: tables (table.h) and a few small arrays, all in one store (store.h),
  * identical whether just built or loaded from an index file (index_file.h). build_finish.c writes
- * them, attach.c loads them and checks every number; then const.
+ * them, model_load.c loads them and checks every number; then const.
  */
 #ifndef TY_MODEL_PRIV_H
 #define TY_MODEL_PRIV_H
@@ -166,6 +166,6 @@ struct ty_model {
  * as indices. check: the store is an index file, so compare its hashes. 0, -TY_EFORMAT, -TY_ENOMEM;
  * on failure the caller frees m.
  */
-int ty_model_attach(struct ty_model *m, bool check);
+int ty_model_load(struct ty_model *m, bool check);
 
 #endif

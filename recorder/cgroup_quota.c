@@ -407,8 +407,8 @@ static bool scan_due(struct ty_quotas *q, uint64_t mono_ns)
 	return true;
 }
 
-void ty_quotas_look(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *ctx,
-		    struct ty_buf *out)
+void ty_quotas_sample(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *ctx,
+		      struct ty_buf *out)
 {
 	struct look l = {.q = q,
 			 .trace_ns = trace_ns,

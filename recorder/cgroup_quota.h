@@ -53,8 +53,8 @@ void ty_quotas_close(struct ty_quotas *q);
  * earlier ones in it. trace_ns: returns the current trace clock; called only when a line is
  * written. All lines together are at most 64 MB.
  */
-void ty_quotas_look(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *ctx,
-		    struct ty_buf *out);
+void ty_quotas_sample(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *ctx,
+		      struct ty_buf *out);
 /* Time of the next sample (CLOCK_MONOTONIC): sampling takes at most 0.5% of a CPU, and walks as
  * much. */
 uint64_t ty_quotas_next_ns(const struct ty_quotas *q);

@@ -129,7 +129,7 @@ struct scratch {
 	char bytes[TY_EV_BYTES];
 };
 /* Arguments of a call whose strings (bits) were not in memory. */
-struct owed {
+struct deferred {
 	__u64 a[TY_EV_ARGS];
 	__u32 nr, strings;
 };
@@ -163,8 +163,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
 	__type(key, __u32);
-	__type(value, struct owed);
-} owed SEC(".maps");
+	__type(value, struct deferred);
+} deferred SEC(".maps");
 
 const volatile __u32 everybody; /* is traced but the process `own`; else who is marked in tids */
 const volatile __u32 own;
@@ -286,13 +286,13 @@ static __always_inline void get_args(__u64 a[6])
 	ARGS(a, r);
 }
 
-static __always_inline void owe(__u8 *byte, __u32 tid, __u32 nr, const __u64 a[6], __u32 strings)
+static __always_inline void defer(__u8 *byte, __u32 tid, __u32 nr, const __u64 a[6], __u32 strings)
 {
-	struct owed o = {.nr = nr, .strings = strings};
+	struct deferred o = {.nr = nr, .strings = strings};
 
 	__builtin_memcpy(o.a, a, sizeof(o.a));
-	if (!bpf_map_update_elem(&owed, &tid, &o, BPF_ANY))
-		*byte |= TY_EV_OWED;
+	if (!bpf_map_update_elem(&deferred, &tid, &o, BPF_ANY))
+		*byte |= TY_EV_DEFERRED;
 }
 
 /* Starts on a traced thread's system call: its arguments and the thread's byte (NULL: none).
@@ -328,7 +328,7 @@ SEC("tp") int enter_call(struct call *c)
 	if (at < TY_EV_ARGS && a[at])
 		put_sockaddr(c, tid, nr, at, a[at], a[at + 1]);
 	if (faults && byte && what->exit)
-		owe(byte, tid, nr, a, faults);
+		defer(byte, tid, nr, a, faults);
 	return 0;
 }
 
@@ -346,7 +346,7 @@ SEC("tp") int enter_exec(struct call *c)
 	path = at ? a[1] : a[0];
 	list = at ? a[2] : a[1];
 	if (path && !put_string(c, tid, nr, at, path, 0) && byte && what->exit)
-		owe(byte, tid, nr, a, 1u << at);
+		defer(byte, tid, nr, a, 1u << at);
 	if (list)
 		put_list(c, tid, nr, at + 1, list);
 	return 0;
@@ -356,19 +356,19 @@ SEC("tp") int leave(struct call *c)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), nr = c->nr;
 	__u8 *byte = tid_byte(tid);
-	struct owed *o;
+	struct deferred *o;
 
-	if (!byte || !(*byte & TY_EV_OWED))
+	if (!byte || !(*byte & TY_EV_DEFERRED))
 		return 0;
-	*byte &= ~TY_EV_OWED;
-	o = bpf_map_lookup_elem(&owed, &tid);
+	*byte &= ~TY_EV_DEFERRED;
+	o = bpf_map_lookup_elem(&deferred, &tid);
 	if (!o)
 		return 0;
 #pragma unroll
 	for (int i = 0; i < TY_EV_ARGS; i++)
 		if (o->nr == nr && o->strings >> i & 1)
 			put_string(c, tid, nr, i, o->a[i], TY_EVF_EXIT);
-	bpf_map_delete_elem(&owed, &tid);
+	bpf_map_delete_elem(&deferred, &tid);
 	return 0;
 }
 
@@ -527,15 +527,15 @@ SEC("raw_tp/sched_process_exec") int executed(struct bpf_raw_tracepoint_args *c)
 	struct linux_binprm *b = (void *)c->args[2];
 	unsigned long from, to, n;
 	struct scratch *s = scratch(1);
-	struct owed *o;
+	struct deferred *o;
 	long r;
 
 	if (off || !s || !is_traced(byte, id))
 		return 0;
 	s->head.tid = tid;
-	o = then && *then & TY_EV_OWED ? bpf_map_lookup_elem(&owed, &old) : 0;
+	o = then && *then & TY_EV_DEFERRED ? bpf_map_lookup_elem(&deferred, &old) : 0;
 	if (o) { /* the memory of the call is gone, but the kernel has its copy */
-		*then &= ~TY_EV_OWED;
+		*then &= ~TY_EV_DEFERRED;
 		r = bpf_probe_read_kernel_str(s->bytes, sizeof(s->bytes),
 					      BPF_CORE_READ(b, filename));
 		s->head.tid = old;
@@ -545,7 +545,7 @@ SEC("raw_tp/sched_process_exec") int executed(struct bpf_raw_tracepoint_args *c)
 		s->head.arg = !(o->strings & 1);
 		s->head.flags = TY_EVF_EXIT | (r < 0 ? TY_EVF_FAULT : 0);
 		emit(c, s, r > 0 ? r : 0);
-		bpf_map_delete_elem(&owed, &old);
+		bpf_map_delete_elem(&deferred, &old);
 		s->head.tid = tid;
 	}
 	from = BPF_CORE_READ(task, mm, arg_start);

@@ -25,7 +25,7 @@ enum ty_ev_fds {
 };
 
 /* One byte per thread id, 64 in an element. */
-enum { TY_EV_TRACED = 1, TY_EV_OWED = 2, TY_EV_TIDS = 64 };
+enum { TY_EV_TRACED = 1, TY_EV_DEFERRED = 2, TY_EV_TIDS = 64 };
 struct ty_ev_tids {
 	__u8 of[TY_EV_TIDS];
 };

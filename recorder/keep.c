@@ -55,7 +55,7 @@ struct ty_keep {
 	uint64_t begun_mono_ns, begun_trace_ns;
 	uint64_t mark_at_ns; /* the next mark, for the time's sake */
 	uint64_t rest_ns;    /* no mark for the size's sake before */
-	uint64_t look_at_ns;
+	uint64_t check_at_ns;
 	uint64_t quota_dropped, steal_dropped, quota_left_out;
 	bool told, failed; /* that a mark could not be made; a drop failed */
 };
@@ -119,7 +119,7 @@ void ty_keep_free(struct ty_keep *k)
 
 uint64_t ty_keep_next_ns(const struct ty_keep *k)
 {
-	return k ? k->look_at_ns : UINT64_MAX;
+	return k ? k->check_at_ns : UINT64_MAX;
 }
 
 uint64_t ty_keep_from_ns(const struct ty_keep *k)
@@ -327,7 +327,7 @@ static bool too_much(const struct ty_keep *k, uint64_t bound)
 	       (bytes > 2 * most || ty_spool_written(k->r->spool) - k->mark[0].written >= most / 4);
 }
 
-int ty_keep_look(struct ty_keep *k, struct ty_err *err)
+int ty_keep_check(struct ty_keep *k, struct ty_err *err)
 {
 	const uint64_t most = k->r->o->keep_bytes, span = k->r->o->keep_ns;
 	const struct mark *last = k->n ? &k->mark[k->n - 1] : &k->now;
@@ -342,11 +342,11 @@ int ty_keep_look(struct ty_keep *k, struct ty_err *err)
 	while (!e && k->n &&
 	       ((span && now >= k->mark[0].mono_ns + span) || too_much(k, most - most / PARTS)))
 		e = drop(k, err);
-	k->look_at_ns = k->mark_at_ns;
-	if (span && k->n && k->mark[0].mono_ns + span < k->look_at_ns)
-		k->look_at_ns = k->mark[0].mono_ns + span;
-	if (most && now + LOOK_NS < k->look_at_ns)
-		k->look_at_ns = now + LOOK_NS;
+	k->check_at_ns = k->mark_at_ns;
+	if (span && k->n && k->mark[0].mono_ns + span < k->check_at_ns)
+		k->check_at_ns = k->mark[0].mono_ns + span;
+	if (most && now + LOOK_NS < k->check_at_ns)
+		k->check_at_ns = now + LOOK_NS;
 	return e;
 }
 

@@ -25,7 +25,7 @@ void ty_keep_free(struct ty_keep *k);
 uint64_t ty_keep_next_ns(const struct ty_keep *k);
 /* Drops data that is too old, or beyond the size limit. After a failure the recording must end,
  * because its size is no longer bounded; the file stays readable. */
-int ty_keep_look(struct ty_keep *k, struct ty_err *err);
+int ty_keep_check(struct ty_keep *k, struct ty_err *err);
 
 /* Call after the readers have ended: their last data may exceed the limit. */
 int ty_keep_end(struct ty_keep *k, struct ty_err *err);

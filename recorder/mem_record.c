@@ -83,7 +83,7 @@ static struct info *make_info(const struct ty_spe_pmu *pmus, const uint8_t *pmu_
 
 /* All threads of the processes, the first of the first process in front; who has ended meanwhile
  * has none, but for the first. */
-static int list_tids(const struct ty_spe_whom *w, int **tids, size_t *n, struct ty_err *err)
+static int list_tids(const struct ty_spe_target *w, int **tids, size_t *n, struct ty_err *err)
 {
 	int e = 0;
 
@@ -111,7 +111,7 @@ static unsigned assign(const struct ty_spe_pmu *pmus, unsigned pmus_n, const uns
 }
 
 static int open_on(struct ty_aux_rec **out, const struct ty_spe_opts *o,
-		   const struct ty_spe_whom *w, struct ty_aux_events *ev,
+		   const struct ty_spe_target *w, struct ty_aux_events *ev,
 		   const struct ty_spe_pmu *pmus, struct ty_err *err)
 {
 	struct perf_event_attr attrs[TY_SPE_PMUS_MAX];
@@ -150,7 +150,7 @@ static int open_on(struct ty_aux_rec **out, const struct ty_spe_opts *o,
 }
 
 int ty_spe_rec_open(struct ty_aux_rec **out, const struct ty_spe_opts *o,
-		    const struct ty_spe_whom *w, const unsigned *cpus, unsigned n,
+		    const struct ty_spe_target *w, const unsigned *cpus, unsigned n,
 		    struct ty_err *err)
 {
 	struct ty_spe_pmu pmus[TY_SPE_PMUS_MAX];
@@ -235,7 +235,7 @@ static void put_maps(struct ty_buf *b, pid_t pid)
 		fclose(f);
 }
 
-void ty_spe_put_running(struct ty_buf *b, const struct ty_spe_whom *w)
+void ty_spe_put_running(struct ty_buf *b, const struct ty_spe_target *w)
 {
 	DIR *d = w->command || w->pids_n ? NULL : opendir("/proc");
 	struct dirent *e;

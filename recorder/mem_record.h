@@ -9,7 +9,7 @@
 #include "aux_record.h"
 #include "spe_pmu.h"
 
-struct ty_spe_whom {
+struct ty_spe_target {
 	pid_t command;	   /* has not called execve yet: sampling begins with its execve; 0: none */
 	const pid_t *pids; /* processes with all their threads */
 	size_t pids_n;	   /* 0 and no command: all threads */
@@ -17,9 +17,9 @@ struct ty_spe_whom {
 
 /* `cpus`: the n online ones. 0 or -TY_E..., err says what to do. */
 int ty_spe_rec_open(struct ty_aux_rec **out, const struct ty_spe_opts *o,
-		    const struct ty_spe_whom *w, const unsigned *cpus, unsigned n,
+		    const struct ty_spe_target *w, const unsigned *cpus, unsigned n,
 		    struct ty_err *err);
 /* Appends names and mappings of the traced processes that are running already, as perf records. */
-void ty_spe_put_running(struct ty_buf *b, const struct ty_spe_whom *w);
+void ty_spe_put_running(struct ty_buf *b, const struct ty_spe_target *w);
 
 #endif

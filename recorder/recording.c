@@ -91,8 +91,8 @@ static int watch(struct recording *r, struct ty_err *err)
 				ty_steal_close(&r->steal);
 			}
 		}
-		ty_rec_look_at_samples(r, true);
-		if (now >= ty_keep_next_ns(r->keep) && (e = ty_keep_look(r->keep, err))) {
+		ty_rec_take_samples(r, true);
+		if (now >= ty_keep_next_ns(r->keep) && (e = ty_keep_check(r->keep, err))) {
 			r->res->stop = "output failed";
 			return e;
 		}
@@ -295,10 +295,10 @@ static void tell_finishing(void *ctx, uint64_t done, uint64_t total)
 	struct recording *r = ctx;
 	uint64_t now = ty_rec_clock_ns(CLOCK_MONOTONIC);
 
-	if (now < r->tell_at_ns)
+	if (now < r->progress_at_ns)
 		return;
 	r->o->finishing(r->o->ctx, done, total);
-	r->tell_at_ns = now + PROGRESS_NS;
+	r->progress_at_ns = now + PROGRESS_NS;
 }
 
 int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, struct ty_err *err)
@@ -341,7 +341,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	if (o->argv && !r->child_gone)
 		res->still_running = r->command.pid;
 	if (!e) {
-		r->tell_at_ns = r->off_ns + PROGRESS_NS;
+		r->progress_at_ns = r->off_ns + PROGRESS_NS;
 		if (o->finishing)
 			ty_spool_on_finish(r->spool, tell_finishing, r);
 		e = ty_spool_finish(r->spool, err);

@@ -63,7 +63,7 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 				e = ty_meta_put(&r->meta, TY_META_CPUSTAT, b.p, b.len, err);
 		}
 	}
-	ty_rec_look_at_samples(r, false);
+	ty_rec_take_samples(r, false);
 	if (r->quotas.left_out) {
 		ty_buf_addf(&r->throttled, "left_out\t%" PRIu64 "\n", r->quotas.left_out);
 		ty_rec_note(r,

@@ -85,7 +85,7 @@ struct recording {
 	struct pollfd *polls; /* signals, spool_failed, then pidfds */
 	size_t polls_n;
 	unsigned cpus[TY_CPUS_MAX], cpus_n;
-	uint64_t start_ns, off_ns, tell_at_ns;
+	uint64_t start_ns, off_ns, progress_at_ns;
 	unsigned signals_seen;
 	bool child_gone;
 	bool foreign_pids; /* our pids are not the kernel's (a pid namespace) */
@@ -136,7 +136,7 @@ int ty_rec_put_traced(struct recording *r, const ty_tids *traced, struct ty_err 
 int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 		   struct ty_err *err);
 /* Samples steal time and cgroups with a quota when due; the lines are written by the next put. */
-void ty_rec_look_at_samples(struct recording *r, bool due_only);
+void ty_rec_take_samples(struct recording *r, bool due_only);
 uint64_t ty_rec_next_sample_ns(const struct recording *r);
 int ty_rec_put_samples(struct recording *r, struct ty_err *err);
 /* The calls whose strings are recorded, as lines of TY_SEC_MACHINE. */

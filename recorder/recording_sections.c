@@ -372,14 +372,14 @@ static uint64_t trace_ns(void *ctx)
 	return ty_instance_now_ns(((struct recording *)ctx)->insts[0]);
 }
 
-void ty_rec_look_at_samples(struct recording *r, bool due_only)
+void ty_rec_take_samples(struct recording *r, bool due_only)
 {
 	uint64_t now = ty_rec_clock_ns(CLOCK_MONOTONIC);
 
 	if (!due_only || now >= ty_quotas_next_ns(&r->quotas))
-		ty_quotas_look(&r->quotas, trace_ns, r, &r->throttled);
+		ty_quotas_sample(&r->quotas, trace_ns, r, &r->throttled);
 	if (!due_only || now >= ty_steal_next_ns(&r->steal))
-		ty_steal_look(&r->steal, trace_ns, r, &r->stolen);
+		ty_steal_sample(&r->steal, trace_ns, r, &r->stolen);
 }
 
 uint64_t ty_rec_next_sample_ns(const struct recording *r)

@@ -259,15 +259,15 @@ static int start_evidence(struct recording *r, struct ty_err *err)
 
 /* Whose memory accesses are sampled: as system calls, the command's, the processes' or everybody's.
  */
-static struct ty_spe_whom whom(const struct recording *r)
+static struct ty_spe_target whom(const struct recording *r)
 {
-	return r->o->all ? (struct ty_spe_whom){0}
-			 : (struct ty_spe_whom){r->command.pid, r->family.v, r->family.n};
+	return r->o->all ? (struct ty_spe_target){0}
+			 : (struct ty_spe_target){r->command.pid, r->family.v, r->family.n};
 }
 
 static int open_hardware(struct recording *r, struct ty_err *err)
 {
-	struct ty_spe_whom w;
+	struct ty_spe_target w;
 	int e = r->o->spe && r->o->pids_n
 			? ty_proc_family(r->o->pids, r->o->pids_n, getpid(), &r->family, err)
 			: 0;
@@ -282,7 +282,7 @@ static int open_hardware(struct recording *r, struct ty_err *err)
 
 static int start_hardware(struct recording *r, struct ty_err *err)
 {
-	struct ty_spe_whom w = whom(r);
+	struct ty_spe_target w = whom(r);
 	struct ty_buf running;
 	int e;
 
@@ -460,7 +460,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 		ty_quotas_open(&r->quotas);
 	}
 	ty_steal_open(&r->steal, NULL);
-	ty_rec_look_at_samples(r, false);
+	ty_rec_take_samples(r, false);
 	e = ty_rec_list_traced(r, &traced, err);
 	e = e ? e : ty_rec_put_traced(r, &traced, err);
 	e = e ? e : ty_rec_put_threads(r, err);

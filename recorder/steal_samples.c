@@ -70,8 +70,8 @@ static bool make_room(struct ty_steal_samples *s, unsigned cpu)
 	return true;
 }
 
-void ty_steal_look(struct ty_steal_samples *s, uint64_t (*trace_ns)(void *ctx), void *ctx,
-		   struct ty_buf *out)
+void ty_steal_sample(struct ty_steal_samples *s, uint64_t (*trace_ns)(void *ctx), void *ctx,
+		     struct ty_buf *out)
 {
 	uint64_t began_ns = ty_now_ns(CLOCK_THREAD_CPUTIME_ID), mono_ns, now_ns = 0, since;
 	const uint64_t step_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);

@@ -31,8 +31,8 @@ void ty_steal_close(struct ty_steal_samples *s);
  * trace_ns: returns the current trace clock; called only when a line is written. All lines together
  * are at most 16 MB; further ones are left out.
  */
-void ty_steal_look(struct ty_steal_samples *s, uint64_t (*trace_ns)(void *ctx), void *ctx,
-		   struct ty_buf *out);
+void ty_steal_sample(struct ty_steal_samples *s, uint64_t (*trace_ns)(void *ctx), void *ctx,
+		     struct ty_buf *out);
 /* Time of the next sample (CLOCK_MONOTONIC): ten times a second, or as often as 0.5% of a CPU
  * allows; every three seconds while the count is zero. */
 uint64_t ty_steal_next_ns(const struct ty_steal_samples *s);

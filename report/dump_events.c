@@ -17,7 +17,7 @@
 
 #include "buf.h"
 #include "window_filter.h"
-#include "comms.h"
+#include "thread_names.h"
 #include "dump.h"
 #include "json_out.h"
 #include "plain_text.h"
@@ -28,7 +28,7 @@
 struct dump {
 	struct ty_session *s;
 	const struct ty_window *w;
-	struct ty_comms *comms;
+	struct ty_thread_names *comms;
 	struct ty_wall wall; /* the clock shown */
 	struct ty_buf line;
 	struct ty_json json;
@@ -245,7 +245,7 @@ static int one(struct dump *d, const struct ty_event *ev, bool json, FILE *out)
 	if (ev->kind == TY_EV_GAP) {
 		d->loss_shown = true;
 	} else {
-		comm = ty_comms_get(d->comms, ev->tid);
+		comm = ty_thread_names_get(d->comms, ev->tid);
 		if (!ty_window_has_tid(d->w, ev->tid) || !ty_window_has_comm(d->w, comm))
 			return 0;
 	}
@@ -286,7 +286,7 @@ static int run(struct dump *d, const struct ty_select *sel, FILE *out, struct ty
 		if (ev.ts_ns >= d->w->to_ns && ty_events_past(d->s->events, d->w->to_ns))
 			return 0;
 		last = ev.ts_ns;
-		r = ty_comms_feed(d->comms, &ev);
+		r = ty_thread_names_feed(d->comms, &ev);
 		if (!r)
 			r = ty_wall_feed(&d->wall, &ev);
 		if (!r && in_window(d->w, &ev) && ty_window_has_cpu(d->w, ev.cpu))
@@ -308,7 +308,8 @@ int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const stru
 	struct dump d = {.s = s, .w = w};
 	int r;
 
-	d.comms = ty_comms_new(s->trace->cmdlines.s, ty_trace_section(s->trace, TY_SEC_THREADS).s);
+	d.comms = ty_thread_names_new(s->trace->cmdlines.s,
+				      ty_trace_section(s->trace, TY_SEC_THREADS).s);
 	if (!d.comms)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for thread names",
 			       s->trace->path);
@@ -332,6 +333,6 @@ int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const stru
 	ty_json_fini(&d.json);
 	ty_wall_fini(&d.wall);
 	ty_buf_fini(&d.line);
-	ty_comms_free(d.comms);
+	ty_thread_names_free(d.comms);
 	return r;
 }

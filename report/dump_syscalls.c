@@ -25,7 +25,7 @@
 
 #include "call_line.h"
 #include "window_filter.h"
-#include "comms.h"
+#include "thread_names.h"
 #include "dump.h"
 #include "fd_track.h"
 #include "key_value.h"
@@ -69,7 +69,7 @@ struct dump {
 	bool json;
 	bool loss_shown;
 	struct ty_pairs *pairs;
-	struct ty_comms *comms;
+	struct ty_thread_names *comms;
 	struct ty_tgids *tgids;
 	struct ty_fd_track *fds;
 	struct ty_evidence_index *strings; /* NULL: none are recorded */
@@ -406,8 +406,8 @@ static void set_name(struct line *l, const char *comm)
 
 static int begun(struct dump *d, const struct ty_call *c, uint64_t after_ns)
 {
-	const char *comm = ty_comms_get(d->comms, c->tid);
-	bool named = ty_comms_known(d->comms, c->tid);
+	const char *comm = ty_thread_names_get(d->comms, c->tid);
+	bool named = ty_thread_names_known(d->comms, c->tid);
 	struct line *l;
 
 	if (!begin_wanted(d, c) || (named && !ty_window_has_comm(d->w, comm)))
@@ -451,7 +451,7 @@ static void complete(struct dump *d, struct line *l, const struct ty_call *c)
 {
 	l->u.call = *c;
 	if (!l->named)
-		set_name(l, ty_comms_get(d->comms, c->end_tid));
+		set_name(l, ty_thread_names_get(d->comms, c->end_tid));
 	if (!end_wanted(d, c, l->comm))
 		l->kind = LINE_DROPPED;
 	else
@@ -527,7 +527,7 @@ static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 	d->now_ns = ev->ts_ns;
 	if (ev->kind == TY_EV_RENAME)
 		learn_old_name(d, ev);
-	r = ty_comms_feed(d->comms, ev);
+	r = ty_thread_names_feed(d->comms, ev);
 	if (!r)
 		r = ty_wall_feed(&d->wall, ev);
 	if (!r)
@@ -647,7 +647,7 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 	int r;
 
 	d->pairs = ty_pairs_new(d->s->arch);
-	d->comms = ty_comms_new(t->cmdlines.s, threads);
+	d->comms = ty_thread_names_new(t->cmdlines.s, threads);
 	d->tgids = ty_tgids_new(threads);
 	if (!d->pairs || !d->comms || !d->tgids)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
@@ -700,7 +700,7 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	ty_wall_fini(&d.wall);
 	ty_tgids_free(d.tgids);
 	ty_fd_track_free(d.fds);
-	ty_comms_free(d.comms);
+	ty_thread_names_free(d.comms);
 	ty_pairs_free(d.pairs);
 	return r;
 }

@@ -375,16 +375,16 @@ static const struct {
 int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 {
 	const struct ty_memory_sum sum = r->points->sum;
-	struct ty_memory_ask ask[TABLES] = {0};
+	struct ty_memory_request ask[TABLES] = {0};
 	names_vec names = {0};
 	uint32_t *of_pc = NULL;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int e = functions(r, &of_pc, &names);
 
 	for (unsigned i = 0; i < TABLES; i++)
-		ask[i] = (struct ty_memory_ask){.by = tables[i].by,
-						.function_of_pc = of_pc,
-						.top = j ? TOP_JSON : TOP_TEXT};
+		ask[i] = (struct ty_memory_request){.by = tables[i].by,
+						    .function_of_pc = of_pc,
+						    .top = j ? TOP_JSON : TOP_TEXT};
 	if (!e)
 		e = ty_memory_count_all(r->points, ask, TABLES, cpus > 1 ? (unsigned)cpus : 1,
 					&r->work);

@@ -18,13 +18,14 @@ int ty_flow_choice_init(struct ty_flow_choice *c, const struct ty_select *sel,
 	};
 	if (!sel->comms.n || !s->trace)
 		return 0;
-	c->comms = ty_comms_new(s->trace->cmdlines.s, ty_trace_section(s->trace, TY_SEC_THREADS).s);
+	c->comms = ty_thread_names_new(s->trace->cmdlines.s,
+				       ty_trace_section(s->trace, TY_SEC_THREADS).s);
 	return c->comms ? 0 : -TY_ENOMEM;
 }
 
 void ty_flow_choice_fini(struct ty_flow_choice *c)
 {
-	ty_comms_free(c->comms);
+	ty_thread_names_free(c->comms);
 	c->comms = NULL;
 }
 
@@ -35,8 +36,8 @@ static bool named(struct ty_flow_choice *c, int32_t tid, uint64_t t_ns)
 	if (tid == c->tid && t_ns >= c->from_ns && t_ns < c->until_ns)
 		return c->named;
 	comm = ty_flow_comm_at(c->flow, tid, t_ns, &c->until_ns);
-	if (!comm && c->comms && ty_comms_known(c->comms, tid))
-		comm = ty_comms_get(c->comms, tid);
+	if (!comm && c->comms && ty_thread_names_known(c->comms, tid))
+		comm = ty_thread_names_get(c->comms, tid);
 	c->tid = tid;
 	c->from_ns = t_ns;
 	c->named = comm && ty_window_has_comm(&c->w, comm);

@@ -4,14 +4,15 @@
 #ifndef TY_FLOW_CHOICE_H
 #define TY_FLOW_CHOICE_H
 
-#include "comms.h"
+#include "thread_names.h"
 #include "flow_source.h"
 #include "window.h"
 
 struct ty_flow_choice {
 	struct ty_window w; /* of threads, names, CPUs; borrows from the options */
 	const struct ty_flow *flow;
-	struct ty_comms *comms; /* of a recording, for threads without a name record in its flow */
+	struct ty_thread_names
+		*comms; /* of a recording, for threads without a name record in its flow */
 	/* Cached decision for a thread's name, and its validity. */
 	int32_t tid;
 	uint64_t from_ns, until_ns;

@@ -17,8 +17,8 @@
 #include "plain_text.h"
 #include "store.h"
 
-#define TELL_SAMPLES (1u << 18)
-#define AHEAD_BYTES  (1u << 20) /* of AUX streams: worth a thread */
+#define PROGRESS_SAMPLES (1u << 18)
+#define AHEAD_BYTES	 (1u << 20) /* of AUX streams: worth a thread */
 
 static int raw_read(void *ctx, uint64_t off, void *dst, size_t n, struct ty_err *err)
 {
@@ -230,7 +230,7 @@ bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w, con
 }
 
 /* A line on stderr, at most five times a second; n 0: it is over. */
-static void tell(uint64_t n, uint64_t *last_ms)
+static void show_progress(uint64_t n, uint64_t *last_ms)
 {
 	uint64_t now_ms = ty_now_ms();
 
@@ -305,10 +305,10 @@ static void look_beside(const struct ty_mem_session *s, const struct ty_mem *m, 
 /* All samples, decoded. */
 static int decode(struct ty_mem_session *s, const struct ty_select *sel, int fd, struct ty_err *err)
 {
-	bool tells = s->tell && isatty(STDERR_FILENO);
+	bool show = s->show_progress && isatty(STDERR_FILENO);
 	struct beside b = {0};
 	const struct ty_mem *m;
-	uint64_t seen = 0, told_ms = 0;
+	uint64_t seen = 0, shown_ms = 0;
 	int e = ty_mem_points_begin(&s->whole, s->stream,
 				    sel->memory_bytes ? sel->memory_bytes : ty_memory_default());
 
@@ -319,15 +319,15 @@ static int decode(struct ty_mem_session *s, const struct ty_select *sel, int fd,
 	while ((e = ty_mem_next(s->stream, &m, err)) > 0) {
 		if (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed))
 			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", s->path);
-		if (tells && !(++seen % TELL_SAMPLES))
-			tell(seen, &told_ms);
+		if (show && !(++seen % PROGRESS_SAMPLES))
+			show_progress(seen, &shown_ms);
 		look_beside(s, m, &b);
 		e = ty_mem_points_add(&s->whole, m, b.comm, b.core);
 		if (e)
 			return no_room(s, &s->whole, e, err);
 	}
-	if (tells)
-		tell(0, &told_ms);
+	if (show)
+		show_progress(0, &shown_ms);
 	ty_mem_rewind(s->stream); /* its threads and buffers are not needed any more */
 	if (e < 0)
 		return e;

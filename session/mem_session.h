@@ -23,7 +23,8 @@ struct ty_mem_session {
 	struct ty_mem_points whole, part; /* see ty_mem_session_points */
 	uint64_t midr;			  /* of a bare stream, as given; 0 */
 	bool no_index;			  /* --no-index */
-	bool tell; /* show progress while reading points, on stderr when that is a terminal */
+	bool show_progress; /* show progress while reading points, on stderr when that is a terminal
+			     */
 	const atomic_bool *stop; /* see ty_mem_session_of_trace */
 };
 

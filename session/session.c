@@ -116,7 +116,7 @@ struct building {
 
 static bool go_on(const struct building *b)
 {
-	return !b->how->tell || b->how->tell(b->how->ctx, &b->progress);
+	return !b->how->on_progress || b->how->on_progress(b->how->ctx, &b->progress);
 }
 
 static bool finishing(void *ctx, double part)
@@ -202,7 +202,7 @@ static int build_here(struct ty_session *s, struct ty_err *err)
 {
 	struct progress p = {.on = isatty(STDERR_FILENO)};
 	const struct ty_build_how how = {
-		.memory_bytes = s->memory_bytes, .tell = progress_show, .ctx = &p};
+		.memory_bytes = s->memory_bytes, .on_progress = progress_show, .ctx = &p};
 	struct sigaction was;
 	int r;
 

@@ -80,7 +80,7 @@ struct ty_build_how {
 	uint64_t most; /* process about this many events: a model of the beginning, without an index
 			* file; 0: all */
 	/* Called every few milliseconds; return false to cancel with -TY_EINTR. May be NULL. */
-	bool (*tell)(void *ctx, const struct ty_progress *p);
+	bool (*on_progress)(void *ctx, const struct ty_progress *p);
 	void *ctx;
 };
 /* Builds the model of a session opened with TY_OPEN_LATER. how NULL: of all events, within s's

@@ -67,7 +67,7 @@ static int scan_bounds(const struct ty_session *s, bool want_end, bool want_cloc
 
 static bool is_wall(const char *s)
 {
-	return s && ty_wall_looks(s);
+	return s && ty_wall_time_like(s);
 }
 
 /* A clock time; *early: it lies before the start, which is given instead. */

@@ -98,11 +98,11 @@ static void begin(struct ty_flow_view *v)
 	v->asked_to = v->vp.to_ns;
 	v->message[0] = 0;
 	v->rc = 0;
-	v->ask = (struct ty_flow_part_ask){.tid = v->on.tid,
-					   .from_ns = v->on.start_ns + from,
-					   .to_ns = v->on.start_ns + to,
-					   .most = PART_MOST,
-					   .stop = &v->aside.stop};
+	v->ask = (struct ty_flow_part_request){.tid = v->on.tid,
+					       .from_ns = v->on.start_ns + from,
+					       .to_ns = v->on.start_ns + to,
+					       .most = PART_MOST,
+					       .stop = &v->aside.stop};
 	ty_background_start(&v->aside, v->on.aside, decode, v);
 	if (ty_background_wait(&v->aside, v->on.aside ? POLL_MS : 0))
 		decoded(v);

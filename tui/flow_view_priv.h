@@ -15,7 +15,7 @@ struct ty_flow_view {
 	struct ty_flow_on on;
 	struct ty_background aside;
 	/* Owned by the thread while it runs: */
-	struct ty_flow_part_ask ask;
+	struct ty_flow_part_request ask;
 	const struct ty_flow_part *part; /* NULL: none (yet) */
 	int rc;
 	struct ty_err err;

@@ -151,7 +151,7 @@ static void draw_bin(struct ty_grid *g, const struct ty_palette *p, int x, int y
 	unsigned k = b->n < 2 ? 0 : b->n < 4 ? 1 : b->n < 16 ? 2 : b->n < 64 ? 3 : 4;
 
 	if (b->n)
-		ty_grid_put(g, x, y, shade[p->utf8][k], ty_heat_source(b->far));
+		ty_grid_put(g, x, y, shade[p->utf8][k], ty_memory_source_style(b->far));
 }
 
 /* Rows y..y+h: octaves from high to low. */
@@ -229,7 +229,7 @@ static void draw_strips(struct ty_memory_view *v, struct ty_grid *g, const struc
 			      ty_palette_role(p, TY_ROLE_TEXT));
 		ty_mem_heat_cells(h, s->id, v->vp.from_ns, v->vp.to_ns, (uint32_t)v->w, cell);
 		for (int x = 0; x < v->w; x++) {
-			struct ty_glyph gl = ty_heat_glyph(p, &cell[x], v->by_source);
+			struct ty_glyph gl = ty_memory_glyph(p, &cell[x], v->by_source);
 
 			ty_grid_put(g, v->x + x, y + r, gl.ch, gl.st);
 		}
@@ -287,7 +287,7 @@ static void draw_line(struct ty_memory_view *v, struct ty_grid *g, const struct 
 			      ty_palette_role(p, TY_ROLE_TEXT));
 		for (int x = 0; x < v->w; x++) {
 			const struct ty_memory_turn *c = &cell[r * v->w + x];
-			struct ty_style st = ty_heat_source(c->far);
+			struct ty_style st = ty_memory_source_style(c->far);
 
 			if (!c->reads && !c->writes)
 				continue;

@@ -5,7 +5,7 @@
 #define TY_MEMORY_PRIV_H
 
 #include "background.h"
-#include "heat.h"
+#include "memory_glyphs.h"
 #include "memory.h"
 #include "memory_view.h"
 #include "page.h"

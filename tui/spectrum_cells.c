@@ -48,9 +48,9 @@ uint64_t ty_spec_count(const struct ty_spectrum_view *v, const struct ty_spec_bo
 	return sum;
 }
 
-struct ty_spec_ask ty_spec_ask_of(const struct ty_spectrum_view *v, uint64_t from, uint64_t to)
+struct ty_spec_query ty_spec_query_of(const struct ty_spectrum_view *v, uint64_t from, uint64_t to)
 {
-	struct ty_spec_ask a = {
+	struct ty_spec_query a = {
 		.window = v->on.in->window, .scope = v->scope, .thread = TY_NONE, .kind = v->kind};
 
 	a.window.from_ns = from;
@@ -62,7 +62,7 @@ struct ty_spec_ask ty_spec_ask_of(const struct ty_spectrum_view *v, uint64_t fro
 	return a;
 }
 
-bool ty_spec_ask_same(const struct ty_spec_ask *a, const struct ty_spec_ask *b)
+bool ty_spec_query_same(const struct ty_spec_query *a, const struct ty_spec_query *b)
 {
 	return a->window.from_ns == b->window.from_ns && a->window.to_ns == b->window.to_ns &&
 	       a->scope == b->scope && a->thread == b->thread && ty_spec_same(&a->kind, &b->kind);
@@ -70,7 +70,7 @@ bool ty_spec_ask_same(const struct ty_spec_ask *a, const struct ty_spec_ask *b)
 
 bool ty_spec_is_counted(const struct ty_spectrum_view *v)
 {
-	struct ty_spec_ask now = ty_spec_ask_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
+	struct ty_spec_query now = ty_spec_query_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
 
-	return v->s.cols == (uint32_t)v->lay.cells_w && ty_spec_ask_same(&v->of, &now);
+	return v->s.cols == (uint32_t)v->lay.cells_w && ty_spec_query_same(&v->of, &now);
 }

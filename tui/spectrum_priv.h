@@ -13,7 +13,7 @@
 struct ty_spec_counting {
 	struct ty_background aside;
 	struct ty_explain explain;
-	struct ty_spec_ask ask;
+	struct ty_spec_query ask;
 	uint32_t cols;
 	struct ty_spectrum s;
 	int rc;
@@ -21,7 +21,7 @@ struct ty_spec_counting {
 struct ty_spec_kinding {
 	struct ty_background aside;
 	struct ty_explain explain;
-	struct ty_spec_ask ask;
+	struct ty_spec_query ask;
 	struct ty_spec_kind_sum *v;
 	uint32_t n;
 	int rc;
@@ -29,7 +29,7 @@ struct ty_spec_kinding {
 struct ty_spec_listing {
 	struct ty_background aside;
 	struct ty_explain explain;
-	struct ty_spec_ask ask;
+	struct ty_spec_query ask;
 	bool before;
 	uint64_t min_ns, end_ns;
 	struct ty_spec_span *v;
@@ -52,7 +52,7 @@ struct ty_spectrum_view {
 	struct ty_spec_kind kind;
 	uint8_t scope;	      /* enum ty_spec_scope */
 	struct ty_spectrum s; /* counted of `of`; none: s.cols 0 */
-	struct ty_spec_ask of;
+	struct ty_spec_query of;
 	struct ty_spec_counting counting;
 	struct ty_spec_kinding kinding;
 	struct ty_spec_listing listing;
@@ -89,8 +89,8 @@ struct ty_spec_box {
 struct ty_spec_box ty_spec_box(const struct ty_spectrum_view *v);
 uint64_t ty_spec_count(const struct ty_spectrum_view *v, const struct ty_spec_box *b);
 /* The request for a part of the time. */
-struct ty_spec_ask ty_spec_ask_of(const struct ty_spectrum_view *v, uint64_t from, uint64_t to);
-bool ty_spec_ask_same(const struct ty_spec_ask *a, const struct ty_spec_ask *b);
+struct ty_spec_query ty_spec_query_of(const struct ty_spectrum_view *v, uint64_t from, uint64_t to);
+bool ty_spec_query_same(const struct ty_spec_query *a, const struct ty_spec_query *b);
 /* True when the counts are those of the displayed window. */
 bool ty_spec_is_counted(const struct ty_spectrum_view *v);
 

@@ -82,9 +82,10 @@ static void counted(struct ty_spectrum_view *v)
 static void follow(struct ty_spectrum_view *v)
 {
 	struct ty_spec_counting *c = &v->counting;
-	struct ty_spec_ask now = ty_spec_ask_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
+	struct ty_spec_query now = ty_spec_query_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
 
-	if (c->aside.on && c->cols == (uint32_t)v->lay.cells_w && ty_spec_ask_same(&c->ask, &now)) {
+	if (c->aside.on && c->cols == (uint32_t)v->lay.cells_w &&
+	    ty_spec_query_same(&c->ask, &now)) {
 		if (ty_background_wait(&c->aside, 0))
 			counted(v);
 		return;
@@ -124,7 +125,7 @@ static void look_for_kinds(struct ty_spectrum_view *v)
 	v->kinds_n = 0;
 	v->no_kinds = "counting...";
 	k->v = NULL;
-	k->ask = ty_spec_ask_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
+	k->ask = ty_spec_query_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
 	ty_background_start(&k->aside, v->on.in->aside, count_kinds, k);
 	if (ty_background_wait(&k->aside, AT_ONCE_MS))
 		kinds_found(v);
@@ -375,8 +376,8 @@ static enum ty_view_result list_box(struct ty_spectrum_view *v)
 	if (ty_background_stop(&l->aside))
 		free(l->v);
 	l->v = NULL;
-	l->ask = ty_spec_ask_of(v, ty_viewport_edge(v->on.vp, b.c0, cells(v)),
-				ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v)));
+	l->ask = ty_spec_query_of(v, ty_viewport_edge(v->on.vp, b.c0, cells(v)),
+				  ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v)));
 	l->before = !b.c0;
 	l->min_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k0));
 	l->end_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1));

@@ -218,7 +218,7 @@ static bool calls_work(struct ty_timeline *t)
 	*c = (struct ty_timeline_part){.thread = t->tracks.flow[i].thread,
 				       .asked_from = t->vp.from_ns,
 				       .asked_to = t->vp.to_ns};
-	c->ask = (struct ty_flow_part_ask){
+	c->ask = (struct ty_flow_part_request){
 		.tid = tid_here(t, c->thread),
 		.slot = i + 1,
 		.from_ns = t->vp.from_ns > half ? t->vp.from_ns - half : 0,

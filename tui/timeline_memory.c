@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory samples of the recording on its timeline: they are read in a thread when it is opened;
- * then each thread and each CPU that has some gets a strip (heat.h) under its row, and y opens the
- * memory view on the window or the selected time. A CPU's strip is shown when its row is unfolded;
- * what they are made of (4.4 bytes per sample) is made when the first one is.
+ * then each thread and each CPU that has some gets a strip (memory_glyphs.h) under its row, and y
+ * opens the memory view on the window or the selected time. A CPU's strip is shown when its row is
+ * unfolded; what they are made of (4.4 bytes per sample) is made when the first one is.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "heat.h"
+#include "memory_glyphs.h"
 #include "timeline_priv.h"
 
 /* Strips that are shown without being asked for. */
@@ -192,7 +192,7 @@ void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const stru
 	}
 	ty_mem_heat_cells(heat, strip, t->vp.from_ns, t->vp.to_ns, (uint32_t)t->lay.cells_w, cell);
 	for (int i = 0; i < t->lay.cells_w; i++) {
-		struct ty_glyph gl = ty_heat_glyph(p, &cell[i], by_source(t));
+		struct ty_glyph gl = ty_memory_glyph(p, &cell[i], by_source(t));
 
 		ty_grid_put(g, t->lay.cells_x + i, y, gl.ch, gl.st);
 	}

@@ -160,7 +160,7 @@ struct ty_timeline_memory {
 struct ty_timeline_part {
 	uint32_t thread; /* whose it is */
 	bool made;
-	struct ty_flow_part_ask ask;
+	struct ty_flow_part_request ask;
 	uint64_t asked_from, asked_to;	 /* the window at the time of the request */
 	const struct ty_flow_part *part; /* NULL: none, because */
 	int rc;				 /* it failed, or, if 0, */

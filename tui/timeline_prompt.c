@@ -79,7 +79,7 @@ static void go_to(struct ty_timeline *t)
 
 	if (!*s)
 		return;
-	if (!sign && ty_wall_looks(s)) {
+	if (!sign && ty_wall_time_like(s)) {
 		if (!clock_time(t, s, &d))
 			return;
 	} else if (ty_parse_duration(s, &d)) {
@@ -88,7 +88,7 @@ static void go_to(struct ty_timeline *t)
 				t->input);
 		return;
 	}
-	if (!sign && ty_wall_looks(s)) {
+	if (!sign && ty_wall_time_like(s)) {
 		at = d;
 		outside = at < t->vp.start_ns || at >= t->vp.end_ns;
 	} else {

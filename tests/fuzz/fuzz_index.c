@@ -134,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			put(f->fd, e.v, 1 + e.n % 3, e.at % (bytes - 3));
 	}
 	m->store = ty_store_map(f->fd, bytes);
-	if (m->store && !ty_model_attach(m, false))
+	if (m->store && !ty_model_load(m, false))
 		walk_model(m);
 	ty_model_free(m);
 	for (unsigned i = 0; i < n; i++) {

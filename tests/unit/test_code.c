@@ -106,7 +106,8 @@ static void test_rule(void **state)
 			uint8_t got[3];
 			size_t k;
 
-			assert_int_equal(want, ty_code_whose(c, pid, when, addr, &got_off, &until));
+			assert_int_equal(want,
+					 ty_code_mapping_of(c, pid, when, addr, &got_off, &until));
 			if (want < 0)
 				continue;
 			assert_int_equal(off, got_off);
@@ -191,14 +192,14 @@ static void test_many(void **state)
 	}
 	assert_int_equal(0, ty_code_ready(c));
 	for (uint64_t i = 0; i < MAPS; i++) {
-		assert_int_equal(file, ty_code_whose(c, 1, i, 4096 * MAPS, &off, &until));
+		assert_int_equal(file, ty_code_mapping_of(c, 1, i, 4096 * MAPS, &off, &until));
 		assert_int_equal(4096 * i + i, off);
 		at = (struct ty_code_at){0};
 		ty_code_find(c, 1, i, 4096 * (MAPS - i), &at);
 	}
-	assert_int_equal(file, ty_code_whose(c, 10, MAPS, 4096 * MAPS, &off, &until));
+	assert_int_equal(file, ty_code_mapping_of(c, 10, MAPS, 4096 * MAPS, &off, &until));
 	/* Not known that far from the one that maps it. */
-	assert_int_equal(-1, ty_code_whose(c, FORKS, MAPS, 4096 * MAPS, &off, &until));
+	assert_int_equal(-1, ty_code_mapping_of(c, FORKS, MAPS, 4096 * MAPS, &off, &until));
 	ty_code_free(c);
 }
 
@@ -241,8 +242,8 @@ static void test_same_notes(void **state)
 	if (ty_code_map_core(c, ty_code_blob(c, "core", file, n), &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(0, ty_code_ready(c));
-	assert_string_equal("/bin/x",
-			    ty_code_file_name(c, ty_code_whose(c, 9, 5, 0x10001, &off, &until)));
+	assert_string_equal(
+		"/bin/x", ty_code_file_name(c, ty_code_mapping_of(c, 9, 5, 0x10001, &off, &until)));
 	ty_code_free(c);
 	free(file);
 }
@@ -325,7 +326,7 @@ static void test_core(void **state)
 	assert_int_equal(4, ty_code_read(c, 9, 5, 0x20001, got, 4, &at));
 	assert_memory_equal(bytes[0] + 33, got, 4);
 	assert_int_equal(1, asked);
-	file = ty_code_whose(c, 9, 5, 0x10001, &off, &until);
+	file = ty_code_mapping_of(c, 9, 5, 0x10001, &off, &until);
 	assert_string_equal("/bin/x", ty_code_file_name(c, file));
 	/* Cut anywhere, it does no harm. */
 	for (size_t n = 0; n < sizeof(k); n++) {
@@ -468,8 +469,8 @@ static void test_jit_v8(void **state)
 	put_load(&b, 100, 0x1100, "one", "abc");
 	f = jit_flow(&b, true, &jit);
 	c = ty_flow_code(f);
-	has_line(c, ty_code_whose(c, 7, 30, 0x1100, &off, &until), 0, "a.js", 3);
-	has_line(c, ty_code_whose(c, 7, 30, 0x1102, &off, &until), 2, "b.js", 1);
+	has_line(c, ty_code_mapping_of(c, 7, 30, 0x1100, &off, &until), 0, "a.js", 3);
+	has_line(c, ty_code_mapping_of(c, 7, 30, 0x1102, &off, &until), 2, "b.js", 1);
 	ty_flow_free(f);
 	ty_buf_fini(&b);
 }
@@ -502,14 +503,14 @@ static void test_jit(void **state)
 		assert_string_equal(t < 45 ? "abc" : "xyz", got);
 		assert_string_equal(
 			t < 45 ? "one" : "two",
-			ty_code_file_name(c, ty_code_whose(c, 7, t, 0x1102, &off, &until)));
+			ty_code_file_name(c, ty_code_mapping_of(c, 7, t, 0x1102, &off, &until)));
 		assert_int_equal(t < 45 ? 45 : UINT64_MAX, until);
-		has_line(c, ty_code_whose(c, 7, t, 0x1100, &off, &until), 0, t < 45 ? "a.js" : NULL,
-			 3);
-		has_line(c, ty_code_whose(c, 7, t, 0x1101, &off, &until), 1, t < 45 ? "a.js" : NULL,
-			 4);
-		has_line(c, ty_code_whose(c, 7, t, 0x1102, &off, &until), 2, t < 45 ? "b.js" : NULL,
-			 1);
+		has_line(c, ty_code_mapping_of(c, 7, t, 0x1100, &off, &until), 0,
+			 t < 45 ? "a.js" : NULL, 3);
+		has_line(c, ty_code_mapping_of(c, 7, t, 0x1101, &off, &until), 1,
+			 t < 45 ? "a.js" : NULL, 4);
+		has_line(c, ty_code_mapping_of(c, 7, t, 0x1102, &off, &until), 2,
+			 t < 45 ? "b.js" : NULL, 1);
 	}
 	ty_flow_free(f);
 	/* It is not: only what has its place alone. */

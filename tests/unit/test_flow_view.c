@@ -106,10 +106,10 @@ static struct ty_flow *open_flow(void)
 	return f;
 }
 
-static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct ty_flow_part **out,
-		     struct ty_err *err)
+static int read_part(void *ctx, const struct ty_flow_part_request *ask,
+		     const struct ty_flow_part **out, struct ty_err *err)
 {
-	struct ty_flow_part_ask mine = *ask;
+	struct ty_flow_part_request mine = *ask;
 	uint32_t i = ask->slot;
 
 	reads++;
@@ -126,7 +126,7 @@ static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct
 
 /* As many packets as the test says. */
 static uint64_t many;
-static int packets(void *ctx, const struct ty_flow_part_ask *ask, uint32_t n, uint64_t *bytes,
+static int packets(void *ctx, const struct ty_flow_part_request *ask, uint32_t n, uint64_t *bytes,
 		   struct ty_err *err)
 {
 	struct ty_flow *f = open_flow();
@@ -257,7 +257,7 @@ static void check_part(void)
 
 static void test_part(void **state)
 {
-	struct ty_flow_part_ask ask = {.tid = 7, .to_ns = UINT64_MAX, .most = 1u << 20};
+	struct ty_flow_part_request ask = {.tid = 7, .to_ns = UINT64_MAX, .most = 1u << 20};
 	const struct ty_flow_part *got;
 	uint64_t all;
 
@@ -278,7 +278,7 @@ static void test_part(void **state)
 		check_part();
 	}
 	/* No more than was asked for. */
-	ask = (struct ty_flow_part_ask){.tid = 7, .to_ns = UINT64_MAX, .most = 100};
+	ask = (struct ty_flow_part_request){.tid = 7, .to_ns = UINT64_MAX, .most = 100};
 	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
 	assert_true(shown.cut);
 	assert_int_equal(100, shown.steps.n);
@@ -294,7 +294,7 @@ static void test_part(void **state)
  * ends without a later stamp is not spread. */
 static void test_places(void **state)
 {
-	struct ty_flow_part_ask ask = {.tid = 7, .to_ns = UINT64_MAX, .most = 1u << 20};
+	struct ty_flow_part_request ask = {.tid = 7, .to_ns = UINT64_MAX, .most = 1u << 20};
 	struct ty_viewport vp = {.end_ns = UINT64_MAX};
 	struct ty_flow_axis a = {.part = &shown, .vp = &vp, .w = 80};
 	const struct ty_flow_part *got;
@@ -369,7 +369,7 @@ static void test_time_back(void **state)
 	/* PSBEND, MODE.Exec, TIP.PGE 400000, TNT, TIP 400015, TIP 400005, FUP 400005, TIP.PGD */
 	static const uint8_t run[] = {0x02, 0x23, 0x99, 0x01, 0x71, 0,	  0, 0x40, 0,	 0, 0,
 				      0x06, 0x2d, 0x15, 0,    0x2d, 0x05, 0, 0x3d, 0x05, 0, 0x01};
-	struct ty_flow_part_ask ask = {.tid = 7, .to_ns = UINT64_MAX, .most = 1u << 20};
+	struct ty_flow_part_request ask = {.tid = 7, .to_ns = UINT64_MAX, .most = 1u << 20};
 	uint64_t tsc = 1000, largest = 0, last = 0;
 	uint8_t bytes[16 + sizeof(run)];
 	const struct ty_flow_part *got;
@@ -856,8 +856,8 @@ static void test_rows(void **state)
 
 /* One that is decoding until it is told to end. */
 static atomic_bool begun;
-static int read_slow(void *ctx, const struct ty_flow_part_ask *ask, const struct ty_flow_part **out,
-		     struct ty_err *err)
+static int read_slow(void *ctx, const struct ty_flow_part_request *ask,
+		     const struct ty_flow_part **out, struct ty_err *err)
 {
 	if (!ask->slot)
 		return read_part(ctx, ask, out, err);

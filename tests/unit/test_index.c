@@ -349,7 +349,7 @@ static void hostile(void **state)
 		}
 		m->store = ty_store_map(fd, n);
 		assert_non_null(m->store);
-		if (!ty_model_attach(m, false)) {
+		if (!ty_model_load(m, false)) {
 			opened++;
 			walk_model(m);
 		}

@@ -58,7 +58,7 @@ static void look(struct ty_quotas *q, struct ty_buf *out)
 {
 	now_ns += UINT64_C(1000000000000);
 	ty_buf_reset(out);
-	ty_quotas_look(q, trace_ns, NULL, out);
+	ty_quotas_sample(q, trace_ns, NULL, out);
 	assert_int_equal(ty_buf_addc(out, 0), 0);
 }
 
@@ -164,11 +164,11 @@ static void groups_are_looked_at(void **state)
 	put("free/cpu.stat", "throttled_usec 20\n");
 	ty_buf_reset(&out);
 	now_ns += UINT64_C(1000000000000);
-	ty_quotas_look(&q, trace_ns, NULL, &out);
+	ty_quotas_sample(&q, trace_ns, NULL, &out);
 	assert_non_null(strstr(out.p, "\t/free\t 8\n"));
 	put("free/cpu.stat", "throttled_usec 30\n");
 	now_ns += UINT64_C(1000000000000);
-	ty_quotas_look(&q, trace_ns, NULL, &out);
+	ty_quotas_sample(&q, trace_ns, NULL, &out);
 	assert_non_null(strstr(out.p, "\t10000\t30000\t100000\t/free\t=\n"));
 	h = ty_throttle_lines_new(out.p);
 	assert_non_null(h);

@@ -787,10 +787,10 @@ static void test_together(void **state)
 	assert_int_equal(r.points.codes, 4);
 	for (unsigned threads = 1; threads <= 6; threads++) {
 		const struct ty_mem_work little = {.bytes = 1};
-		struct ty_memory_ask ask[6] = {0};
+		struct ty_memory_request ask[6] = {0};
 
 		for (unsigned i = 0; i < 6; i++)
-			ask[i] = (struct ty_memory_ask){
+			ask[i] = (struct ty_memory_request){
 				.by = i, .top = 3, .function_of_pc = function};
 		assert_int_equal(ty_memory_count_all(&r.points, ask, 6, threads, &little), 0);
 		for (unsigned i = 0; i < 6; i++) {
@@ -815,7 +815,7 @@ static void test_ranges(void **state)
 {
 	const enum ty_memory_by by[] = {TY_MEMORY_BY_PAGE, TY_MEMORY_BY_BRANCH};
 	const struct ty_mem_work little = {.bytes = 1};
-	struct ty_memory_ask all[2] = {0}, some[2] = {0};
+	struct ty_memory_request all[2] = {0}, some[2] = {0};
 	struct ty_mem_points p;
 
 	(void)state;
@@ -836,7 +836,7 @@ static void test_ranges(void **state)
 	}
 	assert_int_equal(ty_mem_points_end(&p), 0);
 	for (unsigned i = 0; i < 2; i++)
-		all[i] = some[i] = (struct ty_memory_ask){.by = by[i], .top = 1500};
+		all[i] = some[i] = (struct ty_memory_request){.by = by[i], .top = 1500};
 	assert_int_equal(ty_memory_count_all(&p, all, 2, 1, NULL), 0);
 	assert_int_equal(ty_memory_count_all(&p, some, 2, 1, &little), 0);
 	assert_int_equal(all[0].table.keys, 9001);

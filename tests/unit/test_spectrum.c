@@ -70,7 +70,7 @@ static const struct ty_model *random_model(unsigned seed, unsigned steps)
 }
 
 /* What the span or call is to the picture: 0 nothing, 1 counted, 2 without a known begin. */
-static int judge(const struct ty_spec_ask *a, const struct ty_model *m, uint64_t start,
+static int judge(const struct ty_spec_query *a, const struct ty_model *m, uint64_t start,
 		 uint64_t end, bool timed)
 {
 	const struct ty_window *w = &a->window;
@@ -87,7 +87,7 @@ struct brute {
 	uint64_t in_box;
 };
 
-static void brute_add(struct brute *b, const struct ty_spec_ask *a, const struct ty_model *m,
+static void brute_add(struct brute *b, const struct ty_spec_query *a, const struct ty_model *m,
 		      uint32_t cols, uint64_t start, uint64_t end, bool timed)
 {
 	struct ty_viewport vp = {.from_ns = a->window.from_ns, .to_ns = a->window.to_ns};
@@ -105,7 +105,7 @@ static void brute_add(struct brute *b, const struct ty_spec_ask *a, const struct
 	b->in_box += end - start >= 1000 && end - start < 100000;
 }
 
-static struct brute by_hand(const struct ty_model *m, const struct ty_spec_ask *a, uint32_t cols)
+static struct brute by_hand(const struct ty_model *m, const struct ty_spec_query *a, uint32_t cols)
 {
 	struct brute b = {.s.count = calloc((size_t)cols * TY_SPEC_BINS, 4)};
 
@@ -138,7 +138,7 @@ static struct brute by_hand(const struct ty_model *m, const struct ty_spec_ask *
 	return b;
 }
 
-static void compare(const struct ty_model *m, const struct ty_spec_ask *a, uint32_t cols)
+static void compare(const struct ty_model *m, const struct ty_spec_query *a, uint32_t cols)
 {
 	struct ty_explain x = {.m = m};
 	struct brute b = by_hand(m, a, cols);
@@ -184,7 +184,7 @@ static void every_cell_counts_what_is_there(void **state)
 {
 	for (unsigned seed = 1; seed < 6; seed++) {
 		const struct ty_model *m = random_model(seed, 4000);
-		struct ty_spec_ask a = {.window = window_all(m)};
+		struct ty_spec_query a = {.window = window_all(m)};
 		struct ty_explain x = {.m = m};
 		uint64_t length = a.window.to_ns - a.window.from_ns;
 		struct ty_spec_kind_sum *k;
@@ -222,7 +222,7 @@ static void percentiles_are_those_of_the_statistics(void **state)
 {
 	const struct ty_model *m = random_model(9, 20000);
 	const struct ty_sysarch *arch = ty_sysarch_find("x86_64");
-	struct ty_spec_ask a = {.window = window_all(m)};
+	struct ty_spec_query a = {.window = window_all(m)};
 	struct ty_explain x = {.m = m, .arch = arch};
 	struct ty_syscall_stats *st;
 	struct ty_spec_kind_sum *k;
@@ -273,7 +273,7 @@ static void requests_of_the_chosen_only(void **state)
 	static const char *const name[] = {"t7"}, *const gone[] = {"gone"};
 	const int32_t tid = 6;
 	const struct ty_model *m;
-	struct ty_spec_ask a;
+	struct ty_spec_query a;
 	struct ty_explain x;
 	const struct {
 		const int32_t *tids;
@@ -295,7 +295,7 @@ static void requests_of_the_chosen_only(void **state)
 	block(200, 0, TY_EV_BLOCK_COMPLETE, 4000);
 	m = ty_mx_end();
 	x = (struct ty_explain){.m = m};
-	a = (struct ty_spec_ask){.window = window_all(m), .kind = {.of = TY_SPEC_IO}};
+	a = (struct ty_spec_query){.window = window_all(m), .kind = {.of = TY_SPEC_IO}};
 	for (unsigned i = 0; i < sizeof(ask) / sizeof(*ask); i++) {
 		struct ty_spectrum s;
 
@@ -313,8 +313,8 @@ static void requests_of_the_chosen_only(void **state)
 static void it_ends_when_it_is_no_longer_wanted(void **state)
 {
 	const struct ty_model *m = random_model(3, 2000);
-	struct ty_spec_ask a = {.window = window_all(m),
-				.kind = {.of = TY_SPEC_STATE, .state = TY_ST_SLEEPING}};
+	struct ty_spec_query a = {.window = window_all(m),
+				  .kind = {.of = TY_SPEC_STATE, .state = TY_ST_SLEEPING}};
 	atomic_bool stop = true;
 	struct ty_explain x = {.m = m, .stop = &stop};
 	struct ty_spectrum s;

@@ -50,7 +50,7 @@ static const char *at(uint32_t pid, uint64_t ns, uint64_t addr)
 	*name = 0;
 	assert_int_equal(ty_stack_maps(file.p, file.len, c), 1);
 	assert_int_equal(ty_code_ready(c), 0);
-	f = ty_code_whose(c, (int32_t)pid, ns, addr, &off, &until);
+	f = ty_code_mapping_of(c, (int32_t)pid, ns, addr, &off, &until);
 	if (f >= 0)
 		snprintf(name, sizeof(name), "%s", ty_code_file_name(c, f));
 	ty_code_free(c);

@@ -475,7 +475,7 @@ static void samples(void **state)
 		assert_int_equal(pwrite(fd, text[i], strlen(text[i]), 0), (ssize_t)strlen(text[i]));
 		now_ns = (i + 1) * UINT64_C(1000000000000);
 		usleep(2000);
-		ty_steal_look(&s, trace_ns, NULL, &out);
+		ty_steal_sample(&s, trace_ns, NULL, &out);
 	}
 	assert_int_equal(ty_buf_addc(&out, 0), 0);
 	l = ty_steal_lines_new(out.p);
@@ -496,7 +496,7 @@ static void samples(void **state)
 	close(fd);
 	unlink(path);
 	ty_steal_open(&s, "/nonexistent");
-	ty_steal_look(&s, trace_ns, NULL, &out);
+	ty_steal_sample(&s, trace_ns, NULL, &out);
 	assert_true(ty_steal_next_ns(&s) == UINT64_MAX);
 	ty_steal_close(&s);
 }

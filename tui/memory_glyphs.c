@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells of memory samples; see heat.h. */
-#include "heat.h"
+/* Cells of memory samples; see memory_glyphs.h. */
+#include "memory_glyphs.h"
 
 /* The colour of n samples in a cell, in four steps. */
 static struct ty_style density(uint32_t n)
@@ -11,15 +11,15 @@ static struct ty_style density(uint32_t n)
 			 : (struct ty_style){.fg = TY_C_BLOCKED, .attr = TY_A_BOLD};
 }
 
-struct ty_style ty_heat_source(unsigned far)
+struct ty_style ty_memory_source_style(unsigned far)
 {
 	static const uint8_t fg[] = {TY_C_UNKNOWN, TY_C_RUNNING, TY_C_RUNNABLE, TY_C_BLOCKED};
 
 	return (struct ty_style){.fg = fg[far < 4 ? far : 0]};
 }
 
-struct ty_glyph ty_heat_glyph(const struct ty_palette *p, const struct ty_mem_heat_cell *c,
-			      bool by_source)
+struct ty_glyph ty_memory_glyph(const struct ty_palette *p, const struct ty_mem_heat_cell *c,
+				bool by_source)
 {
 	static const char ascii[] = " .:-=+*%@";
 	unsigned height = (ty_mem_octave(c->worst) + 1) / 2;
@@ -28,7 +28,7 @@ struct ty_glyph ty_heat_glyph(const struct ty_palette *p, const struct ty_mem_he
 	if (!c->n)
 		return g;
 	height = height < 1 ? 1 : height > 8 ? 8 : height;
-	g.st = by_source ? ty_heat_source(c->far) : density(c->n);
+	g.st = by_source ? ty_memory_source_style(c->far) : density(c->n);
 	if (by_source && p->mode <= TY_COLOR_MONO)
 		g.ch = (uint32_t) "?cmo"[c->far < 4 ? c->far : 0];
 	else if (!c->timed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Resolves file descriptors from the recorded system calls of their process. */
-#ifndef TY_FDS_H
-#define TY_FDS_H
+#ifndef TY_FD_KIND_H
+#define TY_FD_KIND_H
 
 #include "explain.h"
 

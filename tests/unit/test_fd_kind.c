@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fds.h"
+#include "fd_kind.h"
 #include "fixture_given.h"
 
 #define MS UINT64_C(1000000)

@@ -135,7 +135,7 @@ static bool sound_strings(const struct ty_model *m)
 	return true;
 }
 
-int ty_model_attach(struct ty_model *m, bool check)
+int ty_model_load(struct ty_model *m, bool check)
 {
 	if (!sound_bool(&m->body.sum.has_sched) || !sound_bool(&m->body.sum.has_syscalls))
 		return -TY_EFORMAT;

@@ -6,7 +6,7 @@
  *
  * Budget: 10 ns per event; 24 bytes per tid, at most half full.
  */
-#include "comms.h"
+#include "thread_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +23,12 @@ struct slot {
 	char name[TY_COMM + 1];
 };
 
-struct ty_comms {
+struct ty_thread_names {
 	struct slot *v;
 	uint32_t cap, n; /* cap: a power of 2 */
 };
 
-static uint32_t place(const struct ty_comms *c, int32_t tid)
+static uint32_t place(const struct ty_thread_names *c, int32_t tid)
 {
 	uint32_t i = (uint32_t)tid * 2654435761u & (c->cap - 1);
 
@@ -37,9 +37,9 @@ static uint32_t place(const struct ty_comms *c, int32_t tid)
 	return i;
 }
 
-static int grow(struct ty_comms *c)
+static int grow(struct ty_thread_names *c)
 {
-	struct ty_comms next = {.cap = c->cap ? c->cap * 2 : 1024, .n = c->n};
+	struct ty_thread_names next = {.cap = c->cap ? c->cap * 2 : 1024, .n = c->n};
 
 	next.v = calloc(next.cap, sizeof(*next.v));
 	if (!next.v)
@@ -52,7 +52,7 @@ static int grow(struct ty_comms *c)
 	return 0;
 }
 
-static int set(struct ty_comms *c, int32_t tid, const char *name, size_t n)
+static int set(struct ty_thread_names *c, int32_t tid, const char *name, size_t n)
 {
 	struct slot *s;
 
@@ -77,7 +77,7 @@ static int set(struct ty_comms *c, int32_t tid, const char *name, size_t n)
 	return 0;
 }
 
-static int set_str(struct ty_comms *c, int32_t tid, const char *name)
+static int set_str(struct ty_thread_names *c, int32_t tid, const char *name)
 {
 	return set(c, tid, name, strlen(name));
 }
@@ -100,7 +100,7 @@ static int32_t tid_at(const char **p)
 }
 
 /* "PID COMM" lines; trace-cmd's have leading blanks. */
-static int add_cmdlines(struct ty_comms *c, const char *p)
+static int add_cmdlines(struct ty_thread_names *c, const char *p)
 {
 	while (*p) {
 		const char *line = p, *end = p + strcspn(p, "\n");
@@ -114,7 +114,7 @@ static int add_cmdlines(struct ty_comms *c, const char *p)
 	return 0;
 }
 
-static int add_threads(struct ty_comms *c, const char *text)
+static int add_threads(struct ty_thread_names *c, const char *text)
 {
 	struct ty_snap_thread t;
 
@@ -128,21 +128,21 @@ static int add_threads(struct ty_comms *c, const char *text)
 	return 0;
 }
 
-struct ty_comms *ty_comms_new(const char *cmdlines, const char *threads)
+struct ty_thread_names *ty_thread_names_new(const char *cmdlines, const char *threads)
 {
-	struct ty_comms *c = calloc(1, sizeof(*c));
+	struct ty_thread_names *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	if (grow(c) || (cmdlines && add_cmdlines(c, cmdlines)) ||
 	    (threads && add_threads(c, threads))) {
-		ty_comms_free(c);
+		ty_thread_names_free(c);
 		return NULL;
 	}
 	return c;
 }
 
-void ty_comms_free(struct ty_comms *c)
+void ty_thread_names_free(struct ty_thread_names *c)
 {
 	if (!c)
 		return;
@@ -150,7 +150,7 @@ void ty_comms_free(struct ty_comms *c)
 	free(c);
 }
 
-int ty_comms_feed(struct ty_comms *c, const struct ty_event *ev)
+int ty_thread_names_feed(struct ty_thread_names *c, const struct ty_event *ev)
 {
 	int r;
 
@@ -172,10 +172,10 @@ int ty_comms_feed(struct ty_comms *c, const struct ty_event *ev)
 	case TY_EV_NEWTASK: {
 		char parent[TY_COMM + 1];
 
-		if (*ev->u.newtask.comm || !ty_comms_known(c, ev->tid))
+		if (*ev->u.newtask.comm || !ty_thread_names_known(c, ev->tid))
 			return set_str(c, ev->u.newtask.tid, ev->u.newtask.comm);
 		/* perf's record of a birth has no name: it is the parent's. */
-		snprintf(parent, sizeof(parent), "%s", ty_comms_get(c, ev->tid));
+		snprintf(parent, sizeof(parent), "%s", ty_thread_names_get(c, ev->tid));
 		return set_str(c, ev->u.newtask.tid, parent);
 	}
 	case TY_EV_RENAME: return set_str(c, ev->u.rename.tid, ev->u.rename.new_comm);
@@ -184,7 +184,7 @@ int ty_comms_feed(struct ty_comms *c, const struct ty_event *ev)
 	}
 }
 
-const char *ty_comms_get(const struct ty_comms *c, int32_t tid)
+const char *ty_thread_names_get(const struct ty_thread_names *c, int32_t tid)
 {
 	const struct slot *s;
 
@@ -196,7 +196,7 @@ const char *ty_comms_get(const struct ty_comms *c, int32_t tid)
 	return s->tid ? s->name : "<...>";
 }
 
-bool ty_comms_known(const struct ty_comms *c, int32_t tid)
+bool ty_thread_names_known(const struct ty_thread_names *c, int32_t tid)
 {
 	return !tid || (tid > 0 && c->v[place(c, tid)].tid);
 }

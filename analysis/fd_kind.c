@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See fds.h. The calls of all threads of a process that make or close descriptors are replayed in
- * the order of their ends, on a copy of the table that fork gave it. A descriptor that is returned
- * proves that all lower ones were open (POSIX: the lowest free one is taken): so the table mends
- * itself where it began unknown. Where descriptors were looked at when the recording began, that
- * list is the table, with what was done before in it already; what was done while it was taken, or
- * after the instant that is asked for, makes unknown what it was done to.
+ * See fd_kind.h. The calls of all threads of a process that make or close descriptors are replayed
+ * in the order of their ends, on a copy of the table that fork gave it. A descriptor that is
+ * returned proves that all lower ones were open (POSIX: the lowest free one is taken): so the table
+ * mends itself where it began unknown. Where descriptors were looked at when the recording began,
+ * that list is the table, with what was done before in it already; what was done while it was
+ * taken, or after the instant that is asked for, makes unknown what it was done to.
  */
-#include "fds.h"
+#include "fd_kind.h"
 
 #include <errno.h>
 #include <stdlib.h>
