@@ -1,5 +1,16 @@
 # bash completion for tarry. Commands, options and sections are read from tarry's own help, so that
 # they cannot differ from what the program takes.
+# Recordings and folders; any file where no recording begins so. Hidden ones (indices) only when asked for.
+_tarry_files() { # BEGIN
+	local f hidden=. all=() some=()
+	[[ ${1##*/} == .* ]] && hidden=
+	while IFS= read -r f; do
+		[[ -n $hidden && ${f##*/} == .* ]] && continue
+		all+=("$f")
+		[[ -d $f || $f == *.dat || $f == *.data ]] && some+=("$f")
+	done < <(compgen -f -- "$1")
+	if [ ${#some[@]} -gt 0 ]; then printf '%s\n' "${some[@]}"; elif [ ${#all[@]} -gt 0 ]; then printf '%s\n' "${all[@]}"; fi
+}
 _tarry() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} cmd=${COMP_WORDS[1]}
 	local tarry=${COMP_WORDS[0]} help what= i
@@ -21,6 +32,7 @@ _tarry() {
 	help=$("$tarry" "$cmd" $what --help 2>/dev/null) || return
 	case $prev in
 	-o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return ;;
+	--to) [ "$cmd" = export ] && mapfile -t COMPREPLY < <(compgen -W 'perf dat' -- "$cur") && return ;;
 	--clock) mapfile -t COMPREPLY < <(compgen -W 'start wall trace' -- "$cur") && return ;;
 	--color) mapfile -t COMPREPLY < <(compgen -W 'auto always never truecolor 256 16' -- "$cur") && return ;;
 	-p | --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur") && return ;;
@@ -30,7 +42,7 @@ _tarry() {
 		return
 	fi
 	mapfile -t COMPREPLY < <(
-		compgen -f -- "$cur"
+		_tarry_files "$cur"
 		compgen -W "$(sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' <<<"$help")" -- "$cur"
 	)
 }

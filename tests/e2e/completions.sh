@@ -10,9 +10,9 @@ here=$PWD
 commands=$(sed -n 's/^\t{"\([a-z]*\)", ty_cmd_.*/\1/p' cli/main.c)
 of_bash() { # WORDS...: what is offered for the last one
 	bash --norc -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tarry; printf "%s\n" "${COMPREPLY[@]}"' \
-		completions/tarry.bash "$@"
+		"$here/completions/tarry.bash" "$@"
 }
-of_fish() { fish -c "source completions/tarry.fish; complete -C '$*'" | cut -f1; }
+of_fish() { fish -c "source $here/completions/tarry.fish; complete -C '$*'" | cut -f1; }
 of_zsh() { # by a terminal of zsh's own: what it has listed when it has been silent for half a second
 	zsh -f -c '
 	zmodload zsh/zpty
@@ -49,10 +49,50 @@ for shell in bash fish zsh; do
 	done
 done
 mkdir "$T/files"
-touch "$T/files/one.dat"
+touch "$T/files"/{one.dat,notes.txt,perf.data,.one.dat.tarry-index}
+mkdir "$T/files/old"
 cd "$T/files" || exit 1
-offered=$(bash --norc -c 'source "$0"; COMP_WORDS=(tarry view o); COMP_CWORD=2; _tarry; printf "%s\n" "${COMPREPLY[@]}"' "$here/completions/tarry.bash")
-[ "$offered" = one.dat ]
+for shell in bash fish; do
+	command -v $shell >/dev/null || { skip "$shell: recordings" "$shell is not installed"; continue; }
+	offered=$(of_$shell tarry view '' | sed 's|/$||' | grep -v '^-' | sort | tr '\n' ' ')
+	[ "$offered" = "old one.dat perf.data " ]
+	check "$shell: recordings and folders, no index" $? "$offered"
+	offered=$(of_$shell tarry view n | tr '\n' ' ')
+	[ "$offered" = "notes.txt " ]
+	check "$shell: any file where no recording begins so" $? "$offered"
+	offered=$(of_$shell tarry view .o | tr '\n' ' ')
+	[ "$offered" = ".one.dat.tarry-index " ]
+	check "$shell: a hidden one when it is asked for" $? "$offered"
+	offered=$(of_$shell tarry export one.dat --to '' | sort | tr '\n' ' ')
+	[ "$offered" = "dat perf " ]
+	check "$shell: forms of --to" $? "$offered"
+	offered=$(of_$shell tarry report one.dat --clock '' | sort | tr '\n' ' ')
+	[ "$offered" = "start trace wall " ]
+	check "$shell: values of --clock" $? "$offered"
+done
+if command -v zsh >/dev/null; then
+	# What a Tab makes of the line, by what is started then.
+	zsh_line() {
+		timeout 30 zsh -f -c '
+		zmodload zsh/zpty
+		zpty z zsh -f -i
+		zpty -w z "fpath=($1/completions \$fpath); autoload -U compinit; compinit -D -u; unsetopt beep; PS1="
+		zpty -w z "tarry() { [[ \$* == *--help* ]] && command tarry \"\$@\" || print -r -- GOT: \$* END }"
+		zpty -w z "echo rea\"\"dy"
+		zpty -r z out "*ready*"
+		zpty -n -w z "$2"$'"'\t\n'"'
+		zpty -r z out "*GOT:*END*"
+		print -r -- "$out"
+		zpty -d z' zsh "$here" "$1" 2>/dev/null | tr -d '\r' | sed -n 's/.*GOT: \(.*\) END.*/\1/p' | tail -n 1
+	}
+	is "zsh: a recording, no index and no folder of that name" "view one.dat" "$(zsh_line 'tarry view on')"
+	is "zsh: any file where no recording begins so" "view notes.txt" "$(zsh_line 'tarry view no')"
+	is "zsh: forms of --to" "export x --to perf" "$(zsh_line 'tarry export x --to p')"
+else
+	skip "zsh: recordings" "zsh is not installed"
+fi
+offered=$(of_bash tarry view o)
+[ "$(sort <<<"$offered" | tr '\n' ' ')" = "old one.dat " ]
 check "bash: files" $? "$offered"
 offered=$(bash --norc -c 'source "$0"; COMP_WORDS=(tarry report x sys); COMP_CWORD=3; _tarry; printf "%s\n" "${COMPREPLY[@]}"' "$here/completions/tarry.bash")
 [ "$offered" = syscalls ]
