@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An item of an answer in words: who, what it did or waited for, held up by whom. */
+/* Text of an answer's item: the thread, what it did or waited for, and what held it up. */
 #include "answer_priv.h"
 
 #include <stdio.h>

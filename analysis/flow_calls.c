@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_calls.h. Budget: nothing is looked up for an instruction that goes on to the next or
+ * See flow_calls.h. Budget: no look-up for an instruction that continues with the next one or
  * stays within its function; a symbol is looked up once per entry address of a process.
  */
 #include "flow_calls.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See futex_waker.h. The kernel lets nobody take a lock from who spins for it by user space alone:
- * who lets it go does so by FUTEX_UNLOCK_PI, on the word. */
+/* See futex_waker.h. While a thread spins in the kernel for a lock, user space alone cannot hand it
+ * over: the holder releases it by FUTEX_UNLOCK_PI on the word. */
 #include "futex_waker.h"
 
 #include "waits.h"

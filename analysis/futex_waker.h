@@ -3,14 +3,14 @@
  * Who ended a futex wait when no wakeup record shows it.
  *
  * - The kernel spins for a futex with priority inheritance (FUTEX_LOCK_PI) while its holder runs,
- *   and sleeps only when that one does, or when somebody else wants the CPU
+ *   and sleeps only when that one does, or when another thread needs the CPU
  *   (kernel/locking/rtmutex.c, rtmutex_spin_on_owner).
- * - A timer made the thread ready, but another thread woke the word before it got a CPU: then the
- *   call returns 0 (kernel/futex/waitwake.c, futex_wait).
+ * - A timer made the thread runnable, but another thread woke the word before it got a CPU: then
+ * the call returns 0 (kernel/futex/waitwake.c, futex_wait).
  *
- * Cost: log(calls); of calls to which that applies, those that were begun on each CPU meanwhile,
- * from the end backward (at most 256 spans and calls of each). Who is told is inferred where that
- * was not enough, or where several woke the word: another one may have been meant.
+ * Cost: log(calls); for calls to which that applies, the calls begun on each CPU meanwhile, from
+ * the end backward (at most 256 spans and calls of each). The waker is inferred when that limit was
+ * reached, or when several threads woke the word.
  */
 #ifndef TY_FUTEX_WAKER_H
 #define TY_FUTEX_WAKER_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See waits.h. What a call waits for is in the table of system calls; futexes are told apart by
- * operation and value (include/uapi/linux/futex.h). A wait with the value 2 or 3 is a lock's by
- * convention of those who write locks (glibc's lowlevellock and rwlock, Rust, musl, Go); a value
+ * See waits.h. The table of system calls states what a call waits for; futexes are distinguished by
+ * operation and value (include/uapi/linux/futex.h). The values 2 and 3 mean a lock by
+ * convention of lock implementations (glibc's lowlevellock and rwlock, Rust, musl, Go); a value
  * with FUTEX_WAITERS holds the owner's tid by the rules of robust and PI locks (in a private word
  * that of the same process); a value that is the tid of a living thread of the process is a join.
- * Counters (of Rust's and of newer condition variables, of barriers) come by 2 and 3, too: other
- * waits on the word tell (stall_word.c).
+ * Counters (of Rust's and of newer condition variables, of barriers) reach 2 and 3, too: other
+ * waits on the word decide (stall_word.c).
  */
 #include "waits.h"
 

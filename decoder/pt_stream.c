@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See pt_stream.h. libipt's instruction flow decoder does the work. Added is:
+ * See pt_stream.h. libipt's instruction flow decoder does the work. Added here:
  *
- * - An error is an item and not the end, and decoding goes on at the next packet that tells where
- *   (pt_entry.h). libipt enters at a PSB only, so one is written over the packets before, in a
- * copy.
- * - Instructions on the way to a branch or an event are held back until that has applied: what
- * leads to a contradiction was not executed, and what consumes no packet is cut (hostile code such
- * as "jmp ." would go on for ever).
- * - Packets that this libipt stops at, and that tell nothing of the flow, are padding to it.
- * - Time stamps are told apart from repetitions of them.
+ * - An error is an item, not the end; decoding resumes at the next packet with an address
+ *   (pt_entry.h). libipt enters at a PSB only, so one is written over the preceding packets, in a
+ *   copy.
+ * - Instructions on the path to a branch or an event are held back until that has applied: those
+ *   that lead to a contradiction were not executed, and a path that consumes no packet is cut
+ *   (hostile code such as "jmp ." would never end).
+ * - Packets that this libipt rejects, and that do not affect the flow, are replaced by padding.
+ * - New time stamps are distinguished from repeated ones.
  */
 #include "pt_stream.h"
 

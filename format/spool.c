@@ -7,13 +7,13 @@
  * may resize its tables when chunk sizes change for good).
  *
  * Invariants:
- *   - A chunk's place is reserved by one atomic add; writers never wait for each other (where the
+ *   - A chunk's offset is reserved by one atomic add; writers never wait for each other (where the
  *     oldest may be dropped, spool_keep.c, for as long as it takes to note a number).
- *   - The payload is written before its head. A writer that dies between the two leaves a place
- *     without a head, which a reader skips; a head is never there without its payload (but after a
- *     power cut: then the payload's crc32 tells).
- *   - The first failure is kept and given to every later put: a recording never continues with a
- *     hole that nobody mentions.
+ *   - The payload is written before its head. A writer that dies between the two leaves a hole
+ *     without a head, which a reader skips; a head never exists without its payload (except after
+ *     a power cut, which the payload's crc32 detects).
+ *   - The first failure is sticky and returned by every later put: a recording never continues with
+ *     an unreported hole.
  */
 #include "spool.h"
 

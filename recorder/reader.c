@@ -24,7 +24,7 @@
  * its reader always finds one. Order in the spool does not matter; each chunk carries its number.
  *
  * Only the writer touches the file: a thread of the idle class that is preempted with the file's
- * lock held would stop everybody for as long as the CPUs are busy, and a disk that throttles must
+ * lock held would stop all others for as long as the CPUs are busy, and a disk that throttles must
  * not stop a reader. Packets hold compressed chunks in between (FREE -> FILLING -> FILLED ->
  * CLAIMED by the writer -> FREE). There are enough for a second or more of a disk that stands still
  * (another program's fsync), as much as QUEUED_MAX holds; the memory of all but the first is given

@@ -6,17 +6,17 @@
  * Detaching. A detached thread must continue as if it had never been traced, whatever it was
  * doing at that moment:
  * - PTRACE_INTERRUPT stops a thread that has just been stepped *before* the step's SIGTRAP is
- *   delivered. Detached there, it would die of that signal: it goes on to the signal's own stop
- *   first (without executing anything), and is detached there, the signal taken away.
- * - Clones are attached by the kernel before anybody has heard of them: the end is reached when
- *   waitpid knows no more tracees, not when the table is empty.
- * - A thread that sleeps in the kernel and cannot be interrupted (the parent of a vfork) is let go
- * of when it comes back; the recorder need not wait for that.
+ *   delivered. Detached there, it would die of that signal: it is continued to the signal's own
+ *   stop (without executing anything), and detached there with the signal suppressed.
+ * - Clones are attached by the kernel before this process learns of them: the end is reached when
+ *   waitpid has no more tracees, not when the table is empty.
+ * - A thread that sleeps uninterruptibly in the kernel (the parent of a vfork) is detached when it
+ *   returns; the recorder need not wait for that.
  * - Flags with TF that an instruction or a signal has pushed are corrected at once (step_flow.c).
  * - From a stepped popf on, the kernel takes its own TF for the program's (enable_single_step() in
  *   linux arch/x86/kernel/step.c) and leaves it set when the stepping ends, and in children: it is
- *   cleared here whenever a thread is stepped no more, and at a child's first stop.
- * If this process is killed by SIGKILL, the kernel lets go of the tracees, but leaves the one that
+ *   cleared here when stepping a thread ends, and at a child's first stop.
+ * If this process is killed by SIGKILL, the kernel detaches the tracees, but leaves the one that
  * is being stepped with TF set (exit_ptrace() does not do what PTRACE_DETACH does): it dies of
  * SIGTRAP.
  */

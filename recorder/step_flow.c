@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See step_state.h: from where a thread was (t->ip, t->insn) and where it stopped next follows the
- * packet. Invariants:
- * - An instruction counts when the CPU has gone on from it (a repeated one when it is over, a
- *   system call when it has been entered). What did not complete (fault, signal) does not.
- * - Tracing is "off" in the kernel, and on again only when an instruction has really been executed
- *   afterwards: where user mode goes on is not known before (a system call may be restarted, a
- *   handler may come first).
+ * See step_state.h: derives the packet from where a thread was (t->ip, t->insn) and where it
+ * stopped next. Invariants:
+ * - An instruction counts once the CPU has proceeded from it (a repeated one when it is complete, a
+ *   system call when it has been entered). An incomplete one (fault, signal) does not.
+ * - Tracing is "off" in the kernel, and on again only after another instruction was executed: where
+ *   user mode continues is unknown before (a system call may be restarted, a handler may run
+ *   first).
  * - A transition that the instruction does not explain (an emulated vsyscall, a debugger) is
  *   written as an interruption before the instruction, never as a guess.
- * - An instruction whose bytes cannot be had may have been a branch: packets are lost there, and
- *   the next one that is known begins anew.
+ * - An instruction whose bytes cannot be read may have been a branch: packets are lost there, and
+ *   encoding starts again at the next known one.
  */
 #include <errno.h>
 #include <inttypes.h>

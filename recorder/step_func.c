@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See step_state.h: when is the call of the function that is traced (--flow-filter FUNC) over? By
- * what is certain only; meanwhile all that its thread executes counts as the function's.
- * - A return that takes its return address from where the function got it; also a jump to there,
- *   with the stack as behind a return.
- * - By longjmp or an exception: rsp is above the return address, and both lie on the thread's own
- *   stack, which the function's callers share. A signal handler on another stack may lie anywhere:
- *   it is told apart by its own bounds.
- * - A function on a stack of the program's making (a coroutine) is not left by going to another
- *   one: it goes on when its thread comes back. Left for good it is when its return address is not
- *   there any more: by longjmp or an exception within that stack, this is noticed only when others
- *   write over it.
+ * See step_state.h: detects the end of the call of the traced function (--flow-filter FUNC). Only
+ * certain evidence counts; until then everything that its thread executes belongs to the function.
+ * - A return that takes its return address from the function's slot; also a jump to that address
+ *   with the stack pointer as after a return.
+ * - longjmp or an exception: rsp is above the return address, and both are on the thread's own
+ *   stack, which the function's callers share. A signal handler on another stack may be anywhere:
+ *   it is recognised by its own bounds.
+ * - A function on a stack created by the program (a coroutine) is not left by switching to another
+ *   stack: it continues when its thread returns. It was left for good when its return address is no
+ *   longer in place: longjmp or an exception within that stack is noticed only when the slot is
+ *   overwritten.
  */
 #include <inttypes.h>
 #include <signal.h>

@@ -371,7 +371,7 @@ void ty_timeline_filter(struct ty_timeline *t, const char *text); /* "": all row
 
 /* timeline_job.c */
 void ty_timeline_begin(struct ty_timeline *t, const struct ty_job *job);
-void ty_timeline_drop_job(struct ty_timeline *t); /* nobody asks for what it makes any more */
+void ty_timeline_drop_job(struct ty_timeline *t); /* its result is no longer needed */
 bool ty_timeline_stop_job(struct ty_timeline *t); /* by a key; false: there was none */
 /* Cancels a job that would push a page above the view being opened. */
 void ty_timeline_stop_page(struct ty_timeline *t);

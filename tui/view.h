@@ -82,16 +82,16 @@ struct ty_indexing_news {
 	struct ty_err err;
 };
 
-/* What a view has done for it by the program around it. Each function may be NULL: there is no such
- * thing here. All get ctx. */
+/* Services that the program provides for a view. A function may be NULL when unsupported. All get
+ * ctx. */
 struct ty_view_host {
 	void *ctx;
-	/* "3, 0x7f.., 512" of a system call (model index), into buf; NULL when not to be had. */
+	/* "3, 0x7f.., 512" of a system call (model index), into buf; NULL when unavailable. */
 	const char *(*syscall_args)(void *ctx, uint32_t syscall, char *buf, size_t n);
 	/*
-	 * Write [from, to) into a file whose name's end says as what (.txt, .json, .dat), while the
-	 * timeline goes on: start 0 or -TY_E... with a sentence; poll true when it is over, with
-	 * what there is to say.
+	 * Writes [from, to) to a file in the form given by its suffix (.txt, .json, .dat), in the
+	 * background. start returns 0 or -TY_E... with a sentence; poll true when it has ended,
+	 * with its message.
 	 */
 	int (*export_start)(void *ctx, const char *path, uint64_t from_ns, uint64_t to_ns,
 			    struct ty_err *err);

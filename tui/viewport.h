@@ -45,7 +45,7 @@ void ty_viewport_init(struct ty_viewport *v, uint64_t start_ns, uint64_t end_ns)
 void ty_viewport_jump(struct ty_viewport *v, uint64_t from_ns, uint64_t to_ns);
 /* Length times num/den, the instant at_ns staying at its place on the screen. */
 void ty_viewport_zoom(struct ty_viewport *v, uint64_t at_ns, unsigned num, unsigned den);
-/* Shift by delta ns, as far as the recording goes. */
+/* Shifts by delta ns, within the recording. */
 void ty_viewport_pan(struct ty_viewport *v, int64_t delta_ns);
 /* A move that belongs to the one before (following the cursor): not undone by itself. */
 void ty_viewport_follow(struct ty_viewport *v, uint64_t t_ns);
