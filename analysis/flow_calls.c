@@ -167,7 +167,7 @@ static uint32_t function(struct ty_flow_calls *c, const char *name, const char *
 	/* Id 0 is no function. */
 	if (ty_strtab_count(c->keys) >= TY_CALLS_FUNCS &&
 	    ty_strtab_find(c->keys, key, n) == UINT32_MAX) {
-		name = "(functions that came later)";
+		name = "(later functions)";
 		file = "";
 		n = put(key, sizeof(key), 0, name);
 	}

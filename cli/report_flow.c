@@ -124,8 +124,8 @@ static void print_text(const struct job *j)
 		       " more are only in counts, sums and maxima (narrow with --from and --to)\n",
 		       j->st.beyond);
 	if (j->st.many_funcs)
-		printf("of more than %u functions those that came later are one, \"%s\" "
-		       "(--from and --to choose a part)\n",
+		printf("more than %u functions: the later ones are combined as \"%s\" (narrow with "
+		       "--from and --to)\n",
 		       TY_CALLS_FUNCS - 1, func_name(j, TY_CALLS_FUNCS - 1));
 	if (j->st.many_pairs)
 		puts("callers are incomplete, and \"all insns\" may count recursion more than "

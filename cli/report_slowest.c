@@ -198,7 +198,7 @@ static void print_inner(struct ty_flow_names *names, const struct compare *k,
 			continue;
 		}
 		if (!shown++)
-			printf("what they took of their own, by difference in %s:\n"
+			printf("functions by difference of their own %s:\n"
 			       "  %29s  %29s\n  %8s %10s %9s %8s %10s %9s  %s\n",
 			       k->by_ns ? "time" : "instructions", "slowest", "median", "calls",
 			       "insns", "time", "calls", "insns", "time", "function");

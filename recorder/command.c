@@ -134,10 +134,10 @@ int ty_command_fork(struct ty_command *c, const sigset_t *mask, const sigset_t *
 	memcpy(sh_argv + 2, c->argv + 1, (n - 1) * sizeof(*sh_argv));
 	if (pipe2(go, O_CLOEXEC)) {
 		free(sh_argv);
-		return ty_fail_errno(err, "cannot make a pipe");
+		return ty_fail_errno(err, "cannot create a pipe");
 	}
 	if (pipe2(report, O_CLOEXEC)) {
-		r = ty_fail_errno(err, "cannot make a pipe");
+		r = ty_fail_errno(err, "cannot create a pipe");
 		close(go[0]);
 		close(go[1]);
 		free(sh_argv);

@@ -159,7 +159,7 @@ int ty_keep_names(struct ty_keep *k, struct ty_buf *names, struct ty_err *err)
 	ty_buf_add(&both, names->p, names->len);
 	if (both.failed) {
 		ty_buf_fini(&both);
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the names");
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for names");
 	}
 	ty_buf_fini(names);
 	*names = both;

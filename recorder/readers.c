@@ -57,7 +57,7 @@ static int init_pool(struct ty_readers *rs, struct pool *p, struct ty_spool *spo
 	for (unsigned i = 0; i < slots; i++)
 		p->slots[i].mem = p->mem + (size_t)i * SLOT_BYTES;
 	if (pipe2(p->pipe, O_CLOEXEC | O_NONBLOCK))
-		return ty_fail_errno(err, "cannot make a pipe");
+		return ty_fail_errno(err, "cannot create a pipe");
 	fcntl(p->pipe[1], F_SETPIPE_SZ, SLOT_BYTES); /* a smaller one only means more calls */
 	return 0;
 }
@@ -150,7 +150,7 @@ int ty_readers_start(struct ty_readers **out, const struct ty_instance *const *i
 	rs->page_bytes = inst[0]->page_bytes;
 	rs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (rs->wake_fd < 0)
-		r = ty_fail_errno(err, "cannot make an eventfd");
+		r = ty_fail_errno(err, "cannot create an eventfd");
 	snprintf(percent, sizeof(percent), "%d", WAKE_PERCENT);
 	/* Kernels before 4.21 have no buffer_percent: their readers wake at every page. */
 	for (unsigned i = 0; !r && i < n; i++)

@@ -225,7 +225,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (r->step.refused)
 		ty_rec_note(r,
 			    "the command could not use ptrace (it failed %u time%s): a process can "
-			    "have one tracer only, and --flow=step is already it",
+			    "have one tracer only, and that is --flow=step",
 			    r->step.refused, r->step.refused > 1 ? "s" : "");
 	if (r->step.held)
 		ty_rec_note(r,

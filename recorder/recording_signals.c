@@ -62,7 +62,7 @@ int ty_rec_open_signals(struct recording *r, struct ty_err *err)
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	r->spool_failed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->signals < 0 || r->spool_failed < 0)
-		return ty_fail_errno(err, "cannot make a signalfd and an eventfd");
+		return ty_fail_errno(err, "cannot create a signalfd and an eventfd");
 	return 0;
 }
 

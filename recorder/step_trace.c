@@ -67,7 +67,7 @@ int ty_step_start(struct ty_step *s, const struct ty_step_opts *o, pid_t pid, st
 
 	*s = (struct ty_step){.in = -1};
 	if (pipe2(fds, O_CLOEXEC))
-		return ty_fail_errno(err, "cannot make a pipe");
+		return ty_fail_errno(err, "cannot create a pipe");
 	s->pid = fork();
 	if (!s->pid) {
 		sigset_t none;

@@ -243,14 +243,14 @@ int ty_instance_create(struct ty_instance *inst, const char *root, const char *w
 	snprintf(inst->path, sizeof(inst->path), "%s/instances/%s", root, inst->name);
 	inst->lib = tracefs_instance_create(inst->name);
 	if (!inst->lib)
-		return ty_fail_errno(err, "cannot make the trace instance %s%s", inst->path,
+		return ty_fail_errno(err, "cannot create the trace instance %s%s", inst->path,
 				     errno == ENOENT ? " (this kernel has no trace instances)"
 						     : "");
 	if (!tracefs_instance_is_new(inst->lib)) {
 		tracefs_instance_free(inst->lib);
 		inst->lib = NULL;
 		errno = EEXIST;
-		return ty_fail_errno(err, "cannot make the trace instance %s", inst->path);
+		return ty_fail_errno(err, "cannot create the trace instance %s", inst->path);
 	}
 	r = prepare(inst, clock, ring_bytes, page_bytes, err);
 	if (r)

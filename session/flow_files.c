@@ -445,7 +445,7 @@ static bool debug_served(struct ty_flow_files *f, struct wanted *w, struct ty_by
 {
 	int fd = f->debuginfod && w->id_n ? ty_debuginfod_names(f->debuginfod, w->id, w->id_n) : -1;
 
-	return fd >= 0 && attempt_fd(f, fd, "what a debuginfod server has", w, out);
+	return fd >= 0 && attempt_fd(f, fd, "the file of a debuginfod server", w, out);
 }
 
 struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_bytes b)

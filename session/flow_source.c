@@ -443,7 +443,7 @@ struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_e
 	if (n)
 		ty_flow_names_symbols(n, ty_flow_files_symbols, s->files);
 	if (!n)
-		ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the names");
+		ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for names");
 	else if (k->n && !ty_flow_names_kernel(n, (const char *)k->p, k->n) && !s->quiet)
 		ty_say("tarry: the copy of kallsyms has no functions. It was made by a user "
 		       "who may not see addresses (copy it as root), or is not a kallsyms file.\n");
@@ -468,7 +468,7 @@ static void tell_missing(const struct ty_flow_source *s, const struct ty_flow_mi
 	ty_plain(name, strlen(name));
 	fprintf(stderr,
 		"tarry: %s %s (%" PRIu64 " gap%s, the first at %#" PRIx64
-		"): name the directory of what was mapped with --symfs DIR, or give it with "
+		"): give the directory with the mapped files with --symfs DIR, or the code with "
 		"--image "
 		"FILE@ADDRESS\n",
 		name,
@@ -492,7 +492,7 @@ void ty_flow_source_note(const struct ty_flow_source *s)
 			"is not recorded: give it with --cpu-model FAMILY/MODEL/STEPPING\n",
 			errata, errata == 1 ? "" : "s");
 	if (s->bad)
-		ty_say("tarry: %" PRIu64 " malformed record%s of perf's left out: code may be "
+		ty_say("tarry: %" PRIu64 " malformed perf record%s left out: code may be "
 		       "missing, or shown under another thread\n",
 		       s->bad, s->bad == 1 ? " is" : "s are");
 	if (s->files)

@@ -343,7 +343,7 @@ static void test_functions(void **state)
 	nop(&x, in(&x, 0, 15));
 	assert_int_equal(TY_CALLS_FUNCS, ty_flow_calls_functions(x.calls));
 	last = ty_flow_calls_function(x.calls, TY_CALLS_FUNCS - 1);
-	assert_string_equal("(functions that came later)", last->name);
+	assert_string_equal("(later functions)", last->name);
 	assert_int_equal(TY_CALLS_FUNCS + 101, x.ended.n);
 	assert_string_equal("0x20000000", x.ended.v[0].name);
 	assert_string_equal("0x20000000", x.ended.v[TY_CALLS_FUNCS + 100].name);
