@@ -30,7 +30,7 @@ int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
 	if (r == -TY_ENOTFOUND && !w->cpus_n && (!x->whole_machine || chosen))
 		r = ty_answer_threads(x, w, requests, out);
 	if (r == -TY_ENOTFOUND)
-		r = ty_answer_machine(x, w, out);
+		r = ty_answer_machine(x, w, requests, out);
 	for (uint32_t i = 0; i < out->notes && x->file; i++)
 		ty_shell_name_file(out->note[i], sizeof(out->note[i]), x->file);
 	return r;

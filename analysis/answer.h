@@ -72,7 +72,7 @@ enum ty_answer_of {
 const char *ty_answer_of_key(enum ty_answer_of of);
 
 #define TY_ANSWER_RIVALS 2
-#define TY_ANSWER_NOTES	 3
+#define TY_ANSWER_NOTES	 4
 
 struct ty_answer {
 	enum ty_answer_of of;
@@ -107,6 +107,12 @@ struct ty_answer {
  * -TY_E.... */
 int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_requests *requests, struct ty_answer *out);
+
+struct ty_stalls;
+/* Adds to the answer of a machine, as its first note, which thread was held up most, from the
+ * findings of the same window; nothing if there are none. */
+void ty_answer_held_up(const struct ty_explain *x, const struct ty_stalls *stalls,
+		       struct ty_answer *out);
 
 /*
  * Formats n values that sum to total_ns in one unit with the same number of decimals, so that the

@@ -4,8 +4,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compare.h"
+#include "stalls.h"
 #include "thread_stats.h"
 #include "units.h"
 #include "window.h"
@@ -128,7 +130,46 @@ static void note_disks(const struct ty_explain *x, const struct ty_window *w, st
 			       n > 1 ? "; other disks less" : "");
 }
 
-int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out)
+/* The process that spent most time in requests. */
+static void note_requests(const struct ty_model *m, const struct ty_requests *q,
+			  struct ty_answer *out)
+{
+	const struct ty_service *s = q && q->services_n ? &q->services[0] : NULL;
+	const struct ty_thread *t = s ? ty_model_thread(m, s->process) : NULL;
+	char d[2][TY_DURATION_MAX], c[TY_COUNT_MAX];
+
+	if (!s || !s->n)
+		return;
+	ty_answer_note(out, "%s/%d replied to %s request%s: p50 %s, max %s%s",
+		       ty_model_str(m, t->name), t->tgid > 0 ? t->tgid : t->tid,
+		       ty_fmt_count(s->n, c), s->n == 1 ? "" : "s",
+		       ty_fmt_duration(s->p50_ns, d[0]), ty_fmt_duration(s->max_ns, d[1]),
+		       q->services_n > 1 ? "; other processes took less time" : "");
+}
+
+void ty_answer_held_up(const struct ty_explain *x, const struct ty_stalls *stalls,
+		       struct ty_answer *out)
+{
+	const struct ty_stall *s = stalls->n ? &stalls->v[0] : NULL;
+	char d[TY_DURATION_MAX], by[96] = "", last[sizeof(out->note[0])];
+
+	if (!s || out->of != TY_ANSWER_MACHINE || out->notes == TY_ANSWER_NOTES)
+		return;
+	if (s->culprit != TY_NONE)
+		snprintf(by, sizeof(by), " by %s/%d",
+			 ty_model_comm(x->m, s->culprit, s->culprit_ns),
+			 ty_model_tid(x->m, s->culprit, s->culprit_ns));
+	ty_answer_note(out, "held up longest: %s/%d for %s%s (stall 1)",
+		       ty_model_comm(x->m, s->thread, s->named_ns),
+		       ty_model_tid(x->m, s->thread, s->named_ns),
+		       ty_fmt_duration(s->duration_ns, d), by);
+	memcpy(last, out->note[out->notes - 1], sizeof(last));
+	memmove(out->note[1], out->note[0], (out->notes - 1) * sizeof(out->note[0]));
+	memcpy(out->note[0], last, sizeof(last));
+}
+
+int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,
+		      const struct ty_requests *requests, struct ty_answer *out)
 {
 	const struct ty_model *m = x->m;
 	uint64_t window = out->end_ns - out->start_ns, items = 0, told;
@@ -193,6 +234,7 @@ int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w, str
 			       : 0.0);
 	snprintf(out->sum_of, sizeof(out->sum_of), "CPU time ");
 	note_ready(m, g, n, out);
+	note_requests(m, requests, out);
 	note_disks(x, w, out);
 	free(g);
 	free(stats);

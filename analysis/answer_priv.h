@@ -43,7 +43,8 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *req
 		       struct ty_answer *out);
 int ty_answer_threads(const struct ty_explain *x, const struct ty_window *w,
 		      const struct ty_requests *requests, struct ty_answer *out);
-int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out);
+int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,
+		      const struct ty_requests *requests, struct ty_answer *out);
 /* Adds a note, as printf. answer_parts.c */
 void ty_answer_note(struct ty_answer *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -14,6 +14,7 @@
 
 #include "answer.h"
 #include "fixture_given.h"
+#include "stalls.h"
 #include "window_all.h"
 
 #define MS UINT64_C(1000000)
@@ -260,6 +261,8 @@ static void a_slow_request(void **state)
 {
 	struct ty_explain x;
 	struct ty_window w;
+	struct ty_stalls_opts o = {0};
+	struct ty_stalls s;
 	struct ty_requests q;
 	struct ty_answer a;
 	uint64_t at = 2 * MS;
@@ -313,6 +316,12 @@ static void a_slow_request(void **state)
 	assert_int_equal(a.of, TY_ANSWER_MACHINE);
 	assert_int_equal(a.total_ns, 2 * (w.to_ns - w.from_ns));
 	assert_string_equal(a.item[0].text, "t20/20 ran");
+	assert_string_equal(a.note[0], "t11/11 replied to 9 requests: p50 1.00 ms, max 51.0 ms");
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
+	ty_answer_held_up(&x, &s, &a);
+	assert_string_equal(a.note[0], "held up longest: t11/11 for 50.0 ms by t20/20 (stall 1)");
+	assert_int_equal(a.notes, 2);
+	ty_stalls_fini(&s);
 	assert_int_equal(a.item[0].ns + a.item[1].ns + a.rest_ns, a.part_ns[TY_PART_CPU]);
 	assert_int_equal(a.rest, 0);
 	ty_requests_fini(&q);
