@@ -19,14 +19,16 @@
 #include "export_sideband.h"
 #include "format_text.h"
 #include "key_value.h"
+#include "run_times.h"
 #include "checked_read.h"
 #include "section.h"
 #include "tgids.h"
 
-#define ROUND	16384
-#define TEXTS	(1u << 30)
-#define ID_BASE (UINT64_C(1) << 40) /* ids of tracepoints: beyond any that a kernel gave */
-#define TID_MAX 4194304		    /* PID_MAX_LIMIT of include/linux/threads.h */
+#define ROUND	  16384
+#define TEXTS	  (1u << 30)
+#define ID_BASE	  (UINT64_C(1) << 40) /* ids of tracepoints: beyond any that a kernel gave */
+#define RUN_BYTES 40		      /* of ty_run_times_record */
+#define TID_MAX	  4194304	      /* PID_MAX_LIMIT of include/linux/threads.h */
 #define SAMPLE_TYPE                                                                                \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_RAW)
@@ -43,7 +45,9 @@ struct export
 	struct ty_buf rec;
 	unsigned in_round;
 	bool switches; /* perf's own records tell of them */
-	uint16_t any;  /* an event that is there: of records that are no samples */
+	struct ty_run_times *runs;
+	uint16_t run_id; /* of the event that tells run times; 0: none */
+	uint16_t any;	 /* an event that is there: of records that are no samples */
 	uint8_t seen[65536 / 8];
 };
 
@@ -189,6 +193,40 @@ static void put_event(struct export *x, const struct ty_event *ev)
 	}
 }
 
+/* Before the switch that ended the run. */
+static void put_run(struct export *x, const struct ty_event *ev, uint64_t run_ns)
+{
+	tell_name(x, ev);
+	ty_buf_reset(&x->rec);
+	ty_buf_addle(&x->rec, ID_BASE + x->run_id, 8);
+	ty_buf_addle(&x->rec, 0, 8);
+	add_where(x, ev, ev->tid);
+	ty_buf_addle(&x->rec, RUN_BYTES + 4, 4);
+	ty_run_times_record(x->run_id, ev, ty_thread_names_get(x->comms, ev->tid), run_ns, &x->rec);
+	pad(&x->rec);
+	put(x, PERF_RECORD_SAMPLE);
+	x->seen[x->run_id / 8] |= (uint8_t)(1u << x->run_id % 8);
+}
+
+/* The recording's own event is better; of perf's files a switch is no event. */
+static void choose_run_id(struct export *x)
+{
+	bool *taken = calloc(65536, sizeof(*taken));
+	bool own = x->s->trace->perf;
+	const char *name;
+	size_t n;
+	uint16_t id;
+
+	for (size_t i = 0; taken && i < x->s->trace->formats.n; i++) {
+		if (ty_ft_head(x->s->trace->formats.v[i].text.s, &name, &n, &id))
+			continue;
+		taken[id] = true;
+		own |= n == strlen("sched_stat_runtime") && !memcmp(name, "sched_stat_runtime", n);
+	}
+	x->run_id = taken && !own ? ty_run_times_id(taken) : 0;
+	free(taken);
+}
+
 static bool chosen(const struct export *x, const struct ty_event *ev)
 {
 	if (!ty_window_has_cpu(x->w, ev->cpu))
@@ -203,7 +241,7 @@ static bool chosen(const struct export *x, const struct ty_event *ev)
 static int put_events(struct export *x, struct ty_export_sideband *side, struct ty_err *err)
 {
 	struct ty_event ev;
-	uint64_t last = 0;
+	uint64_t last = 0, run_ns;
 	int r;
 
 	while ((r = ty_events_next(x->s->events, &ev, err)) > 0) {
@@ -217,8 +255,11 @@ static int put_events(struct export *x, struct ty_export_sideband *side, struct 
 		if (ty_thread_names_feed(x->comms, &ev) || ty_tgids_feed(x->tgids, &ev))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 				       "out of memory for thread names");
+		run_ns = ty_run_times_feed(x->runs, &ev, x->w->from_ns);
 		if (!chosen(x, &ev))
 			continue;
+		if (run_ns && x->run_id)
+			put_run(x, &ev, run_ns);
 		if (ev.kind == TY_EV_GAP)
 			put_lost(x, &ev);
 		else
@@ -253,9 +294,12 @@ static void put_attrs(struct export *x)
 
 		if (!(x->seen[id / 8] >> id % 8 & 1))
 			continue;
-		snprintf(name, sizeof(name), "%s:%s",
-			 ty_formats_system(x->s->formats, (uint16_t)id),
-			 ty_formats_name(x->s->formats, (uint16_t)id));
+		if (x->run_id && id == x->run_id)
+			snprintf(name, sizeof(name), "sched:sched_stat_runtime");
+		else
+			snprintf(name, sizeof(name), "%s:%s",
+				 ty_formats_system(x->s->formats, (uint16_t)id),
+				 ty_formats_name(x->s->formats, (uint16_t)id));
 		ty_perf_out_event(x->out, &attr, PERF_ATTR_SIZE_VER5, &sample_id, 1, name);
 	}
 }
@@ -281,7 +325,7 @@ static int put_formats(const struct export *x, struct ty_err *err)
 	static const uint8_t magic[] = {23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
 	const struct ty_trace *t = x->s->trace;
 	uint32_t events = 0, ftrace = 0;
-	struct ty_buf b;
+	struct ty_buf b, run = {0};
 	int r = 0;
 
 	ty_buf_init(&b, TEXTS);
@@ -295,15 +339,26 @@ static int put_formats(const struct export *x, struct ty_err *err)
 	ty_buf_add(&b, "header_event", 13);
 	add_text(&b, t->header_event, 8);
 	vec_each (f, &t->formats) {
-		ftrace += !strcmp(f->system, "ftrace");
+		ftrace += !strcmp(f->system, "ftrace") && is_seen(x, f);
 		events += strcmp(f->system, "ftrace") && is_seen(x, f);
 	}
 	ty_buf_addle(&b, ftrace, 4);
 	vec_each (f, &t->formats)
-		if (!strcmp(f->system, "ftrace"))
+		if (!strcmp(f->system, "ftrace") && is_seen(x, f))
 			add_text(&b, f->text, 8);
 	/* perf takes a system again and again: each event comes with its own. */
+	if (x->run_id && x->seen[x->run_id / 8] >> x->run_id % 8 & 1) {
+		ty_buf_init(&run, 4096);
+		ty_run_times_format(x->run_id, &run);
+		events++;
+	}
 	ty_buf_addle(&b, events, 4);
+	if (run.len) {
+		ty_buf_add(&b, "sched", strlen("sched") + 1);
+		ty_buf_addle(&b, 1, 4);
+		add_text(&b, (struct ty_text){run.p, run.len}, 8);
+	}
+	ty_buf_fini(&run);
 	vec_each (f, &t->formats) {
 		if (!strcmp(f->system, "ftrace") || !is_seen(x, f))
 			continue;
@@ -431,7 +486,9 @@ int ty_export_perf(struct ty_session *s, const struct ty_window *w, const char *
 	x->comms = ty_thread_names_new(t->cmdlines.s, threads.s);
 	x->tgids = ty_tgids_new(threads.s);
 	x->told = calloc(TID_MAX + 1, sizeof(*x->told));
-	if (!x->comms || !x->tgids || !x->told)
+	x->runs = ty_run_times_new();
+	choose_run_id(x);
+	if (!x->comms || !x->tgids || !x->told || !x->runs)
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	else
 		r = ty_perf_out_new(path, &x->out, err);
@@ -441,6 +498,7 @@ int ty_export_perf(struct ty_session *s, const struct ty_window *w, const char *
 	ty_tgids_free(x->tgids);
 	ty_buf_fini(&x->rec);
 	free(x->told);
+	ty_run_times_free(x->runs);
 	free(x);
 	return r;
 }
