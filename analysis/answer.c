@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See answer.h: which answer a recording has. */
+/* See answer.h: selects the kind of answer for a recording. */
 #include "answer_priv.h"
 #include "shell_word.h"
 

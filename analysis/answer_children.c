@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command's time by process: how long itself, how long in which children, down to where most of
- * it was. Time behind a wait for a process outside of the command's tree is that of the one that
- * waited.
+ * A command's time by process: time of its own, and time in children, down to the process with most
+ * of it. Time behind a wait for a process outside of the command's tree counts for the waiter.
  */
 #include "answer_priv.h"
 

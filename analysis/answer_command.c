@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer of a traced command: its critical path. */
+/* The answer for a traced command: its critical path. */
 #include "answer_priv.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of one name that an answer tells as one. */
+/* Groups threads of one name that an answer reports together. */
 #include "answer_priv.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a ledger as items of an answer: whose time it was, and what kind of time. */
+/* Converts the rows of a ledger to items of an answer: the thread, and the kind of time. */
 #include "answer_priv.h"
 
 #include <stdlib.h>

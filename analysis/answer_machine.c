@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer of a whole machine: who had the CPUs, who waited for them, what the disks did. */
+/* The answer for a whole machine: users of the CPUs, waits for them, activity of the disks. */
 #include "answer_priv.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The answer of a process that serves: its slowest requests, beside median ones. Each is the path
- * of the thread that replied, from the reply back to the begin of the request, so that the thread
- * or process that held it up is in it.
+ * The answer for a server process: its slowest requests, beside median ones. Each is the path of
+ * the replying thread, from the reply back to the begin of the request, and therefore contains the
+ * thread or process that held it up.
  */
 #include "answer_priv.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer of threads that were attached to, or chosen: their ledgers together. */
+/* The answer for attached or selected threads: the sum of their ledgers. */
 #include "answer_priv.h"
 
 #include <stdio.h>

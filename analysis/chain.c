@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See chain.h. Invariants: segments neither overlap nor leave holes in [from, to); the window of a
- * hop lies inside its parent's, so that the recursion ends; a thread that is already waited for
- * further up is not asked again (a loop).
+ * hop is inside its parent's, so that the recursion ends; a thread already waited for further up is
+ * not followed again (a loop).
  *
- * Cost: one step per span of the threads on the path within the part of the window that they are
- * asked for, each with log(spans) for its edge.
+ * Cost: one step per span of the threads on the path within their part of the window, each with
+ * log(spans) for its edge.
  */
 #include "chain.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See cpu_gaps.h. Gaps of several buffers may overlap, and are in no order that would help. */
+/* See cpu_gaps.h. Gaps of several buffers may overlap, and are not sorted. */
 #include "cpu_gaps.h"
 
 #include "compare.h"

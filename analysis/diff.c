@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See diff.h. Amounts are gathered by a number (kind and id), and become texts at the end. */
+/* See diff.h. Amounts are summed by a number (kind and id), and converted to text at the end. */
 #include "diff.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See fd_kind.h. The calls of all threads of a process that make or close descriptors are replayed
- * in the order of their ends, on a copy of the table that fork gave it. A descriptor that is
- * returned proves that all lower ones were open (POSIX: the lowest free one is taken): so the table
- * mends itself where it began unknown. Where descriptors were looked at when the recording began,
- * that list is the table, with what was done before in it already; what was done while it was
- * taken, or after the instant that is asked for, makes unknown what it was done to.
+ * See fd_kind.h. Replays the calls of all threads of a process that create or close descriptors, in
+ * the order of their ends, on a copy of the table inherited by fork. A returned descriptor proves
+ * that all lower ones were open (POSIX: the lowest free one is taken), which corrects a table with
+ * an unknown start. If there is a snapshot of descriptors, it is the initial table and includes all
+ * earlier changes; changes while it was taken, or after the queried time, make their descriptors
+ * unknown.
  */
 #include "fd_kind.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings of many calls: those that fail, storms, tiny reads and writes. Calls are counted by the
- * name of their thread and by number in one pass; of some of each the object is looked at.
+ * Findings about many calls: failing calls, storms, tiny reads and writes. One pass counts calls by
+ * thread name and number; the object is resolved for a few of each.
  */
 #include "findings_priv.h"
 

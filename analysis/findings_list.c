@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A finding and its place among the others; names of threads and objects in it. */
+/* Inserts a finding into the ranked list; names of threads and objects in it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

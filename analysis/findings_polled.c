@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock that is polled: the same call fails with the same error again and again, and its thread
- * sleeps in between. Who released it, inferred, is the thread that at the end, since the last
- * failure, let go of what bears the same name: unlocked, closed, removed or renamed it.
+ * A polled lock: the same call fails with the same error repeatedly, and its thread sleeps in
+ * between. The thread that released it (inferred) is the one that, after the last failure,
+ * unlocked, closed, removed or renamed an object of the same name.
  */
 #include "findings_priv.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of requests: some that take far longer than most, and all that take longer and longer.
- */
+/* Findings about requests: outliers, and a steady increase of their length. */
 #include "findings_priv.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of threads: many short children, and time spent waiting for a CPU, in sum. */
+/* Findings about threads: many short-lived children, and total time spent runnable. */
 #include "findings_priv.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_part.h. The steps are searched by time, so times never go back here, though those of a
- * file may: a clock estimated from CYC packets overshoots, and behind a loss none may be known. */
+/* See flow_part.h. Steps are searched by time, so times never decrease here, although those of a
+ * file may: a clock estimated from CYC packets overshoots, and after a loss the time may be
+ * unknown. */
 #include "flow_part.h"
 
 #include <stdlib.h>

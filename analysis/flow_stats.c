@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_stats.h. Memory: up to 16 bytes per whole call, for exact percentiles (ranks.h), and 56
- * where the median call is asked for, of the first CALLS_MAX whole calls; counts, sums and maxima
- * are of all. 250 for each function, 4 for each function of each thread, of the first LEVELS_MAX,
- * and 40 for each caller of a function, of the first PAIRS_MAX. Budget: 20 ns per call. */
+/* See flow_stats.h. Memory: up to 16 bytes per complete call, for exact percentiles (ranks.h), and
+ * 56 when the median call is requested, for the first CALLS_MAX complete calls; counts, sums and
+ * maxima include all. 250 bytes per function, 4 per function and thread, for the first LEVELS_MAX,
+ * and 40 per caller of a function, for the first PAIRS_MAX. Budget: 20 ns per call. */
 #include "flow_stats.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See ledger.h. A time is handed down from the thread's state spans to system calls and interrupts
- * and cut at their borders; every piece is added to exactly one row, so that rows sum by
+ * See ledger.h. Time is distributed from the thread's state spans to system calls and interrupts
+ * and cut at their boundaries; every piece is added to exactly one row, so that rows sum by
  * construction.
  *
  * Cost: one step per span, system call and interrupt of the thread within the window, in order: a
- * system call costs its share of a block of rows and two additions. For who ran instead at most
- * RIVALS spans of a CPU per wait, the rest by the zoom forest. Objects of waits (arguments are read
- * from the file) only of waits of at least OBJECT_NS in calls that have one.
+ * system call costs its share of a block of rows and two additions. The thread that ran instead is
+ * found from at most RIVALS spans of a CPU per wait, beyond that by the zoom forest. Objects
+ * (arguments read from the file) are resolved only for waits of at least OBJECT_NS.
  */
 #include "ledger.h"
 

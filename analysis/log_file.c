@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See log_file.h. The file is read in pieces; of a line only the first TY_LOG_LINE bytes are held.
+ * See log_file.h. Reads the file in pieces; only the first TY_LOG_LINE bytes of a line are kept.
  */
 #include "log_file.h"
 

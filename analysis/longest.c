@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The longest waits: a heap of the n best; the spans of the chosen threads that are longer than the
- * least of them are searched for in the zoom forest. Edges, system calls and rivals are looked up
- * for the winners only.
+ * The longest waits: a heap of the n best. The zoom forest finds the spans of the selected threads
+ * that are longer than the shortest of them. Edges, system calls and rivals are looked up for the
+ * result only.
  */
 #include "longest.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables over memory samples (memory.h). One pass counts by key (memory_keys.c), a second one files
- * the values of the rows that are shown (memory_rows.c); percentiles are made of these by counting.
- * Where there is no memory for all of it, passes are made of some keys or of some rows after the
- * other. Several tables are made by several threads, those of one thread together: decoding is most
- * of the work. Budget: 10 ns per sample and table.
+ * Tables over memory samples (memory.h). One pass counts by key (memory_keys.c), a second one
+ * collects the values of the displayed rows (memory_rows.c); percentiles are computed from these by
+ * counting. If memory does not suffice, each pass processes some of the keys or rows. Tables are
+ * computed in several threads, those of one thread together: decoding dominates the cost. Budget:
+ * 10 ns per sample and table.
  */
 #include "memory.h"
 

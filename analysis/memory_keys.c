@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting by key (memory_table.h). Keys are numbers that the points have already, but for pages:
- * however many these are, no more are held at a time than there is room for. Budget: a dozen
- * instructions per sample and table; a page's a cache miss, whose waits overlap.
+ * Counts by key (memory_table.h). Keys are numbers that the points have already, except for pages,
+ * which are processed in portions that fit the memory. Budget: a dozen instructions per sample and
+ * table; for a page a cache miss, overlapped by prefetching.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in the rows of tables (memory_table.h): the values of their samples are filed, or
- * counted, for as many rows at a time as there is room for; so are targets of branches, by ranges
- * of their hash. Budget: six instructions per sample and table, fifty more where it is in a row.
+ * Content of the tables' rows (memory_table.h): the values of their samples are collected, or
+ * counted, for as many rows at a time as memory allows; likewise the targets of branches, by ranges
+ * of their hash. Budget: six instructions per sample and table, fifty more when it belongs to a
+ * row.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See outliers.h. One thread at a time: a first walk over its calls counts their lengths in bars
- * per (abi, number), a second one takes the first call in the median's bar.
+ * See outliers.h. One thread at a time: a first pass over its calls counts their lengths in a
+ * histogram per (abi, number), a second one takes the first call in the median's bar.
  */
 #include "outliers.h"
 

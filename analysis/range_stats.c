@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See range_stats.h. Percentiles by a histogram whose buckets are 1/1024 of their octave wide and
- * exact below 2048 ns, allocated octave by octave: bounded whatever the range holds.
+ * See range_stats.h. Percentiles from a histogram with buckets of 1/1024 of their octave, exact
+ * below 2048 ns, allocated per octave: bounded memory for any range.
  */
 #include "range_stats.h"
 

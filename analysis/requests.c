@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See requests.h. Calls of all threads are merged by the time at which they have their effect: what
- * receives or makes a descriptor when it returns, what sends or closes when it begins. */
+/* See requests.h. Calls of all threads are merged by the time of their effect: receiving calls and
+ * those that create a descriptor at their return, sending and closing ones at their begin. */
 #include "requests.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared cache lines (sharing.h): what was gathered of them (sharing_priv.h) is judged, and the
- * strongest are kept.
+ * Shared cache lines (sharing.h): classifies the gathered lines (sharing_priv.h), and keeps those
+ * with the strongest evidence.
  */
 #include "sharing.h"
 

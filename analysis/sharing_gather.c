@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines by ranges of their hash (sharing_priv.h). One pass over the points finds who touched which
- * line of the range, a second one what they did to those that are shared. Budget: a cache miss per
- * access and pass, whose waits overlap; 32 bytes per line where they are many.
+ * Gathers lines by ranges of their hash (sharing_priv.h). One pass over the points finds the
+ * threads that access each line of the range, a second one the accesses to those that are shared.
+ * Budget: a cache miss per access and pass, overlapped by prefetching; 32 bytes per line for large
+ * numbers.
  */
 #include <stdlib.h>
 #include <string.h>

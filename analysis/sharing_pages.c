@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pages by process and virtual address (sharing_pages.h). Budget: a look-up per access with a
- * physical address, in the first pass alone; where pages move or have to be known, one pass more
- * and look-ups in each.
+ * physical address, in the first pass only; if pages move or must be known, one more pass, and
+ * look-ups in each.
  */
 #include "sharing_pages.h"
 

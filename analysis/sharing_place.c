@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accesses that reach over the end of their line (sharing_place.h). */
+/* Accesses across the end of their line (sharing_place.h). */
 #include "sharing_place.h"
 
 /* What lies where behind the end of a physical page is not

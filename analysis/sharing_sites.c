@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was done to the lines that were chosen (sharing_priv.h): a second pass over the points finds
- * their access sites, turns and latencies. Budget: as the first pass, and a look-up of the site for
- * each access to a chosen line.
+ * Accesses to the selected lines (sharing_priv.h): a second pass over the points finds their access
+ * sites, turns and latencies. Budget: as the first pass, plus a look-up of the site for each access
+ * to a selected line.
  */
 #include <stdlib.h>
 

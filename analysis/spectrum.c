@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Latencies over time; see spectrum.h. One walk, and what is done with each duration. */
+/* Latencies over time; see spectrum.h. One walk over the durations, with a callback for each. */
 #include "spectrum.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See steal.h. Signs of life of a CPU within a run are the run's two ends, what interrupts begin
- * and end, points, and the begins and ends of the thread's system calls. The tick is among the
- * interrupts (irq_vectors:local_timer on x86, irq:irq_handler_entry of a timer elsewhere) or shows
- * as an expiry of a high-resolution timer in hard interrupt context.
+ * See steal.h. Evidence that a CPU was running within a run: the run's two ends, begins and ends of
+ * interrupts, points, and begins and ends of the thread's system calls. The tick is one of the
+ * interrupts (irq_vectors:local_timer on x86, irq:irq_handler_entry of a timer elsewhere) or
+ * appears as an expiry of a high-resolution timer in hard interrupt context.
  *
  * Linux kernel/time/tick-sched.c: the tick is stopped while a CPU is idle and, with NO_HZ_FULL, on
  * the CPUs of that list while one thread runs.

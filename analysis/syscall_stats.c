@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System call statistics: calls are grouped by (abi, number), and groups of one name joined.
+ * System call statistics: calls are grouped by (abi, number), then groups of one name are merged.
  *
- * Percentiles are exact in bounded memory: the first walk over the calls counts durations per group
- * in a histogram that gets coarser with them (32 bars per power of two), which tells the bar that
- * holds the wanted rank and how many are below. Short durations of the first groups are counted by
- * the nanosecond instead, which answers most ranks at once. For the others further walks, over the
- * blocks that hold calls as long, refine the bar (struct pick), by 1024 at a time, or keep its
- * durations when they are few: one more walk for most, some at worst.
+ * Percentiles are exact in bounded memory. The first pass over the calls counts durations per group
+ * in a histogram of increasing bar width (32 bars per power of two), which gives the bar of the
+ * wanted rank and the number of calls below it. Short durations of the first groups are counted by
+ * the nanosecond instead, which answers most ranks at once. For the others, further passes over the
+ * blocks with calls of that length refine the bar (struct pick), by 1024 at a time, or store its
+ * durations when they are few: one more pass for most, a few at worst.
  *
- * Budget of the first walk: 30 instructions per call beside decoding its row.
+ * Budget of the first pass: 30 instructions per call besides decoding its row.
  */
 #include "syscall_stats.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows: what is asked about. */
+/* Selection by time, threads and CPUs. */
 #include "window.h"
 
 #include "window_filter.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop: draw, wait for input, take all that is there, draw again: one frame per burst. */
+/* The main loop: draw, wait for input, process all pending input, draw again: one frame per
+ * burst. */
 #include "app.h"
 
 #include "help.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of waits; see findings.h. Made once when a file is opened, not on the drawing path. */
+/* The list of findings; see findings.h. Computed once when a file is opened, not on the drawing
+ * path. */
 #include "findings.h"
 
 #include <stdlib.h>

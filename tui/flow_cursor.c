@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The instruction view's axis, and its cursor upon it. */
+/* The instruction view's axis, and its cursor. */
 #include "flow_view_priv.h"
 
 struct ty_flow_axis ty_flow_view_axis(const struct ty_flow_view *v)

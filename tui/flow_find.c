@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The instruction view's search for a function by name: what is typed, and the calls it finds among
- * those that were decoded. */
+/* The instruction view's search for a function by name: prompt, and matches among the decoded
+ * calls. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

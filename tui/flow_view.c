@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The instruction view's state, and what keys and mouse do to it; see flow_view.h. */
+/* The instruction view's state, and the actions of keys and mouse; see flow_view.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

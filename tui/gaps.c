@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gaps by their ends; see gaps.h. Gaps of several buffers may overlap, so begins are not in order:
- * each mark holds the earliest begin from itself on, and one look behind a binary search is enough.
+ * Gaps sorted by end; see gaps.h. Gaps of several buffers may overlap, so starts are not sorted:
+ * each mark stores the earliest start from itself on, so that one comparison after a binary search
+ * suffices.
  */
 #include "gaps.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells to glyphs; see glyphs.h. Cost: constant per cell (at most two spans are looked at). */
+/* Maps cells to glyphs; see glyphs.h. Constant cost per cell (at most two spans are read). */
 #include "glyphs.h"
 
 /* A wait hides in a cell when it is this many times longer than the cell's mean span... */

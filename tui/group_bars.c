@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums for heads; see group_bars.h. Budget: FRAME_MEMBERS members in a frame, STEP_MEMBERS in a
- * slice; one that did not run in the window costs log(spans), another one cells x log(spans). */
+/* Sums for group heads; see group_bars.h. Budget: FRAME_MEMBERS members per frame, STEP_MEMBERS per
+ * slice; a member that did not run in the window costs log(spans), another one cells x
+ * log(spans). */
 #include "group_bars.h"
 
 #include <string.h>

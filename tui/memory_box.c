@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of the memory view's pane as boxes of time and latency or rows, and which samples lie
- * in a box. */
+/* Cells of the memory view's pane as boxes of time and latency or rows, and the samples in a
+ * box. */
 #include "memory_priv.h"
 
 bool ty_memory_selected(const struct ty_memory_view *v, struct ty_memory_corner *box)

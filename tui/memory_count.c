@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the memory view has counted beside the input: its tables, the line over the axis, and the
- * strips of threads and CPUs. A thread reads the points, which never change, and of the view only
- * what it was given; what it makes is taken over when it is done. Another window or table gives it
- * up, which takes it as long as 512 samples do.
+ * Background computations of the memory view: its tables, the line above the axis, and the strips
+ * of threads and CPUs. A thread reads the points, which are const, and otherwise only its copied
+ * request; the view takes its result when it is done. A change of window or table cancels it, which
+ * takes as long as 512 samples do.
  */
 #include <stdlib.h>
 #include <string.h>

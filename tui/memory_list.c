@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lower part of the memory view: its tables; and its pages: records, and the help. */
+/* The lower part of the memory view: tables; and its pages: records, and the help. */
 #include "memory_priv.h"
 
 #include <inttypes.h>

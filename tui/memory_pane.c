@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The upper part of the memory view: latencies over time, strips of threads or CPUs, or the
- * accesses of one cache line. What is drawn is made once per window and size.
+ * accesses to one cache line. Its cells are computed once per window and size.
  */
 #include "memory_priv.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory view's state and what keys and mouse do to it; see memory_view.h. */
+/* The memory view's state, and the actions of keys and mouse; see memory_view.h. */
 #include "memory_view.h"
 
 #include <inttypes.h>

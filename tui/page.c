@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines that scroll; see page.h. */
+/* Scrolling lines; see page.h. */
 #include "page.h"
 
 #include "footer.h"

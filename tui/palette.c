@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Colours by meaning to colours of a terminal. Source of the palette: M. Okabe and K. Ito, "Color
- * Universal Design" (2008); escape sequences: ECMA-48 8.3.117 and ISO 8613-6 (38;5 and 38;2). */
+/* Maps colours by meaning to colours of a terminal. Source of the palette: M. Okabe and K. Ito,
+ * "Color Universal Design" (2008); escape sequences: ECMA-48 8.3.117 and ISO 8613-6 (38;5 and
+ * 38;2). */
 #include "palette.h"
 
 #include <langinfo.h>

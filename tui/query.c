@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries; see query.h. Everything that has a name is asked once, when the query is made: what
- * threads, call numbers, errors and events each word matches is kept as bits, one per word, and a
- * candidate is accepted when the bits of its thread and its own together are all there.
+ * Queries; see query.h. Names are matched once, when the query is created: the threads, call
+ * numbers, errors and events that match each word are stored as bits, one per word. A candidate
+ * matches when the bits of its thread and its own together are complete.
  */
 #include "query.h"
 

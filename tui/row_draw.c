@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows into cells. Budget: one ty_model_cells per visible row, two for system calls of
- * a thread that is not known throughout; heads: group_bars.h. */
+/* Draws rows into cells. Budget: one ty_model_cells per visible row, two for system calls of a
+ * thread with unknown stretches; heads: group_bars.h. */
 #include "timeline_priv.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ruler, overview and how times are written; see ruler.h. */
+/* Ruler, overview and formatted times; see ruler.h. */
 #include "ruler.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Search; see search.h. Tracks in order: every thread's spans, every thread's calls, every CPU's
- * points, the gaps, every CPU's interrupts. Each is asked for its first hit behind the start; the
- * nearest one wins.
+ * points, the gaps, every CPU's interrupts. Each is searched for its first match after the start;
+ * the nearest one wins.
  */
 #include "search.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spectrogram's cells: which bins and columns they stand for, and what is counted in them. */
+/* The spectrogram's cells: their bins and columns, and the counts. */
 #include "process.h"
 #include "spectrum_priv.h"
 

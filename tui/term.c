@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ncurses behind term.h. Signals only write a byte into a pipe, which is waited on together with
- * the keyboard, so that no ncurses function ever runs inside a handler; fatal ones write prepared
- * bytes (async-signal-safe) and die.
+ * The implementation of term.h by ncurses. Signal handlers only write a byte to a pipe, which is
+ * polled together with the keyboard, so that no ncurses function ever runs inside a handler; those
+ * of fatal signals write prepared bytes (async-signal-safe) and terminate.
  */
 #include "term.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each key does on the timeline. */
+/* The actions of the timeline's keys. */
 #include "timeline_priv.h"
 
 static void undo(struct ty_timeline *t)

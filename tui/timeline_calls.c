@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executed calls of up to TY_TRACKS_FLOW threads, nested, in rows of the timeline under each:
- * decoded in a thread, one after the other, for twice the window that is looked at and PARTS_MOST
- * instructions of all; what is beyond is drawn as such. Where the window holds few enough
- * instructions, the last row shows them one by one. Where it holds more packets than are decoded at
- * a time, a strip shows when the thread made how many. Drawing costs columns x log(calls) a row.
+ * Executed calls of up to TY_TRACKS_FLOW threads, nested, in rows of the timeline under each
+ * thread: decoded in a thread, one after the other, for twice the displayed window and at most
+ * PARTS_MOST instructions in total; what is beyond is marked. If the window has few enough
+ * instructions, the last row shows them individually. If it has more packets than are decoded at a
+ * time, a strip shows their number over time. Drawing costs columns x log(calls) per row.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of what the analysis found: the chain of causes behind a wait, and a thread's ledger. */
+/* Pages of findings: the wakeup chain of a wait, and a thread's ledger. */
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>

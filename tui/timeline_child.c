@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The view that is open above the timeline, and the way back from it. */
+/* The view opened above the timeline, and the return from it. */
 #include "timeline_priv.h"
 
 bool ty_timeline_push(struct ty_timeline *t, const struct ty_view_ops *ops, void *view,

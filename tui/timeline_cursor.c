@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cursor as it is seen: a line through all rows at its time, the span that it is on marked as a
- * whole on the ruler and in its row, and the details of it, which scroll. The line takes what is
- * blank; what a cell says of its row stays readable. Budget: one question to the zoom forest.
+ * Drawing of the cursor: a line through all rows at its time, its span marked on the ruler and in
+ * its row, and the details of the span, which scroll. The line only replaces blank cells. Budget:
+ * one query of the zoom forest.
  */
 #include "glyphs.h"
 #include "timeline_priv.h"

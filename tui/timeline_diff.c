@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was different then: the selected time, or the window, against the rest, as a page. */
+/* The page that compares the selection, or the window, with the rest. */
 #include <stdio.h>
 
 #include "ruler.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of findings: looked for in a thread when a file is opened, and stepped through. */
+/* The list of findings: computed in a thread when a file is opened; stepping through it. */
 #include "timeline_priv.h"
 
 static void hunt(void *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the timeline to the executed instructions of a thread, and back to their instant. */
+/* Opens the executed instructions of a thread from the timeline, and returns to their time. */
 #include "glyphs.h"
 #include "timeline_priv.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A timeline that was opened on the first part of a recording, while all of it is being indexed
- * aside. When that is done it goes over to the whole model, at a moment when nothing hangs on the
- * old one (no page, prompt or job): window, cursor, row, folds, filter and marks stay.
+ * A timeline opened on the first part of a recording, while the whole is indexed in the background.
+ * When that is done it switches to the whole model, as soon as nothing depends on the old one (no
+ * page, prompt or job): window, cursor, row, folds, filter and marks stay.
  *
- * A thread of the part has the same index in the whole, because models are built from the begin on
- * in one order; spans and calls have not.
+ * A thread of the part has the same index in the whole, because models are built from the beginning
+ * in one order; indices of spans and calls differ.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Long work that a key began, one at a time: beginning and giving it up (its slices:
+/* Long work started by a key, one job at a time: start and cancellation (its slices:
  * timeline_work.c). */
 #include "now.h"
 #include "timeline_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where things are on the screen, and what must be on it. */
+/* Layout of the screen, and scrolling of the selection into view. */
 #include <stdlib.h>
 
 #include "timeline_priv.h"

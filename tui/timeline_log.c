@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of log files on the axis: a strip under the ruler, with a sign where lines lie and the
- * beginning of a line's text where there is room for it; jumps between them; those around a wait.
- * Budget: one binary search per cell.
+ * Lines of log files on the axis: a strip under the ruler, with a symbol at lines and the beginning
+ * of a line's text where there is space; jumps between them; lines around a wait. Budget: one
+ * binary search per cell.
  */
 #include <stdio.h>
 #include <string.h>

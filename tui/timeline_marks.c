@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks: instants of rows with names. */
+/* Marks: named times of rows. */
 #include <stdio.h>
 #include <string.h>
 

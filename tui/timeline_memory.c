@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory samples of the recording on its timeline: they are read in a thread when it is opened;
- * then each thread and each CPU that has some gets a strip (memory_glyphs.h) under its row, and y
- * opens the memory view on the window or the selected time. A CPU's strip is shown when its row is
- * unfolded; what they are made of (4.4 bytes per sample) is made when the first one is.
+ * Memory samples of the recording on its timeline: read in a thread when it is opened; then each
+ * thread and CPU with samples gets a strip (memory_glyphs.h) under its row, and y opens the memory
+ * view for the window or the selection. A CPU's strip is shown when its row is unfolded; the CPUs'
+ * strips (4.4 bytes per sample) are computed when the first one is shown.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the mouse does; everything here can be done by keys, too. */
+/* The actions of the mouse; all of them have keys, too. */
 #include "timeline_priv.h"
 
 static void scroll_rows(struct ty_timeline *t, int by)

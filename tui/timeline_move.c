@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the keys do to window, cursor and rows. */
+/* Moves of window, cursor and rows. */
 #include "glyphs.h"
 #include "timeline_priv.h"
 

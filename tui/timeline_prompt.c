@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is typed into the footer: a line of UTF-8, and what is done with it. */
+/* Prompts in the footer: a line of UTF-8, and the action when it is entered. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

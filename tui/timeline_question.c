@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers to a key that are made in a thread and shown as a page: chains, ledgers, comparisons. */
+/* Pages computed in a thread for a key: chains, ledgers, comparisons. */
 #include "timeline_priv.h"
 
 /* A page is made at once when that takes no longer than a key may. */

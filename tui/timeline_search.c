@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Search and filter: jobs in steps of BUDGET candidates. */
+/* Search and filter: jobs with slices of BUDGET candidates. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

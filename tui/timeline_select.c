@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A range of time and rows that is selected. */
+/* The selected range of time and rows. */
 #include <inttypes.h>
 #include <stdio.h>
 

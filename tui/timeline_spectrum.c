@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the timeline to the spectrogram and back. */
+/* Opens the spectrogram from the timeline, and returns from it. */
 #include "glyphs.h"
 #include "timeline_priv.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the timeline's files ask of its state: the cursor's cell, row and span, names and times as
- * they are written. Nothing here moves anything but the cursor within the window. */
+/* Queries of the timeline's state: the cursor's cell, row and span, names and formatted times.
+ * Nothing here changes anything but the cursor within the window. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is laid over the rows, made aside: the chain behind the span under the cursor, anew as the
- * cursor moves, and once the critical path of the traced command. */
+/* Overlays on the rows, computed in a thread: the chain of the span under the cursor, recomputed as
+ * the cursor moves, and once the critical path of the traced command. */
 #include <string.h>
 
 #include "command_path.h"

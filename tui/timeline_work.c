@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the timeline does between two looks at the input: the job that a key began, in slices of
- * SLICE_MS; what its layers are waiting for; the bars of heads. Both are rows of tables: a job
- * knows how to step, end and stop itself, a layer how to draw, wait, work and end.
+ * Work of the timeline between two polls of the input: the current job, in slices of SLICE_MS;
+ * background work of its layers; the bars of heads. Both are rows of tables: a job has functions to
+ * step, end and stop, a layer to draw, wait, work and end.
  */
 #include "now.h"
 #include "timeline_priv.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draws what is laid over the rows. An arrow goes from the row of who ended a wait to the row of
- * who waited, at the instant of the wakeup. The critical path is a strip under the ruler (who it is
- * with, and in which state), a thick line along the rows, and lines between them where it changes
- * rows. Budget: cells x (log(parts) + PARTS_LOOKED_AT), and rows per arrow.
+ * Draws the overlays. An arrow goes from the waker's row to the wakee's, at the time of the wakeup.
+ * The critical path is a strip under the ruler (thread and state), a thick line along the rows, and
+ * lines between rows. Budget: cells x (log(parts) + PARTS_LOOKED_AT), and rows per arrow.
  */
 #include <stdio.h>
 #include <string.h>
