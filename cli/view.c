@@ -16,7 +16,9 @@
 #include "cli.h"
 #include "explain_session.h"
 #include "key_value.h"
+#include "perf_data.h"
 #include "report_log.h"
+#include "sample_load.h"
 #include "view_export.h"
 #include "view_flow.h"
 #include "view_memory.h"
@@ -281,7 +283,8 @@ static uint64_t recorder_cpu(const struct ty_trace *t)
 }
 
 static int print_frame(const struct options *o, const struct ty_view_input *in,
-		       const struct ty_memory_input *memory, struct ty_err *err)
+		       const struct ty_memory_input *memory, const struct ty_flame_input *flame,
+		       struct ty_err *err)
 {
 	struct ty_palette p = ty_palette_detect(-1);
 	struct ty_buf b;
@@ -294,8 +297,9 @@ static int print_frame(const struct options *o, const struct ty_view_input *in,
 	else if (!isatty(STDOUT_FILENO) || p.mode == TY_COLOR_MONO)
 		p.mode = TY_COLOR_NONE;
 	ty_buf_init(&b, 256u << 20);
-	rc = memory ? ty_app_print_memory(memory, &p, w, h, &b, err)
-		    : ty_app_print(in, &p, w, h, &b, err);
+	rc = memory  ? ty_app_print_memory(memory, &p, w, h, &b, err)
+	     : flame ? ty_app_print_flame(flame, &p, w, h, &b, err)
+		     : ty_app_print(in, &p, w, h, &b, err);
 	if (!rc && (fwrite(b.p, 1, b.len, stdout) != b.len || fflush(stdout)))
 		rc = ty_fail_errno(err, "standard output: write failed");
 	ty_buf_fini(&b);
@@ -321,10 +325,64 @@ static int show_memory(const struct options *o, struct ty_err *err)
 			o->path ? o->path : "tarry.dat");
 	rc = ty_view_memory_open(&v, o->path, &o->sel, err);
 	if (!rc)
-		rc = o->print ? print_frame(o, NULL, &v.in, err)
+		rc = o->print ? print_frame(o, NULL, &v.in, NULL, err)
 			      : ty_app_run_memory(&v.in, o->color, err);
 	rc = rc ? rc : ty_view_memory_check(&v, err);
 	ty_view_memory_fini(&v);
+	return rc;
+}
+
+/* Has the perf.data file samples of what ran, and neither memory samples nor instructions? */
+static bool only_samples(const char *path)
+{
+	struct ty_perf *f;
+	struct ty_err err;
+	bool only = true;
+
+	if (ty_perf_open(path, &f, &err))
+		return false;
+	for (size_t i = 0; i < f->events.n; i++) {
+		const char *pmu = ty_perf_pmu(f, f->events.v[i].attr.type);
+		const uint64_t type = f->events.v[i].attr.sample_type;
+
+		/* Of the data source alone: call graphs by DWARF have it, too. */
+		only &= !(type & TY_PERF_S_DATA_SRC &&
+			  type & (TY_PERF_S_WEIGHT | TY_PERF_S_WEIGHT_STRUCT)) &&
+			!(pmu && (!strncmp(pmu, "intel_pt", 8) || !strncmp(pmu, "arm_spe", 7)));
+	}
+	only &= f->events.n != 0 && !f->pipe;
+	ty_perf_close(f);
+	return only;
+}
+
+/* A perf.data file with nothing but samples: their flame graph. */
+static int show_flame(const struct options *o, struct ty_err *err)
+{
+	const struct ty_sample_load_opts how = {.roots = &o->flow.roots};
+	const char *path = o->path ? o->path : "tarry.dat";
+	struct ty_samples *s = NULL;
+	struct ty_flame_input in = {0};
+	struct ty_window w;
+	int rc;
+
+	if (o->sel.clock_chosen || o->logs.path.n)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "%s: --clock and --log need a recording of events, not samples",
+			       path);
+	rc = ty_samples_of_perf(path, &how, &s, err);
+	if (!rc && !s->v.n)
+		rc = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			     "%s: it has no samples with a time and a thread", path);
+	rc = rc ? rc : ty_select_range(&o->sel, path, s->v.v[0].ns, s->v.v[s->v.n - 1].ns, &w, err);
+	if (!rc) {
+		in.samples = s;
+		in.from_ns = w.from_ns;
+		in.to_ns = w.to_ns;
+		snprintf(in.when, sizeof(in.when), "%s", s->event);
+		rc = o->print ? print_frame(o, NULL, NULL, &in, err)
+			      : ty_app_run_flame(&in, o->color, err);
+	}
+	ty_samples_free(s);
 	return rc;
 }
 
@@ -338,6 +396,7 @@ struct shown {
 	uint64_t steps; /* of explain */
 	struct ty_view_memory memory;
 	struct ty_view_flow flow;
+	struct ty_samples *samples;	   /* once they were asked for */
 	struct ty_view_indexing *indexing; /* of the rest; NULL: it shows all */
 	struct ty_view_input in;
 	char kept[TY_KEPT_MAX];
@@ -393,6 +452,19 @@ static int host_memory_load(void *ctx, const atomic_bool *stop, const struct ty_
 	return ty_view_memory_load(&v->memory, stop, out, err);
 }
 
+/* Read once; asked for by one thread at a time. */
+static int host_samples_load(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
+			     struct ty_err *err)
+{
+	struct shown *v = ctx;
+	const struct ty_sample_load_opts o = {
+		.roots = &v->o->flow.roots, .stop = stop, .quiet = true};
+	int rc = v->samples ? 0 : ty_samples_of_trace(v->s->trace, &o, &v->samples, err);
+
+	*out = v->samples;
+	return rc;
+}
+
 static bool has_samples(const struct ty_trace *t)
 {
 	return ty_trace_section(t, TY_SEC_PERF).n || t->perf_memory;
@@ -442,7 +514,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 			 .export_start = host_export_start,
 			 .export_poll = host_export_poll,
 			 .export_stop = host_export_stop,
-			 .memory_load = has_samples(s->trace) ? host_memory_load : NULL},
+			 .memory_load = has_samples(s->trace) ? host_memory_load : NULL,
+			 .samples_load = ty_samples_recorded(s->trace) ? host_samples_load : NULL},
 		.model = s->model,
 		.path = s->trace->path,
 		.note = s->trace->note.s,
@@ -469,11 +542,12 @@ static int show(struct options *o, struct ty_session *s, struct ty_err *err)
 
 	if (rc)
 		return rc;
-	rc = o->print ? print_frame(o, &v.in, NULL, err) : ty_app_run(&v.in, o->color, err);
+	rc = o->print ? print_frame(o, &v.in, NULL, NULL, err) : ty_app_run(&v.in, o->color, err);
 	rc = rc ? rc : ty_view_memory_check(&v.memory, err);
 	ty_view_export_stop(&v.export);
 	ty_view_memory_fini(&v.memory);
 	ty_view_flow_fini(&v.flow);
+	ty_samples_free(v.samples);
 	return rc;
 }
 
@@ -520,6 +594,8 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 	ty_view_memory_fini(&part.memory);
 	ty_view_flow_fini(&part.flow);
 	ty_view_flow_fini(&whole.flow);
+	ty_samples_free(part.samples);
+	ty_samples_free(whole.samples);
 	ty_session_fini(&first);
 	return rc;
 }
@@ -590,7 +666,9 @@ int ty_cmd_view(int argc, char **argv)
 		const char *path = o.path ? o.path : "tarry.dat";
 		bool memory = ty_mem_session_is_perf(path) && !ty_trace_in_perf(path);
 
-		rc = memory ? show_memory(&o, &err) : show_file(&o, &s, &err);
+		rc = !memory		  ? show_file(&o, &s, &err)
+		     : only_samples(path) ? show_flame(&o, &err)
+					  : show_memory(&o, &err);
 		status = rc < 0 ? ty_cli_fail(&err) : TY_EXIT_GOOD;
 		if (!o.print)
 			ty_model_leave(s.model);

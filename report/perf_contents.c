@@ -19,6 +19,7 @@ struct of_event {
 struct contents {
 	VEC(struct of_event) events;
 	uint64_t other_samples, records, aux_bytes;
+	uint64_t counts; /* of perf stat record */
 	uint32_t aux_type;
 };
 
@@ -31,6 +32,7 @@ static int count(struct contents *c, struct ty_perf *p, const struct ty_perf_rec
 	size_t at;
 
 	c->records++;
+	c->counts += r->type == TY_PERF_STAT;
 	if (r->type == TY_PERF_AUXTRACE_INFO && !ty_perf_auxtrace_info(r, &info))
 		c->aux_type = info.type;
 	if (r->type == TY_PERF_AUXTRACE)
@@ -59,8 +61,8 @@ static int count(struct contents *c, struct ty_perf *p, const struct ty_perf_rec
 static const char *shown_by(const struct of_event *e)
 {
 	return e->accesses   ? "memory samples: report memory, report sharing, dump memory, view"
-	       : e->branches ? "samples with branch stacks: use perf report"
-			     : "samples: use perf report";
+	       : e->branches ? "samples: report hot, view; branch stacks: perf report"
+			     : "samples: report hot, view";
 }
 
 static const char *aux_kind(uint32_t type)
@@ -88,6 +90,9 @@ static void text(const struct contents *c, const struct ty_perf *p, FILE *f)
 	}
 	if (c->other_samples)
 		fprintf(f, "  %10" PRIu64 " samples of unknown events\n", c->other_samples);
+	if (c->counts)
+		fprintf(f, "  %10" PRIu64 " counts of perf stat record  (use perf stat report)\n",
+			c->counts);
 	if (c->aux_type || c->aux_bytes)
 		fprintf(f, "  %10" PRIu64 " bytes of AUX data  (%s)\n", c->aux_bytes,
 			aux_kind(c->aux_type));
@@ -115,6 +120,7 @@ static void json(const struct contents *c, const struct ty_perf *p, FILE *f)
 	}
 	ty_json_end_array(&j);
 	ty_json_u64(&j, "aux_bytes", c->aux_bytes);
+	ty_json_u64(&j, "counts", c->counts);
 	ty_json_u64(&j, "records", c->records);
 	ty_json_end_object(&j);
 	ty_json_line(&j);

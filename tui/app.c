@@ -230,3 +230,24 @@ int ty_app_print_memory(const struct ty_memory_input *in, const struct ty_palett
 	ty_memory_view_free(v);
 	return rc;
 }
+
+int ty_app_run_flame(const struct ty_flame_input *in, const char *color, struct ty_err *err)
+{
+	struct ty_flame_view *v = ty_flame_view_new(in);
+	int rc = v ? run(&ty_flame_view_ops, v, in->note, NULL, color, err)
+		   : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the flame graph");
+
+	ty_flame_view_free(v);
+	return rc;
+}
+
+int ty_app_print_flame(const struct ty_flame_input *in, const struct ty_palette *p, int w, int h,
+		       struct ty_buf *out, struct ty_err *err)
+{
+	struct ty_flame_view *v = ty_flame_view_new(in);
+	int rc = v ? print(&ty_flame_view_ops, v, p, w, h, out, err)
+		   : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the flame graph");
+
+	ty_flame_view_free(v);
+	return rc;
+}

@@ -5,6 +5,7 @@
 
 #include "buf.h"
 #include "err.h"
+#include "flame_view.h"
 #include "memory_view.h"
 #include "palette.h"
 #include "view.h"
@@ -24,5 +25,10 @@ int ty_app_print(const struct ty_view_input *in, const struct ty_palette *p, int
 int ty_app_run_memory(const struct ty_memory_input *in, const char *color, struct ty_err *err);
 int ty_app_print_memory(const struct ty_memory_input *in, const struct ty_palette *p, int w, int h,
 			struct ty_buf *out, struct ty_err *err);
+
+/* The same of the flame graph of a file that holds samples and nothing else. */
+int ty_app_run_flame(const struct ty_flame_input *in, const char *color, struct ty_err *err);
+int ty_app_print_flame(const struct ty_flame_input *in, const struct ty_palette *p, int w, int h,
+		       struct ty_buf *out, struct ty_err *err);
 
 #endif

@@ -44,6 +44,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_LEDGER] = {'t'},
 	[TY_ACT_DIFF] = {'D'},
 	[TY_ACT_SPECTRUM] = {'L'},
+	[TY_ACT_FLAME] = {'F'},
 	[TY_ACT_LOG_NEXT] = {'>'},
 	[TY_ACT_LOG_PREV] = {'<'},
 	[TY_ACT_CALLS] = {'I'},

@@ -82,6 +82,8 @@ enum {
 	  "compare the selection, or the window, with the rest of the recording")                  \
 	X(SPECTRUM, "Findings", "latencies",                                                       \
 	  "spectrogram: latencies of waits, system calls or block requests over time")             \
+	X(FLAME, "Findings", "flames",                                                             \
+	  "flame graph: functions by samples of what ran in the window, of this row's thread")     \
 	X(LOG_NEXT, "Findings", "+log", "go to the next log line (--log)")                         \
 	X(LOG_PREV, "Findings", "", "go to the previous log line")                                 \
 	X(CALLS, "Findings", "calls",                                                              \

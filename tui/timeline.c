@@ -86,6 +86,7 @@ void ty_timeline_free(struct ty_timeline *t)
 	ty_range_stats_free(t->stats);
 	ty_page_reset(&t->page);
 	ty_spectrum_view_free(t->spectrum);
+	ty_flame_view_free(t->flame);
 	ty_flow_view_free(t->flow);
 	ty_query_free(t->query);
 	ty_query_free(t->filter);

@@ -16,6 +16,7 @@
 #include "page.h"
 #include "range_stats.h"
 #include "search.h"
+#include "flame_view.h"
 #include "spectrum_view.h"
 #include "timeline.h"
 #include "tracks.h"
@@ -242,6 +243,7 @@ struct ty_timeline {
 	struct ty_range_stats *stats;
 	struct ty_page page;		   /* the last page */
 	struct ty_spectrum_view *spectrum; /* NULL: it is not open */
+	struct ty_flame_view *flame;	   /* the same */
 	struct ty_flow_view *flow;	   /* likewise */
 	uint32_t flow_thread;
 	/* Span selected by a jump, which need not be the longest of its cell: the details show it
@@ -420,6 +422,8 @@ void ty_timeline_trails_draw(const struct ty_timeline *t, struct ty_grid *g,
 
 /* timeline_spectrum.c: the spectrogram; false: a sentence says why not. */
 bool ty_timeline_spectrum(struct ty_timeline *t);
+/* timeline_flame.c: the flame graph; the same. */
+bool ty_timeline_flame(struct ty_timeline *t);
 
 /* timeline_flow.c: executed instructions; false: a sentence says why not. */
 bool ty_timeline_flow(struct ty_timeline *t);

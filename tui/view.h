@@ -72,6 +72,7 @@ struct ty_view_ops {
 struct ty_view_input;
 struct ty_flow_input; /* flow_view.h */
 struct ty_memory_input;
+struct ty_samples;
 /* How far the indexing of a recording's rest is. */
 struct ty_indexing_news {
 	double part;   /* 0 .. 1 */
@@ -106,6 +107,10 @@ struct ty_view_host {
 	 */
 	int (*memory_load)(void *ctx, const atomic_bool *stop, const struct ty_memory_input **out,
 			   struct ty_err *err);
+	/* The samples of what ran on the CPUs, read when they are first asked for (in a thread
+	 * where `aside`): 0, -TY_EINTR when *stop is set, or with err. NULL: it has none. */
+	int (*samples_load)(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
+			    struct ty_err *err);
 };
 
 /* What a timeline is opened on. Everything is borrowed and must outlive the view. */

@@ -14,7 +14,7 @@ judge=$src/tests/e2e/hot.py
 prog=$PROGRAMS/hot_shares
 cd "$dir" || exit 1
 export LC_ALL=C
-"$TARRY" record -q -- "$prog" 60 >truth.txt 2>err.txt
+"$TARRY" record -q -- "$prog" 400 >truth.txt 2>err.txt
 why=$(sed -n 's/.*what runs is not sampled: //p' err.txt)
 if [ -n "$why" ]; then
 	echo "ok 1 - samples # SKIP $why"

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* The flame graph on made-up samples: golden frames, keys, mouse, search, callers and callees. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture_timeline.h"
+#include "flame_priv.h"
+#include "grid.h"
+
+static struct ty_samples *samples;
+
+/* n samples of a stack, the outermost function first; "k:" before a name: of the kernel. */
+static void put(uint64_t ns, int32_t tid, unsigned n, const char *stack)
+{
+	struct ty_sample v = {.ns = ns, .period = 10101010, .tid = tid, .pid = 100};
+	char text[200], *save = NULL;
+
+	strcpy(text, stack);
+	for (char *f = strtok_r(text, ">", &save); f; f = strtok_r(NULL, ">", &save)) {
+		const bool kernel = !strncmp(f, "k:", 2);
+		struct ty_sample_frame frame = {
+			.func = ty_samples_func(samples, f + 2 * kernel,
+						kernel ? "[kernel.kallsyms]" : "/usr/bin/prog",
+						kernel)};
+
+		v.node = ty_samples_node(samples, v.node, ty_samples_frame(samples, &frame));
+	}
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(vec_push(&samples->v, v), 0);
+}
+
+static int setup(void **state)
+{
+	samples = ty_samples_new();
+	assert_non_null(samples);
+	strcpy(samples->event, "cpu-clock");
+	samples->clock = true;
+	put(1000, 7, 40, "main>compute>matrix_multiply");
+	put(2000, 7, 10, "main>compute");
+	put(3000, 7, 20, "main>parse>read_line>k:entry_SYSCALL_64>k:vfs_read");
+	put(4000, 8, 5, "main>parse>parse_number");
+	put(5000, 8, 25, "start_thread>worker>matrix_multiply");
+	ty_samples_sort(samples);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	ty_samples_free(samples);
+	return 0;
+}
+
+static struct ty_flame_view *open_view(int32_t tid)
+{
+	struct ty_flame_input in = {.samples = samples,
+				    .to_ns = UINT64_MAX,
+				    .tid = tid,
+				    .pid = tid ? 100 : 0,
+				    .when = "1.000 s from 0.500 s"};
+	struct ty_flame_view *v = ty_flame_view_new(&in);
+
+	assert_non_null(v);
+	return v;
+}
+
+static const char *frame(struct ty_flame_view *v, const struct ty_palette *p, int w, int h)
+{
+	return ty_tl_view_frame(&ty_flame_view_ops, v, p, w, h);
+}
+
+static void act(struct ty_flame_view *v, enum ty_action a)
+{
+	assert_int_equal(ty_flame_view_ops.act(v, a), TY_VIEW_CHANGED);
+	frame(v, &ty_tl_utf8, 80, 24);
+}
+
+static const char *chosen(const struct ty_flame_view *v)
+{
+	return ty_flame_name(v, ty_flame_node_of(v, v->at, v->node));
+}
+
+static void frames(void **state)
+{
+	struct ty_flame_view *v = open_view(0);
+	struct ty_palette color = ty_tl_utf8;
+
+	ty_tl_golden("flame-80x24", frame(v, &ty_tl_utf8, 80, 24));
+	ty_tl_golden("flame-80x24-ascii", frame(v, &ty_tl_ascii, 80, 24));
+	ty_tl_golden("flame-200x60", frame(v, &ty_tl_utf8, 200, 60));
+	ty_tl_golden("flame-40x10", frame(v, &ty_tl_utf8, 40, 10));
+	color.mode = TY_COLOR_256;
+	ty_tl_golden("flame-80x24-color", frame(v, &color, 80, 24));
+	act(v, TY_ACT_FOLD);
+	ty_tl_golden("flame-below-80x24", frame(v, &ty_tl_utf8, 80, 24));
+	act(v, TY_ACT_FLAME);
+	ty_tl_golden("flame-inverted-80x24", frame(v, &ty_tl_utf8, 80, 24));
+	ty_flame_view_free(v);
+}
+
+static void keys_move(void **state)
+{
+	struct ty_flame_view *v = open_view(0);
+
+	frame(v, &ty_tl_utf8, 80, 24);
+	assert_string_equal(chosen(v), "all");
+	act(v, TY_ACT_DOWN);
+	assert_string_equal(chosen(v), "main");
+	act(v, TY_ACT_RIGHT);
+	assert_string_equal(chosen(v), "start_thread");
+	act(v, TY_ACT_RIGHT); /* the last one */
+	assert_string_equal(chosen(v), "start_thread");
+	act(v, TY_ACT_LEFT);
+	act(v, TY_ACT_DOWN);
+	assert_string_equal(chosen(v), "compute"); /* the largest first */
+	act(v, TY_ACT_RIGHT);
+	assert_string_equal(chosen(v), "parse");
+	act(v, TY_ACT_OPEN);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "read_line"));
+	ty_tl_golden("flame-zoom-80x24", frame(v, &ty_tl_utf8, 80, 24));
+	act(v, TY_ACT_UP);
+	assert_string_equal(chosen(v), "main");
+	act(v, TY_ACT_DOWN); /* on the way to what is zoomed in on */
+	assert_string_equal(chosen(v), "parse");
+	act(v, TY_ACT_BACK);
+	act(v, TY_ACT_BACK);
+	assert_int_equal(ty_flame_view_ops.act(v, TY_ACT_BACK), TY_VIEW_CLOSE);
+	act(v, TY_ACT_FOLD); /* the root below: up is deeper */
+	act(v, TY_ACT_UP);
+	assert_string_equal(chosen(v), "read_line");
+	assert_int_equal(ty_flame_view_ops.act(v, TY_ACT_HELP), TY_VIEW_PUSH);
+	assert_int_equal(ty_flame_view_ops.act(v, TY_ACT_QUIT), TY_VIEW_CLOSE);
+	ty_flame_view_free(v);
+}
+
+static void type(struct ty_flame_view *v, const char *text)
+{
+	act(v, TY_ACT_SEARCH);
+	for (; *text; text++)
+		ty_flame_view_ops.text(v, (uint32_t)*text);
+	assert_true(ty_flame_view_ops.wants_text(v));
+	ty_flame_view_ops.text(v, TY_KEY_ENTER);
+	assert_false(ty_flame_view_ops.wants_text(v));
+}
+
+static void search_and_callers(void **state)
+{
+	struct ty_flame_view *v = open_view(0);
+
+	frame(v, &ty_tl_utf8, 80, 24);
+	type(v, "matrix");
+	assert_string_equal(chosen(v), "matrix_multiply");
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "matrix: 65 samples"));
+	act(v, TY_ACT_CHAIN);
+	/* Of both callers: 65 samples of the function. */
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "65 of 65 samples"));
+	ty_tl_golden("flame-callers-80x24", frame(v, &ty_tl_utf8, 80, 24));
+	act(v, TY_ACT_UP);
+	assert_int_equal(v->at, 0);
+	assert_string_equal(chosen(v), "compute");
+	act(v, TY_ACT_RIGHT);
+	assert_string_equal(chosen(v), "worker");
+	act(v, TY_ACT_UP);
+	assert_string_equal(chosen(v), "start_thread");
+	act(v, TY_ACT_DOWN);
+	act(v, TY_ACT_DOWN);
+	assert_int_equal(v->at, 1);
+	assert_string_equal(chosen(v), "matrix_multiply");
+	act(v, TY_ACT_CHAIN);
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
+	ty_flame_view_free(v);
+}
+
+static void whose_samples(void **state)
+{
+	struct ty_flame_view *v = open_view(8);
+
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "thread 8"));
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 30);
+	act(v, TY_ACT_FOCUS);
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
+	act(v, TY_ACT_FOCUS);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "process 100"));
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
+	ty_flame_view_free(v);
+	v = open_view(99);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "no sample in this window"));
+	assert_int_equal(ty_flame_view_ops.act(v, TY_ACT_DOWN), TY_VIEW_CHANGED);
+	ty_flame_view_free(v);
+}
+
+static void mouse_chooses(void **state)
+{
+	struct ty_flame_view *v = open_view(0);
+	struct ty_mouse m = {TY_MOUSE_CLICK, 78, 2};
+
+	frame(v, &ty_tl_utf8, 80, 24);
+	assert_int_equal(ty_flame_view_ops.mouse(v, &m), TY_VIEW_CHANGED);
+	assert_string_equal(chosen(v), "start_thread");
+	m.y = 3;
+	m.what = TY_MOUSE_DOUBLE;
+	assert_int_equal(ty_flame_view_ops.mouse(v, &m), TY_VIEW_CHANGED);
+	assert_string_equal(chosen(v), "worker");
+	frame(v, &ty_tl_utf8, 80, 24);
+	m.x = 0; /* it takes the whole width, and so does what called it */
+	assert_int_equal(ty_flame_view_ops.mouse(v, &m), TY_VIEW_CHANGED);
+	assert_string_equal(chosen(v), "worker");
+	m.y = 15;
+	assert_int_equal(ty_flame_view_ops.mouse(v, &m), TY_VIEW_IGNORED);
+	m = (struct ty_mouse){TY_MOUSE_WHEEL_UP, 0, 5};
+	assert_int_equal(ty_flame_view_ops.mouse(v, &m), TY_VIEW_CHANGED);
+	assert_string_equal(chosen(v), "start_thread");
+	ty_flame_view_free(v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(frames), cmocka_unit_test(keys_move),
+					   cmocka_unit_test(search_and_callers),
+					   cmocka_unit_test(whose_samples),
+					   cmocka_unit_test(mouse_chooses)};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

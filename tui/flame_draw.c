@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Draws the flame graph; see flame_view.h. Boxes narrower than a cell are not drawn, so that a
+ * frame costs no more than the screen has cells, and the lists of children that lead to them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flame_priv.h"
+#include "footer.h"
+
+enum { HEAD = 1, TAIL = 3, DEPTH_MAX = 4096 };
+
+const char *ty_flame_name(const struct ty_flame_view *v, const struct ty_flame_node *n)
+{
+	const struct ty_sample_func *f;
+	const char *base;
+
+	if (n->func == UINT32_MAX)
+		return "all";
+	f = &v->s->funcs.v[n->func];
+	if (f->name)
+		return ty_samples_str(v->s, f->name);
+	if (!f->module)
+		return "[unknown]";
+	base = strrchr(ty_samples_str(v->s, f->module), '/');
+	return base && base[1] ? base + 1 : ty_samples_str(v->s, f->module);
+}
+
+bool ty_flame_is_hit(const struct ty_flame_view *v, const struct ty_flame_node *n)
+{
+	return *v->needle && n->func != UINT32_MAX && strstr(ty_flame_name(v, n), v->needle);
+}
+
+bool ty_flame_is_above(const struct ty_flame *f, uint32_t above, uint32_t below)
+{
+	while (below && below != above)
+		below = f->v.v[below].parent;
+	return below == above;
+}
+
+/* The row of a depth; -1: not on the screen. */
+static int row_of(const struct ty_flame_pane *p, uint32_t depth)
+{
+	const int k = (int)depth - p->top;
+
+	if (k < 0 || k >= p->h)
+		return -1;
+	return p->upwards ? p->y + p->h - 1 - k : p->y + k;
+}
+
+static struct ty_style box_style(const struct ty_flame_view *v, const struct ty_palette *p,
+				 const struct ty_flame_node *n, unsigned odd)
+{
+	struct ty_style st = {0};
+
+	if (p->mode < TY_COLOR_16) {
+		st.attr = ty_flame_is_hit(v, n) ? TY_A_UNDERLINE : 0;
+		return st;
+	}
+	st.fg = TY_C_BLACK;
+	if (ty_flame_is_hit(v, n))
+		st.bg = TY_C_LOST;
+	else if (n->func == UINT32_MAX)
+		st.bg = TY_C_UNKNOWN;
+	else if (v->s->funcs.v[n->func].kernel)
+		st.bg = odd ? TY_C_CALL_ODD : TY_C_CALL;
+	else
+		st.bg = odd ? TY_C_RUNNING_ODD : TY_C_RUNNING;
+	if (st.bg == TY_C_CALL || st.bg == TY_C_CALL_ODD)
+		st.fg = TY_C_WHITE;
+	return st;
+}
+
+/* Each box begins with a bar, so that neighbours are told apart without colours, too. */
+static void draw_box(const struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p,
+		     unsigned pane, uint32_t node, int x0, int x1, unsigned odd)
+{
+	const struct ty_flame_node *n = ty_flame_node_of(v, pane, node);
+	const int y = row_of(&v->pane[pane], n->depth);
+	struct ty_style st = box_style(v, p, n, odd);
+
+	if (y < 0)
+		return;
+	if (pane == v->at && node == v->node)
+		st.attr |= TY_A_REVERSE | TY_A_BOLD;
+	ty_grid_fill(g, x0, y, x1 - x0, 1, ' ', st);
+	ty_grid_put(g, x0, y,
+		    pane == v->at && node == v->node ? '>'
+		    : ty_flame_is_hit(v, n)	     ? '*'
+						     : (p->utf8 ? 0x2502 : '|'),
+		    st);
+	if (x1 - x0 > 2)
+		ty_grid_elide(g, p, x0 + 1, y, x1 - x0 - 1, ty_flame_name(v, n), st);
+}
+
+/* The node is [x0, x1) of the screen's columns, in 1/65536 of them. */
+static void draw_tree(const struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p,
+		      unsigned pane, uint32_t node, uint64_t x0, uint64_t x1, unsigned odd)
+{
+	const struct ty_flame *f = &v->pane[pane].flame;
+	const struct ty_flame_node *n = &f->v.v[node];
+	const bool above =
+		node != v->pane[pane].zoom && ty_flame_is_above(f, node, v->pane[pane].zoom);
+	uint64_t at = x0;
+	unsigned k = 0;
+
+	if (x1 >> 16 == x0 >> 16 || n->depth >= DEPTH_MAX ||
+	    (int)n->depth >= v->pane[pane].top + v->pane[pane].h)
+		return;
+	draw_box(v, g, p, pane, node, (int)(x0 >> 16), (int)(x1 >> 16), odd);
+	for (uint32_t c = n->first; c; c = f->v.v[c].next, k++) {
+		const struct ty_flame_node *child = &f->v.v[c];
+		uint64_t to = at;
+
+		if (above) {
+			if (ty_flame_is_above(f, c, v->pane[pane].zoom))
+				draw_tree(v, g, p, pane, c, x0, x1, k & 1);
+			continue;
+		}
+		to += n->weight ? (uint64_t)((double)(x1 - x0) * (double)child->weight /
+					     (double)n->weight)
+				: 0;
+		/* What rounding leaves over is nobody's. */
+		draw_tree(v, g, p, pane, c, at, to > x1 ? x1 : to, (odd + k) & 1);
+		at = to;
+	}
+}
+
+static void lay_out(struct ty_flame_view *v, int h)
+{
+	const int rows = h - HEAD - TAIL, above = v->sandwich ? rows / 2 : 0;
+
+	v->pane[0].y = HEAD;
+	v->pane[0].h = above;
+	v->pane[0].upwards = true;
+	v->pane[1].y = HEAD + above;
+	v->pane[1].h = rows - above;
+	v->pane[1].upwards = !v->sandwich && v->root_below;
+	/* The chosen box is on the screen. */
+	for (unsigned i = 0; i < 2; i++) {
+		struct ty_flame_pane *p = &v->pane[i];
+		const int depth = i == v->at && ty_flame_has_tree(v)
+					  ? (int)ty_flame_node_of(v, i, v->node)->depth
+					  : p->top;
+
+		if (depth < p->top)
+			p->top = depth;
+		if (p->h > 0 && depth >= p->top + p->h)
+			p->top = depth - p->h + 1;
+	}
+}
+
+static void draw_head(const struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p)
+{
+	static const char *const whose[] = {"all threads", "process", "thread"};
+	const struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
+	char text[400], who[40];
+
+	snprintf(who, sizeof(who), v->scope ? "%s %d" : "%s", whose[v->scope],
+		 v->scope == TY_FLAME_THREAD ? v->in.tid : v->in.pid);
+	snprintf(text, sizeof(text), "samples: %s, %s%s%s", who, v->in.when,
+		 v->sandwich   ? "; callers above, callees below: "
+		 : v->inverted ? "; callers of what ran"
+			       : "",
+		 v->sandwich ? ty_flame_name(v, &(struct ty_flame_node){.func = v->focus}) : "");
+	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
+	ty_grid_elide(g, p, 1, 0, g->w - 2, text, bar);
+}
+
+/* Of the whole tree, samples of boxes that match; one in another counts once. */
+static uint64_t hits(const struct ty_flame_view *v)
+{
+	const struct ty_flame *f = &v->pane[1].flame;
+	uint64_t n = 0;
+
+	for (uint32_t i = 1; i < f->v.n; i++) {
+		uint32_t above = f->v.v[i].parent;
+
+		if (!ty_flame_is_hit(v, &f->v.v[i]))
+			continue;
+		while (above && !ty_flame_is_hit(v, &f->v.v[above]))
+			above = f->v.v[above].parent;
+		n += above ? 0 : f->v.v[i].total;
+	}
+	return n;
+}
+
+static void draw_details(const struct ty_flame_view *v, struct ty_grid *g,
+			 const struct ty_palette *p)
+{
+	const struct ty_flame_node *n = ty_flame_node_of(v, v->at, v->node),
+				   *all = ty_flame_node_of(v, v->at, 0);
+	const struct ty_sample_func *f = n->func == UINT32_MAX ? NULL : &v->s->funcs.v[n->func];
+	const double share = all->weight ? 100.0 * (double)n->weight / (double)all->weight : 0;
+	double low, high;
+	char text[500];
+	int used;
+
+	ty_hot_interval(n->total, all->total, &low, &high);
+	snprintf(text, sizeof(text), "%s%s%s%s", ty_flame_name(v, n), f && f->module ? "  (" : "",
+		 f && f->module ? ty_samples_str(v->s, f->module) : "", f && f->module ? ")" : "");
+	used = ty_grid_elide(g, p, 1, g->h - 3, g->w - 2, text, ty_palette_role(p, TY_ROLE_STRONG));
+	if (*v->needle) {
+		snprintf(text, sizeof(text), "%s: %" PRIu64 " samples", v->needle, hits(v));
+		ty_grid_elide(g, p, used + 3, g->h - 3, g->w - used - 4, text,
+			      ty_palette_role(p, TY_ROLE_ACCENT));
+	}
+	snprintf(text, sizeof(text),
+		 "%.1f%% (%.1f to %.1f%%): %" PRIu64 " of %" PRIu64 " samples of %s, %" PRIu64
+		 " of its own",
+		 share, 100 * low, 100 * high, n->total, all->total, v->s->event, n->self);
+	ty_grid_elide(g, p, 1, g->h - 2, g->w - 2, text, ty_palette_role(p, TY_ROLE_TEXT));
+}
+
+static void draw_tail(struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p)
+{
+	static const enum ty_action keys[] = {TY_ACT_OPEN, TY_ACT_CHAIN,  TY_ACT_FLAME,
+					      TY_ACT_FOLD, TY_ACT_SEARCH, TY_ACT_FOCUS,
+					      TY_ACT_ALL,  TY_ACT_NONE};
+	static const char *const words[] = {
+		"zoom", "callers and callees", "invert", "turn", "search", "whose", "all"};
+	char text[TY_FLAME_NEEDLE + 20];
+
+	if (v->asks) {
+		snprintf(text, sizeof(text), "search: %s", v->typed);
+		ty_grid_input(g, 0, g->h - 1, text, ty_palette_role(p, TY_ROLE_STRONG));
+	} else if (*v->message) {
+		ty_footer_say(g, p, v->message);
+	} else {
+		ty_footer_draw(g, p, g->h - 1, keys, words, "back");
+	}
+}
+
+void ty_flame_draw(struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p,
+		   const char *text)
+{
+	if (!text)
+		lay_out(v, g->h);
+	draw_head(v, g, p);
+	if (text) {
+		ty_grid_wrap(g, p, 1, 2, 5, g->w - 2, text, ty_palette_role(p, TY_ROLE_TEXT));
+	} else {
+		for (unsigned i = v->sandwich ? 0 : 1; i < 2; i++)
+			if (v->pane[i].flame.v.n)
+				draw_tree(v, g, p, i, 0, 0, (uint64_t)g->w << 16, 0);
+		draw_details(v, g, p);
+	}
+	draw_tail(v, g, p);
+}
+
+/* The node whose box holds the cell, of the node at [x0, x1). */
+static uint32_t node_at(const struct ty_flame_view *v, unsigned pane, uint32_t node, uint64_t x0,
+			uint64_t x1, uint32_t depth, int x)
+{
+	const struct ty_flame *f = &v->pane[pane].flame;
+
+	while (f->v.v[node].depth < depth) {
+		const struct ty_flame_node *n = &f->v.v[node];
+		const bool above = node != v->pane[pane].zoom &&
+				   ty_flame_is_above(f, node, v->pane[pane].zoom);
+		uint64_t at = x0, to = x0;
+		uint32_t c = n->first;
+
+		for (; c; c = f->v.v[c].next, at = to) {
+			if (above) {
+				if (ty_flame_is_above(f, c, v->pane[pane].zoom))
+					break;
+				continue;
+			}
+			to = at +
+			     (n->weight ? (uint64_t)((double)(x1 - x0) * (double)f->v.v[c].weight /
+						     (double)n->weight)
+					: 0);
+			to = to > x1 ? x1 : to;
+			if (x >= (int)(at >> 16) && x < (int)(to >> 16))
+				break;
+		}
+		if (!c)
+			return TY_NONE;
+		node = c;
+		if (!above) {
+			x0 = at;
+			x1 = to;
+		}
+	}
+	return node;
+}
+
+bool ty_flame_at(const struct ty_flame_view *v, int x, int y, unsigned *pane, uint32_t *node)
+{
+	for (unsigned i = v->sandwich ? 0 : 1; i < 2; i++) {
+		const struct ty_flame_pane *p = &v->pane[i];
+		const int k = p->upwards ? p->y + p->h - 1 - y : y - p->y;
+
+		if (k < 0 || k >= p->h || !p->flame.v.n)
+			continue;
+		*pane = i;
+		*node = node_at(v, i, 0, 0, (uint64_t)v->w << 16, (uint32_t)(k + p->top), x);
+		return *node != TY_NONE;
+	}
+	return false;
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See flame_view.h. Two trees: what was called from the outermost function on; and, of one
+ * function, who called it (upwards) above what it called (downwards).
+ */
+#include "flame_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flame_priv.h"
+#include "input_line.h"
+
+enum { LOOK_MS = 15 };
+
+__attribute__((format(printf, 2, 3))) static void say(struct ty_flame_view *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(v->message, sizeof(v->message), fmt, ap);
+	va_end(ap);
+}
+
+/* the trees ---------------------------------------------------------------------------------------
+ */
+
+static void load(void *ctx)
+{
+	struct ty_flame_view *v = ctx;
+
+	v->rc = v->in.host->samples_load(v->in.host->ctx, &v->loading.stop, &v->s, &v->err);
+}
+
+/* Samples of the scope, as a window. A process is chosen by its threads' pid. */
+struct chosen {
+	struct ty_window w;
+	struct ty_samples part; /* of a process: a copy of the rows, all else borrowed */
+};
+
+static int choose(const struct ty_flame_view *v, struct chosen *c)
+{
+	*c = (struct chosen){.w = {.from_ns = v->in.from_ns, .to_ns = v->in.to_ns}};
+	if (v->scope == TY_FLAME_THREAD) {
+		c->w.tids = &v->in.tid;
+		c->w.tids_n = 1;
+	}
+	if (v->scope != TY_FLAME_PROCESS)
+		return 0;
+	c->part = *v->s;
+	memset(&c->part.v, 0, sizeof(c->part.v));
+	vec_each (s, &v->s->v)
+		if (s->pid == v->in.pid && vec_push(&c->part.v, *s))
+			return -TY_ENOMEM;
+	return 0;
+}
+
+static void find(struct ty_flame_view *v)
+{
+	struct ty_hot_of of = {.model = v->in.model};
+	struct chosen c;
+	int e = choose(v, &c);
+
+	of.s = v->scope == TY_FLAME_PROCESS ? &c.part : v->s;
+	of.w = &c.w;
+	ty_flame_fini(&v->pane[0].flame);
+	ty_flame_fini(&v->pane[1].flame);
+	if (!e && v->sandwich)
+		e = ty_flame_find(&of, TY_FLAME_CALLERS, v->focus, &v->pane[0].flame);
+	if (!e)
+		e = ty_flame_find(&of, v->inverted ? TY_FLAME_CALLERS : TY_FLAME_CALLEES,
+				  v->sandwich ? v->focus : UINT32_MAX, &v->pane[1].flame);
+	vec_fini(&c.part.v);
+	if (e) {
+		ty_flame_fini(&v->pane[0].flame);
+		ty_flame_fini(&v->pane[1].flame);
+		v->rc = ty_fail(&v->err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the graph");
+	}
+	/* The function stands once between its callers and its callees, without the roots. */
+	v->pane[0].zoom = v->pane[1].zoom = 0;
+	v->pane[0].top = 2;
+	v->pane[1].top = v->sandwich;
+	v->at = 1;
+	v->node = v->sandwich && !e ? v->pane[1].flame.v.v[0].first : 0;
+	v->stale = false;
+}
+
+static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
+{
+	struct ty_flame_view *v = self;
+	const char *text = NULL;
+
+	ty_grid_clear(g);
+	v->w = g->w;
+	if (g->w < TY_VIEW_MIN_W || g->h < TY_VIEW_MIN_H) {
+		ty_grid_text(g, 0, 0, g->w, "tarry needs a terminal of 40x10",
+			     (struct ty_style){0});
+		return;
+	}
+	if (v->loading.on)
+		text = "reading the samples and finding their callers";
+	else if (!v->rc && v->stale)
+		find(v);
+	if (!text && v->rc)
+		text = v->err.msg;
+	else if (!text && !ty_flame_node_of(v, 1, 0)->total)
+		text = "no sample in this window (Tab: of all threads)";
+	ty_flame_draw(v, g, p, text);
+}
+
+/* moving ------------------------------------------------------------------------------------------
+ */
+
+static void to_parent(struct ty_flame_view *v)
+{
+	const struct ty_flame_node *n = ty_flame_node_of(v, v->at, v->node);
+
+	/* From the function to who called it most, and back. */
+	if (v->sandwich && !v->at && n->depth <= 2) {
+		v->at = 1;
+		v->node = ty_flame_node_of(v, 1, 0)->first;
+	} else if (v->sandwich && v->at && n->depth <= 1) {
+		const uint32_t self = ty_flame_node_of(v, 0, 0)->first;
+		const uint32_t caller = ty_flame_node_of(v, 0, self)->first;
+
+		v->at = !caller;
+		v->node = caller ? caller : v->node;
+	} else if (v->node) {
+		v->node = n->parent;
+	}
+}
+
+static void to_child(struct ty_flame_view *v)
+{
+	const struct ty_flame *f = &v->pane[v->at].flame;
+	uint32_t c = f->v.v[v->node].first;
+
+	/* On the way to what is zoomed in on there is one way. */
+	if (v->node != v->pane[v->at].zoom && ty_flame_is_above(f, v->node, v->pane[v->at].zoom))
+		while (c && !ty_flame_is_above(f, c, v->pane[v->at].zoom))
+			c = f->v.v[c].next;
+	if (c)
+		v->node = c;
+}
+
+static void to_sibling(struct ty_flame_view *v, int by)
+{
+	const struct ty_flame *f = &v->pane[v->at].flame;
+	const struct ty_flame_node *n = &f->v.v[v->node];
+	uint32_t before = 0, c = v->node ? f->v.v[n->parent].first : 0;
+
+	if (by > 0) {
+		v->node = n->next ? n->next : v->node;
+		return;
+	}
+	for (; c && c != v->node; c = f->v.v[c].next)
+		before = c;
+	v->node = before ? before : v->node;
+}
+
+/* By rows of the screen: up is away from the root where that is below. */
+static void up_down(struct ty_flame_view *v, int by)
+{
+	const bool deeper = v->pane[v->at].upwards ? by < 0 : by > 0;
+
+	for (int i = abs(by); i > 0; i--)
+		if (deeper)
+			to_child(v);
+		else
+			to_parent(v);
+}
+
+static void zoom_to(struct ty_flame_view *v)
+{
+	v->pane[v->at].zoom = v->node;
+}
+
+/* The next box that matches, in the order of the tree. */
+static void next_hit(struct ty_flame_view *v, int by)
+{
+	const struct ty_flame *f = &v->pane[v->at].flame;
+	const uint32_t n = (uint32_t)f->v.n;
+	uint32_t i = v->node;
+
+	if (!*v->needle) {
+		say(v, "press / to search for a function");
+		return;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		i = (i + (by > 0 ? 1 : n - 1)) % n;
+		if (ty_flame_is_hit(v, &f->v.v[i])) {
+			v->node = i;
+			if (!ty_flame_is_above(f, v->pane[v->at].zoom, i))
+				v->pane[v->at].zoom = 0;
+			return;
+		}
+	}
+	say(v, "no function here has '%s' in its name", v->needle);
+}
+
+static void focus_here(struct ty_flame_view *v)
+{
+	const uint32_t func = ty_flame_node_of(v, v->at, v->node)->func;
+
+	if (v->sandwich && func == v->focus) {
+		v->sandwich = false;
+	} else if (func == UINT32_MAX) {
+		say(v, "choose a function first: its callers and callees are shown");
+		return;
+	} else {
+		v->sandwich = true;
+		v->inverted = false;
+		v->focus = func;
+	}
+	v->stale = true;
+}
+
+static void next_scope(struct ty_flame_view *v)
+{
+	if (!v->in.tid) {
+		say(v, "to choose a thread or process: go back and put the cursor on its row");
+		return;
+	}
+	v->scope = (v->scope + 1) % (TY_FLAME_THREAD + 1);
+	v->stale = true;
+	v->sandwich = false;
+}
+
+static enum ty_view_result back(struct ty_flame_view *v)
+{
+	if (ty_flame_has_tree(v) && v->pane[v->at].zoom)
+		v->pane[v->at].zoom = ty_flame_node_of(v, v->at, v->pane[v->at].zoom)->parent;
+	else if (*v->needle)
+		*v->needle = 0;
+	else if (v->sandwich)
+		v->sandwich = false, v->stale = true;
+	else
+		return TY_VIEW_CLOSE;
+	return TY_VIEW_CHANGED;
+}
+
+static enum ty_view_result help(struct ty_flame_view *v)
+{
+	static const struct ty_page_key keys[] = {
+		{TY_ACT_LEFT, TY_ACT_RIGHT, "go to the next function of the same caller"},
+		{TY_ACT_UP, TY_ACT_DOWN, "go to the caller, to the function it called most"},
+		{TY_ACT_OPEN, TY_ACT_NONE, "zoom: the function takes the whole width"},
+		{TY_ACT_ALL, TY_ACT_NONE, "zoom out to all samples"},
+		{TY_ACT_CHAIN, TY_ACT_NONE,
+		 "callers and callees of this function; again: the tree"},
+		{TY_ACT_FLAME, TY_ACT_NONE, "invert: begin with what ran, and show its callers"},
+		{TY_ACT_FOLD, TY_ACT_NONE, "turn: the outermost function below (flames) or above"},
+		{TY_ACT_FOCUS, TY_ACT_NONE,
+		 "samples of all threads, of the process, of the thread"},
+		{TY_ACT_SEARCH, TY_ACT_NONE, "search: mark functions by a part of their name"},
+		{TY_ACT_HIT_NEXT, TY_ACT_HIT_PREV, "go to the next, the previous marked function"},
+		{TY_ACT_BACK, TY_ACT_NONE, "take back zoom, search, callers; otherwise go back"},
+		{TY_ACT_QUIT, TY_ACT_NONE, "go back to the timeline"},
+	};
+	static const char *const lines[] = {
+		"A box is as wide as its function's share of the samples, with what it called.",
+		"Green: user code. Blue: the kernel. Yellow or *: matches the search.",
+		"Mouse: a click chooses, a double click zooms, the wheel moves along the stack.",
+		"",
+		"Shares are estimates: the interval beside them holds the true share 95 times of",
+		"100. Waits are not sampled: the timeline and the ledger show them exactly.",
+	};
+
+	ty_page_help(&v->page, "Flame graph: keys and symbols", keys, sizeof(keys) / sizeof(*keys),
+		     lines, sizeof(lines) / sizeof(*lines));
+	return TY_VIEW_PUSH;
+}
+
+/* What needs no tree. */
+static enum ty_view_result leave(struct ty_flame_view *v, enum ty_action a)
+{
+	switch (a) {
+	case TY_ACT_HELP: return help(v);
+	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
+	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
+	case TY_ACT_BACK: return back(v);
+	case TY_ACT_FOCUS:
+		if (v->s && !v->rc)
+			next_scope(v);
+		return TY_VIEW_CHANGED;
+	default: return TY_VIEW_IGNORED;
+	}
+}
+
+static enum ty_view_result act(void *self, enum ty_action a)
+{
+	struct ty_flame_view *v = self;
+	enum ty_view_result r;
+
+	v->message[0] = 0;
+	r = leave(v, a);
+	if (r != TY_VIEW_IGNORED || !ty_flame_has_tree(v))
+		return r == TY_VIEW_IGNORED ? TY_VIEW_CHANGED : r;
+	switch (a) {
+	case TY_ACT_LEFT: to_sibling(v, -1); break;
+	case TY_ACT_RIGHT: to_sibling(v, 1); break;
+	case TY_ACT_UP: up_down(v, -1); break;
+	case TY_ACT_DOWN: up_down(v, 1); break;
+	case TY_ACT_PAGE_UP: up_down(v, -8); break;
+	case TY_ACT_PAGE_DOWN: up_down(v, 8); break;
+	case TY_ACT_OPEN:
+	case TY_ACT_ZOOM_IN:
+	case TY_ACT_ZOOM_SPAN: zoom_to(v); break;
+	case TY_ACT_ZOOM_OUT:
+		v->pane[v->at].zoom = ty_flame_node_of(v, v->at, v->pane[v->at].zoom)->parent;
+		break;
+	case TY_ACT_ALL: v->pane[0].zoom = v->pane[1].zoom = 0; break;
+	case TY_ACT_CHAIN: focus_here(v); break;
+	case TY_ACT_FLAME:
+		v->inverted = !v->inverted;
+		v->sandwich = false;
+		v->stale = true;
+		break;
+	case TY_ACT_FOLD: v->root_below = !v->root_below; break;
+	case TY_ACT_SEARCH:
+		v->asks = true;
+		snprintf(v->typed, sizeof(v->typed), "%s", v->needle);
+		break;
+	case TY_ACT_HIT_NEXT: next_hit(v, 1); break;
+	case TY_ACT_HIT_PREV: next_hit(v, -1); break;
+	default: say(v, "this key works in the timeline only: q goes back there"); break;
+	}
+	return TY_VIEW_CHANGED;
+}
+
+static bool wants_text(const void *self)
+{
+	return ((const struct ty_flame_view *)self)->asks;
+}
+
+static enum ty_view_result text(void *self, uint32_t key)
+{
+	struct ty_flame_view *v = self;
+
+	switch (ty_input_line_key(v->typed, sizeof(v->typed), key)) {
+	case TY_INPUT_ENTERED:
+		v->asks = false;
+		snprintf(v->needle, sizeof(v->needle), "%s", v->typed);
+		if (*v->needle && ty_flame_has_tree(v) &&
+		    !ty_flame_is_hit(v, ty_flame_node_of(v, v->at, v->node)))
+			next_hit(v, 1);
+		break;
+	case TY_INPUT_CANCELLED: v->asks = false; break;
+	default: break;
+	}
+	return TY_VIEW_CHANGED;
+}
+
+/* mouse -------------------------------------------------------------------------------------------
+ */
+
+static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
+{
+	struct ty_flame_view *v = self;
+	unsigned pane;
+	uint32_t node;
+
+	if (!ty_flame_has_tree(v))
+		return TY_VIEW_IGNORED;
+	v->message[0] = 0;
+	if (m->what == TY_MOUSE_WHEEL_UP || m->what == TY_MOUSE_WHEEL_DOWN) {
+		up_down(v, m->what == TY_MOUSE_WHEEL_UP ? -1 : 1);
+		return TY_VIEW_CHANGED;
+	}
+	if (m->what != TY_MOUSE_CLICK && m->what != TY_MOUSE_DOUBLE)
+		return TY_VIEW_IGNORED;
+	if (!ty_flame_at(v, m->x, m->y, &pane, &node))
+		return TY_VIEW_IGNORED;
+	v->at = pane;
+	v->node = node;
+	if (m->what == TY_MOUSE_DOUBLE)
+		zoom_to(v);
+	return TY_VIEW_CHANGED;
+}
+
+/* the view ----------------------------------------------------------------------------------------
+ */
+
+static void child(void *self, const struct ty_view_ops **ops, void **view)
+{
+	struct ty_flame_view *v = self;
+
+	*ops = &ty_page_ops;
+	*view = &v->page;
+}
+
+static int wait_ms(const void *self)
+{
+	return ((const struct ty_flame_view *)self)->loading.on ? LOOK_MS : -1;
+}
+
+static enum ty_view_result work(void *self)
+{
+	struct ty_flame_view *v = self;
+
+	return ty_background_wait(&v->loading, v->in.aside ? 0 : LOOK_MS) ? TY_VIEW_CHANGED
+									  : TY_VIEW_IGNORED;
+}
+
+struct ty_flame_view *ty_flame_view_new(const struct ty_flame_input *in)
+{
+	struct ty_flame_view *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->in = *in;
+	v->s = in->samples;
+	v->stale = true;
+	v->scope = in->tid ? TY_FLAME_THREAD : TY_FLAME_ALL;
+	v->at = 1;
+	if (!v->s) {
+		ty_background_start(&v->loading, in->aside, load, v);
+		ty_background_wait(&v->loading, LOOK_MS);
+	}
+	return v;
+}
+
+void ty_flame_view_free(struct ty_flame_view *v)
+{
+	if (!v)
+		return;
+	ty_background_stop(&v->loading);
+	ty_flame_fini(&v->pane[0].flame);
+	ty_flame_fini(&v->pane[1].flame);
+	ty_page_reset(&v->page);
+	free(v);
+}
+
+const struct ty_view_ops ty_flame_view_ops = {
+	.name = "flame",
+	.draw = draw,
+	.act = act,
+	.mouse = mouse,
+	.wants_text = wants_text,
+	.text = text,
+	.child = child,
+	.wait_ms = wait_ms,
+	.work = work,
+};
