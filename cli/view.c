@@ -255,6 +255,13 @@ static uint64_t explain_steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_
 	return r->explain.steal(r->explain.ctx, cpu, from_ns, to_ns);
 }
 
+static bool explain_disk(void *ctx, uint32_t major, uint32_t minor, char *buf, size_t n)
+{
+	const struct reading *r = ctx;
+
+	return r->explain.disk(r->explain.ctx, major, minor, buf, n);
+}
+
 /* Arguments of a system call: its sys_enter read again from the file, or what /proc had. */
 static const char *read_args(const struct reading *r, uint32_t syscall, char *buf, size_t n)
 {
@@ -493,6 +500,10 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		v->explain.steal = explain_steal;
 	if (v->explain.throttled)
 		v->explain.throttled = explain_throttled;
+	if (v->explain.disk)
+		v->explain.disk = explain_disk;
+	v->explain.where =
+		NULL; /* stacks are read from the file; no text of the timeline has one */
 	v->explain.ctx = &v->reading;
 	/* A frame that is printed has the stalls unless the search would take longer than the rest
 	 * of it; on a terminal it goes on beside the timeline. */

@@ -174,6 +174,15 @@ for l in open("out.txt"):
     if len(l) > 80 and " " in l.strip(): print(len(l), l)')
 	is "no line of more than 80 columns, --clock $clock" "" "$wide"
 done
+# Waits for a disk, whose name is a callback of the session: the timeline has a context of its own.
+"$TARRY" record -q -o d.dat -- dd if=/dev/zero of=d.bin bs=4k count=3000 oflag=direct 2>err.txt
+if [ "$("$TARRY" report d.dat stalls | grep -c ' disk ')" -eq 0 ]; then
+	skip "the timeline names the disk that was waited for" "no stall of a disk: $(tail -n 1 err.txt)"
+else
+	COLUMNS=200 "$TARRY" view d.dat --print --at-finding 1 >out.txt 2>err.txt
+	passes "the timeline names the disk that was waited for" [ $? -eq 0 -a -s out.txt ]
+fi
+rm -f d.bin
 "$TARRY" report missing.dat >/dev/null 2>err.txt
 passes "a missing file fails with a sentence" [ $? -eq 1 -a -s err.txt ]
 "$TARRY" report c.dat header --comm nobody --comm sleep --tid 2000000000 --cpu 60000 >out.txt 2>err.txt
