@@ -22,6 +22,19 @@ struct ty_throttled {
 	size_t tids_n;
 };
 
+/* A lock that is waited for, and who has it. */
+struct ty_lock_seen {
+	const char *kind; /* "mutex", "flock" */
+	bool process;	  /* holder is a process, not a thread */
+	bool certain;	  /* that it is such a lock: the kernel knows, or the thread waited in a
+			     function that locks one. Else its bytes look like one */
+	int32_t holder;
+	unsigned looks; /* the last ones that found this holder */
+	uint64_t at_ns; /* of the last look */
+	uint64_t word;	/* a futex' address; 0 */
+	char name[128]; /* "g_lock (app.c:14)"; "" */
+};
+
 struct ty_cpu_gaps;
 struct ty_ticks;
 
@@ -71,6 +84,10 @@ struct ty_explain {
 	/* The name of a block device and what was mounted from it, "vda (254:0, /)", in buf; false:
 	 * not recorded. May be NULL. */
 	bool (*disk)(void *ctx, uint32_t major, uint32_t minor, char *buf, size_t n);
+	/* Who had the lock that the thread waited for in [from, to), as looked at while it waited;
+	 * false: not known. May be NULL. */
+	bool (*holder)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		       struct ty_lock_seen *out);
 	/* The CPUs' ticks (steal.h). NULL: unknown; no time is then reported as stolen. */
 	const struct ty_ticks *ticks;
 	uint64_t fds_since_ns, fds_ns; /* 0: no snapshot */

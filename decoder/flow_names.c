@@ -207,6 +207,32 @@ void ty_flow_names_extent(void *names, int32_t pid, uint64_t t_ns, uint64_t ip,
 	}
 }
 
+bool ty_flow_names_variable(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip,
+			    uint64_t addr, struct ty_flow_variable *out)
+{
+	/* Of a page of the code, all that the file has is as far as in the file. */
+	const uint64_t page = ip & ~(uint64_t)4095;
+	uint64_t off, until;
+	const int file = ty_code_mapping_of(n->code, pid, t_ns, page, &off, &until);
+	struct ty_symbols *s;
+	struct ty_symbol sym;
+	bool found;
+
+	*out = (struct ty_flow_variable){0};
+	if (file < 0 || ty_code_is_function(n->code, file))
+		return false;
+	pthread_mutex_lock(&n->lock);
+	s = symbols(n, file);
+	found = s && (ty_symbols_variable(s, off, true, (int64_t)(addr - page), &sym, &out->in) ||
+		      ty_symbols_variable_fixed(s, addr, &sym, &out->in));
+	if (found) {
+		out->name = sym.name;
+		ty_symbols_declared(s, &sym, &out->file, &out->line);
+	}
+	pthread_mutex_unlock(&n->lock);
+	return found;
+}
+
 int32_t ty_flow_names_program(struct ty_flow_names *n, int32_t pid, uint64_t t_ns)
 {
 	return ty_code_program(n->code, pid, t_ns);

@@ -44,6 +44,15 @@ int32_t ty_flow_names_program(struct ty_flow_names *n, int32_t pid, uint64_t t_n
 /* "main+0x12", "[libc.so.6+0x1234]" or "0x7f..." into out. */
 void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip, char *out,
 			size_t size);
+struct ty_flow_variable {
+	const char *name;
+	uint64_t in;	  /* bytes into it */
+	const char *file; /* where it is declared; NULL: not known */
+	int line;
+};
+/* The variable at addr, if it is one of the file that has the code at ip. */
+bool ty_flow_names_variable(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip,
+			    uint64_t addr, struct ty_flow_variable *out);
 /* Source line of a result of ty_flow_names_at. */
 bool ty_flow_names_line(struct ty_flow_names *n, const struct ty_flow_name *at, const char **file,
 			int *line);

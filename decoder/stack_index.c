@@ -37,6 +37,10 @@ static int by_thread(const void *pa, const void *pb)
 
 static bool is_stack(const struct ty_stk_head *h)
 {
+	if (h->kind == TY_STK_HOLDER)
+		return h->tid && h->tid <= INT32_MAX && h->pid && h->pid <= INT32_MAX &&
+		       h->target && h->target <= INT32_MAX && h->flags &&
+		       h->flags < TY_LOCK_KINDS && !h->regs_n && !h->kernel_n && !h->len;
 	return (h->kind == TY_STK_WAIT || h->kind == TY_STK_WAKER) && h->tid &&
 	       h->tid <= INT32_MAX && h->pid && h->pid <= INT32_MAX && h->target &&
 	       h->target <= INT32_MAX && (h->kind == TY_STK_WAKER || h->target == h->tid) &&
@@ -87,10 +91,11 @@ struct ty_stack_index *ty_stack_index_new(const void *section, size_t n)
 		}
 		x->n.waits += h.kind == TY_STK_WAIT;
 		x->n.wakers += h.kind == TY_STK_WAKER;
-		if (vec_push(&x->v, ((struct entry){.ns = h.ns,
-						    .tid = h.target,
-						    .off = (uint32_t)at,
-						    .kind = h.kind}))) {
+		if (vec_push(&x->v,
+			     ((struct entry){.ns = h.ns,
+					     .tid = h.kind == TY_STK_HOLDER ? h.tid : h.target,
+					     .off = (uint32_t)at,
+					     .kind = h.kind}))) {
 			ty_stack_index_free(x);
 			return NULL;
 		}
@@ -161,6 +166,26 @@ bool ty_stack_of_waker(const struct ty_stack_index *x, int32_t woken_tid, uint64
 		return false;
 	give(x, e, out);
 	return true;
+}
+
+unsigned ty_stack_holder_of(const struct ty_stack_index *x, int32_t tid, uint64_t from_ns,
+			    uint64_t to_ns, struct ty_stk_head *out)
+{
+	unsigned n = 0;
+
+	for (size_t i = x ? first_at(x, TY_STK_HOLDER, (uint32_t)tid, from_ns) : 0;
+	     x && i < x->v.n && x->v.v[i].kind == TY_STK_HOLDER && x->v.v[i].tid == (uint32_t)tid &&
+	     x->v.v[i].ns <= to_ns;
+	     i++) {
+		struct ty_stk_head h;
+
+		memcpy(&h, x->p + x->v.v[i].off, sizeof(h));
+		n = n && h.target == out->target && h.aux == out->aux && h.flags == out->flags
+			    ? n + 1
+			    : 1;
+		*out = h;
+	}
+	return n;
 }
 
 bool ty_stack_nth(const struct ty_stack_index *x, size_t i, struct ty_stack *out)

@@ -482,19 +482,65 @@ static bool unit_at(struct ty_symbols *s, uint64_t addr, Dwarf_Die *die)
 	return false;
 }
 
-bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int *line)
+static Dwarf *dwarf(struct ty_symbols *s)
 {
 	Elf *elf = s->debug && !s->lines ? s->debug : s->elf;
-	Dwarf_Die cu;
-	Dwarf_Line *l;
-	uint64_t addr;
 
 	if (!s->dw_tried) {
 		s->dw_tried = true;
 		if (elf && elf_kind(elf) == ELF_K_ELF)
 			s->dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	}
-	if (!s->dw || !to_addr(s, off, &addr) || !unit_at(s, addr, &cu))
+	return s->dw;
+}
+
+/* Is it the definition of what lies at addr? */
+static bool defines(Dwarf_Die *die, uint64_t addr)
+{
+	Dwarf_Attribute a;
+	Dwarf_Op *ops;
+	size_t n;
+
+	return dwarf_tag(die) == DW_TAG_variable && dwarf_attr(die, DW_AT_location, &a) &&
+	       !dwarf_getlocation(&a, &ops, &n) && n == 1 && ops[0].atom == DW_OP_addr &&
+	       ops[0].number == addr;
+}
+
+/* Looks at so many definitions outside of functions at most. */
+enum { DECLARED_MAX = 500000 };
+
+bool ty_symbols_declared(struct ty_symbols *s, const struct ty_symbol *variable, const char **file,
+			 int *line)
+{
+	Dwarf_Off off = 0, next;
+	size_t head;
+	unsigned left = DECLARED_MAX;
+
+	*file = NULL;
+	if (!dwarf(s))
+		return false;
+	for (; left && !dwarf_nextcu(s->dw, off, &next, &head, NULL, NULL, NULL); off = next) {
+		Dwarf_Die cu, die;
+
+		if (next <= off || !dwarf_offdie(s->dw, off + head, &cu) || dwarf_child(&cu, &die))
+			continue;
+		do {
+			if (!defines(&die, variable->start))
+				continue;
+			*file = dwarf_decl_file(&die);
+			return *file && !dwarf_decl_line(&die, line);
+		} while (left && left-- && !dwarf_siblingof(&die, &die));
+	}
+	return false;
+}
+
+bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int *line)
+{
+	Dwarf_Die cu;
+	Dwarf_Line *l;
+	uint64_t addr;
+
+	if (!dwarf(s) || !to_addr(s, off, &addr) || !unit_at(s, addr, &cu))
 		return false;
 	l = dwarf_getsrc_die(&cu, addr);
 	*file = l ? dwarf_linesrc(l, NULL, NULL) : NULL;

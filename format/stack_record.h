@@ -12,12 +12,15 @@
 #include <linux/types.h>
 
 enum ty_stk_kind {
-	TY_STK_PIECE = 1, /* first record of each piece of a section: aux is its number, from 0; ns
-			   * is the number of stacks left out before its end (`target` of them by
-			   * the rate limit, the others for lack of space), excluding those that
-			   * missing pieces counted */
-	TY_STK_WAIT = 2,  /* of a thread that was sleeping at that time, for at least wait_ms */
-	TY_STK_WAKER = 3, /* of a thread when it woke `target`, whose wait also has a stack */
+	TY_STK_PIECE = 1,  /* first record of each piece of a section: aux is its number, from 0; ns
+			    * is the number of stacks left out before its end (`target` of them by
+			    * the rate limit, the others for lack of space), excluding those that
+			    * missing pieces counted */
+	TY_STK_WAIT = 2,   /* of a thread that was sleeping at that time, for at least wait_ms */
+	TY_STK_WAKER = 3,  /* of a thread when it woke `target`, whose wait also has a stack */
+	TY_STK_HOLDER = 7, /* `target` had the lock that tid waited for at that time: a thread of
+			      pid, or of a file's lock (flags from FLOCK on) a process. flags: enum
+			      ty_lock_kind, aux: the word's address, or the inode. No bytes */
 	/* Of TY_SEC_MAPS: */
 	TY_STK_MAP = 4,	 /* pid mapped an executable file: struct ty_stk_map */
 	TY_STK_EXEC = 5, /* pid's mappings are only those that follow */
@@ -44,6 +47,17 @@ enum ty_stk_flag {
 	TY_STK_CUT = 1,	    /* the stack may continue beyond the copy */
 	TY_STK_NO_CALL = 2, /* not in a system call: the program counter is that of an unfinished
 			     * instruction (a page fault) */
+};
+
+/* What tells the holder. */
+enum ty_lock_kind {
+	TY_LOCK_MUTEX = 1, /* glibc's, its __owner */
+	TY_LOCK_PI,	   /* the futex word itself: priority inheritance */
+	TY_LOCK_ROBUST,	   /* the futex word and __owner */
+	TY_LOCK_RWLOCK,	   /* glibc's, its writer */
+	TY_LOCK_FLOCK,	   /* /proc/locks */
+	TY_LOCK_POSIX,	   /* /proc/locks: fcntl */
+	TY_LOCK_KINDS
 };
 
 struct ty_stk_map {

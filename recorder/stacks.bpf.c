@@ -25,17 +25,31 @@ enum {
 	USER64_CS = 0x33,   /* x86 */
 	ARM32 = 0x10,	    /* AArch64: PSR_MODE32_BIT */
 	PAGE = 4096,
+#if defined(__TARGET_ARCH_arm64)
+	NR_FUTEX = 98,
+	NR_FLOCK = 32,
+	NR_FCNTL = 25,
+#else
+	NR_FUTEX = 202,
+	NR_FLOCK = 73,
+	NR_FCNTL = 72,
+#endif
 	EBUSY = 16,
+	VM_SHARED = 8,
 };
 
+struct pid {
+	unsigned level;
+} KERNEL;
 struct task_struct {
 	int pid, tgid, on_cpu;
+	struct pid *thread_pid;
 	unsigned int flags, __state;
 	unsigned long nvcsw, nivcsw;
 } KERNEL;
 struct file;
 struct vm_area_struct {
-	unsigned long vm_end;
+	unsigned long vm_end, vm_flags;
 	struct file *vm_file;
 } KERNEL;
 struct seq_file;
@@ -50,7 +64,7 @@ struct bpf_iter__task {
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,
 		cs, sp;
-	__u64 regs[31], pc, pstate;
+	__u64 regs[31], pc, pstate, orig_x0;
 	int syscallno;
 } KERNEL;
 
@@ -92,6 +106,7 @@ __u32 now;	   /* the number of the look */
 __s32 budget;	   /* stacks that may be copied yet */
 __u32 from, to;	   /* the threads of this part of the look: to is not one */
 __u32 starved;	   /* the first thread that the budget left out */
+__s32 locks;	   /* looks at locks that may be made yet */
 __u64 put_off;	   /* waits that could not be copied when they should have been */
 __u64 copied_late; /* and those of them that were later */
 __u64 lost;
@@ -208,10 +223,11 @@ struct area {
 	__u64 end;
 };
 
-/* A page of a file may lie on a server that is gone: only memory without one is read. */
+/* A page that is shared with a file may lie on a server that is gone: only memory of the process'
+ * own is read. What it has written there is in no file. */
 static long look_at_area(struct task_struct *t, struct vm_area_struct *v, struct area *a)
 {
-	if (!BPF_CORE_READ(v, vm_file))
+	if (!BPF_CORE_READ(v, vm_file) || !(BPF_CORE_READ(v, vm_flags) & VM_SHARED))
 		a->end = BPF_CORE_READ(v, vm_end);
 	return 0;
 }
@@ -250,6 +266,67 @@ static __always_inline int copy_stack(struct task_struct *t, __u64 sp, struct co
 	return 0;
 }
 
+/* Which call the thread is in, and its arguments. */
+static __always_inline int call_of(struct task_struct *t, __u64 a[3])
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
+
+	if (bpf_core_field_exists(r->orig_ax)) {
+		if (BPF_CORE_READ(r, cs) != USER64_CS)
+			return -1;
+		a[0] = BPF_CORE_READ(r, di);
+		a[1] = BPF_CORE_READ(r, si);
+		a[2] = BPF_CORE_READ(r, dx);
+		return (int)BPF_CORE_READ(r, orig_ax);
+	}
+	if (!bpf_core_field_exists(r->syscallno) || BPF_CORE_READ(r, pstate) & ARM32)
+		return -1;
+	a[0] = BPF_CORE_READ(r, orig_x0);
+	bpf_core_read(a + 1, 2 * sizeof(__u64), &r->regs[1]);
+	return BPF_CORE_READ(r, syscallno);
+}
+
+/* What says who has the lock that the thread waits for: read by the recorder, out of what is copied
+ * here. A futex' word in a file may be waited for long, and is not read. */
+static __always_inline void look_at_lock(struct bpf_iter__task *ctx, struct task_struct *t,
+					 struct ty_stk_slot *s, struct copy *c, __u64 switches)
+{
+	struct area area = {0};
+	__u64 a[3] = {0}, from;
+	int nr = call_of(t, a);
+
+	if ((nr != NR_FUTEX && nr != NR_FLOCK && nr != NR_FCNTL) || locks <= 0)
+		return;
+	locks--;
+	__builtin_memset(&c->seen, 0, sizeof(c->seen));
+	c->seen.pid = t->tgid;
+	c->seen.tid = t->pid;
+	c->seen.looks = now - s->first;
+	c->seen.lock = 1;
+	c->seen.nr = nr;
+	c->seen.regs[0] = a[0];
+	c->seen.regs[1] = a[1];
+	c->seen.regs[2] = a[2];
+	if (nr == NR_FUTEX) {
+		/* Threads of another PID namespace name themselves by other numbers. */
+		if (BPF_CORE_READ(t, thread_pid, level))
+			return;
+		from = a[0] - TY_STK_WORD_BEFORE;
+		if (bpf_find_vma(t, a[0], look_at_area, &area, 0) || !area.end)
+			return;
+		/* What lies before the word may be on a page that is not there. */
+		if (bpf_copy_from_user_task(c->seen.words, sizeof(c->seen.words), (void *)from, t,
+					    0)) {
+			c->seen.words[0] = c->seen.words[1] = c->seen.words[2] = 0;
+			if (bpf_copy_from_user_task(c->seen.words + 3, 6 * sizeof(__u32),
+						    (void *)a[0], t, 0))
+				return;
+		}
+	}
+	if (is_asleep(t) && switches_of(t) == switches)
+		bpf_seq_write(ctx->meta->seq, &c->seen, sizeof(c->seen));
+}
+
 static __always_inline void put_off_copy(struct ty_stk_slot *s)
 {
 	if (!s->wanted)
@@ -283,8 +360,12 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 		s->asleep = is_asleep(t);
 		return 0;
 	}
+	n = now - s->first;
+	if (n <= TY_STK_LOCK_LOOKS || !(n & (n - 1)) || !((n - 1) & (n - 2)))
+		look_at_lock(ctx, t, s, c, switches);
 	if (s->copied)
 		return 0;
+	c->seen.lock = 0;
 	if (budget <= 0 || (budget < TY_STK_SCARCE && s->last && now - s->last < TY_STK_MANY &&
 			    now - s->first < TY_STK_MANY)) {
 		if (!starved && budget <= 0)

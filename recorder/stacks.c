@@ -59,9 +59,11 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -73,6 +75,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include <stacks.skel.h>
 
 #include "aux_ring.h"
+#include "lock_holder.h"
 #include "now.h"
 #include "stack_events.h"
 #include "stack_maps.h"
@@ -81,6 +84,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 enum { PIECE = 1 << 20, RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, TICK_MS = 100 };
 /* Stacks a second, and how many of them may come at once; of a CPU, the part for looking. */
 enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 << 10 };
+enum { LOCKS_BYTES = 256 << 10 }; /* of /proc/locks */
 /* A piece at the latest: what a killed recorder loses. */
 #define PIECE_MS    1000
 #define END_MS	    2000
@@ -129,6 +133,8 @@ struct ty_stacks {
 	const struct ty_instance *clock;
 	struct bpf_link *iterator;
 	uint64_t min_ns, clock_off_ns, clock_at_ns;
+	char *locks; /* /proc/locks, read during this look: locks_read */
+	bool locks_read;
 	struct ty_stack_maps *of;
 	struct ty_stack_events *events;
 	pthread_mutex_t lock; /* of what follows; that of `of` is taken before it */
@@ -165,6 +171,7 @@ static void free_all(struct ty_stacks *s)
 	pthread_mutex_destroy(&s->lock);
 	free(s->stacks.p);
 	free(s->maps.p);
+	free(s->locks);
 	free(s);
 }
 
@@ -478,6 +485,57 @@ static uint64_t clock_ns(clockid_t c)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* /proc/locks as it is during this look; "": it cannot be read. */
+static const char *file_locks(struct ty_stacks *s)
+{
+	ssize_t n = 0, r = 1;
+	int fd;
+
+	if (s->locks_read)
+		return s->locks;
+	s->locks_read = true;
+	if (!s->locks)
+		s->locks = malloc(LOCKS_BYTES);
+	if (!s->locks)
+		return "";
+	fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
+	for (; fd >= 0 && r > 0 && n<LOCKS_BYTES - 1; n += r> 0 ? r : 0)
+		r = read(fd, s->locks + n, (size_t)(LOCKS_BYTES - 1 - n));
+	if (fd >= 0)
+		close(fd);
+	s->locks[n] = 0;
+	return s->locks;
+}
+
+/* Who has the lock that a thread waits for, if that one lives. */
+static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct ty_stk_head h)
+{
+	enum ty_lock_kind kind = 0;
+	int32_t holder = 0;
+
+	h.kind = TY_STK_HOLDER;
+	if (seen->nr == SYS_futex) {
+		h.aux = seen->regs[0];
+		holder = ty_futex_holder(seen->regs[1], seen->regs[2], seen->words, &kind);
+		if (holder &&
+		    (holder == (int32_t)h.tid || syscall(SYS_tgkill, (int)h.pid, (int)holder, 0)))
+			holder = 0;
+	} else if (seen->nr == SYS_flock ||
+		   (seen->nr == SYS_fcntl &&
+		    (seen->regs[1] == F_SETLKW || seen->regs[1] == F_OFD_SETLKW))) {
+		kind = seen->nr == SYS_flock ? TY_LOCK_FLOCK : TY_LOCK_POSIX;
+		holder = ty_file_lock_holder(file_locks(s), (int32_t)h.pid, seen->nr == SYS_flock,
+					     &h.aux);
+		if (holder && kill(holder, 0))
+			holder = 0;
+	}
+	if (!holder)
+		return;
+	h.target = (uint32_t)holder;
+	h.flags = (uint8_t)kind;
+	put_stack(s, h, NULL, NULL, NULL, 0);
+}
+
 /* Copies of stacks, p[0..n): whole ones. When: a time at which all of them slept. */
 static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns, uint64_t period_ns)
 {
@@ -494,6 +552,10 @@ static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns,
 		h.pid = seen.pid;
 		h.tid = h.target = seen.tid;
 		h.wait_ms = (uint32_t)(seen.looks * period_ns / 1000000);
+		if (seen.lock) {
+			on_lock(s, &seen, h);
+			continue;
+		}
 		h.flags = seen.flags;
 		h.regs_n = seen.regs_n;
 		h.kernel_n = seen.kernel_n;
@@ -547,6 +609,8 @@ static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
 		return;
 	s->bpf->bss->now++;
 	s->bpf->bss->starved = 0;
+	s->bpf->bss->locks = TY_STK_LOCKS;
+	s->locks_read = false;
 	look_at(s, buf, from, UINT32_MAX, ns, period_ns);
 	if (from)
 		look_at(s, buf, 0, from, ns, period_ns);

@@ -27,6 +27,10 @@ struct ty_stk_slot {
 
 /* From so many on a stack is recorded without a copy: a wait for the mmap lock itself, say. */
 #define TY_STK_BUSY 4u
+/* Of a lock of glibc: pthread_rwlock_t is the longest; a word of it is waited on that lies up to 12
+ * bytes behind its beginning. */
+#define TY_STK_WORDS	   17u
+#define TY_STK_WORD_BEFORE 12u
 
 /*
  * While fewer than SCARCE stacks may be copied at once, a wait shorter than MANY looks has its
@@ -35,10 +39,21 @@ struct ty_stk_slot {
 #define TY_STK_MANY   10u
 #define TY_STK_SCARCE 500
 
-/* What a look writes; stack_n bytes follow. */
+/* A wait's lock is looked at for so many looks, and then at two of each power of two. */
+#define TY_STK_LOCK_LOOKS 16u
+/* How many there may be in one look at all threads. */
+#define TY_STK_LOCKS 1000
+
+/*
+ * What a look writes; stack_n bytes follow. lock: it is of a lock that the thread waits for, in
+ * system call nr with these arguments (regs), and words is what a futex' word begins (the bytes of
+ * glibc's locks).
+ */
 struct ty_stk_seen {
 	__u32 pid, tid, looks, stack_n;
-	__u8 regs_n, kernel_n, flags, pad[5];
+	__u8 regs_n, kernel_n, flags, lock, pad[4];
+	__u32 nr, pad2;
+	__u32 words[TY_STK_WORDS];
 	__u64 regs[TY_STK_REGS_MAX];
 	__u64 kernel[TY_STK_KERNEL_MAX];
 };

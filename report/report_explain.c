@@ -216,6 +216,22 @@ void ty_explained_fini(struct ty_explained *e)
 
 /* stalls ------------------------------------------------------------------------------------ */
 
+void ty_report_holder_json(const struct ty_explain *x, const struct ty_wait_holder *h,
+			   struct ty_json *j)
+{
+	ty_json_object(j, "lock");
+	ty_json_str(j, "kind", h->seen.kind);
+	if (h->seen.word)
+		ty_json_hex(j, "address", h->seen.word);
+	if (*h->seen.name)
+		ty_json_str(j, "name", h->seen.name);
+	ty_json_i64(j, h->seen.process ? "holder_pid" : "holder_tid", h->seen.holder);
+	if (h->thread != TY_NONE)
+		ty_json_str(j, "holder_comm", ty_model_comm(x->m, h->thread, h->seen.at_ns));
+	ty_json_str(j, "evidence", h->proven ? "proven" : "inferred");
+	ty_json_end_object(j);
+}
+
 /* Where in its program the thread waited. */
 static bool where(const struct ty_explain *x, const struct ty_stall *s, char *buf, size_t n)
 {
@@ -228,6 +244,7 @@ static bool where(const struct ty_explain *x, const struct ty_stall *s, char *bu
 void ty_stalls_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX], in[300];
+	struct ty_wait_holder h;
 
 	ty_put_heading(f, "stalls", "waits that kept a thread from making progress");
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
@@ -241,6 +258,12 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 			fputs("                in ", f);
 			ty_put_plain(f, in);
 			putc('\n', f);
+		}
+		if (s->waits <= 1 && ty_wait_holder(&e->x, s->thread, s->span, &h)) {
+			ty_wait_holder_text(&e->x, &h, in, sizeof(in));
+			fputs("                ", f);
+			ty_put_plain(f, in);
+			fprintf(f, " [%s]\n", h.proven ? "proven" : "inferred");
 		}
 		if (e->logs)
 			ty_report_logs_near_text(e->logs, &e->x, s->start_ns, ty_stall_end_ns(s),
@@ -425,6 +448,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 	for (uint32_t i = 0; i < e->stalls.n; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
 		char buf[32], in[300];
+		struct ty_wait_holder h;
 
 		ty_json_object(j, NULL);
 		ty_json_u64(j, "rank", i + 1);
@@ -448,6 +472,8 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 			ty_json_str(j, "in", in);
 		else
 			ty_json_null(j, "in");
+		if (s->waits <= 1 && ty_wait_holder(&e->x, s->thread, s->span, &h))
+			ty_report_holder_json(&e->x, &h, j);
 		ty_json_u64(j, "waits", s->waits);
 		ty_json_u64(j, "threads", s->threads > 1 ? s->threads : 1);
 		ty_json_u64(j, "sum_ns", s->sum_ns ? s->sum_ns : s->duration_ns);

@@ -10,6 +10,7 @@
 #include "report_log.h"
 #include "session.h"
 #include "stalls.h"
+#include "wait_holder.h"
 
 #define TY_EXPLAINED_STALLS 1000 /* found at most */
 #define TY_EXPLAINED_SHOWN  20	 /* as text */
@@ -62,5 +63,8 @@ void ty_chain_text(const struct ty_explained *e, FILE *f);
 void ty_ledgers_json(const struct ty_explained *e, struct ty_json *j);
 void ty_chain_json(const struct ty_explained *e, struct ty_json *j);
 void ty_stalls_json(const struct ty_explained *e, struct ty_json *j);
+/* The member "lock": who had what a thread waited for. */
+void ty_report_holder_json(const struct ty_explain *x, const struct ty_wait_holder *h,
+			   struct ty_json *j);
 
 #endif

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "dump.h"
+#include "explain_session.h"
 #include "fields.h"
 #include "key_value.h"
 #include "plain_text.h"
 #include "put_text.h"
 #include "report.h"
+#include "report_explain.h"
 #include "stack_groups.h"
 #include "time_text.h"
 #include "units.h"
@@ -194,16 +196,20 @@ void ty_stacks_json(const struct ty_report *r, struct ty_json *j)
 /* dump --------------------------------------------------------------------------------------------
  */
 
-static void dump_one(struct ty_session *s, const struct ty_stack_wait *wait,
-		     const struct ty_stack_frames *f, struct ty_stack_frames *waker,
-		     struct ty_json *j)
+static void dump_one(struct ty_session *s, const struct ty_explain *x,
+		     const struct ty_stack_wait *wait, const struct ty_stack_frames *f,
+		     struct ty_stack_frames *waker, struct ty_json *j)
 {
+	struct ty_wait_holder h;
+
 	ty_json_object(j, NULL);
 	ty_json_u64(j, "start_ns", wait->start_ns);
 	ty_json_u64(j, "duration_ns", wait->end_ns - wait->start_ns);
 	ty_json_i64(j, "tid", f->tid);
 	ty_json_i64(j, "pid", (int32_t)f->stack.head.pid);
 	ty_json_str(j, "comm", wait->comm);
+	if (ty_wait_holder(x, wait->thread, wait->span, &h))
+		ty_report_holder_json(x, &h, j);
 	frames_json(f, j);
 	/* Its record lies a moment before the event of the wakeup, which ends the wait. An
 	 * interrupt that wakes a thread finds another one's stack, which has nothing to do with it.
@@ -225,6 +231,7 @@ static void dump_json(struct ty_session *s, const struct ty_window *w, FILE *out
 {
 	struct ty_stack_frames *f = malloc(2 * sizeof(*f));
 	struct ty_wait_stacks *stacks = ty_session_stacks(s);
+	const struct ty_explain x = ty_explain_session(s);
 	struct ty_json j;
 
 	ty_json_init(&j, out);
@@ -232,7 +239,7 @@ static void dump_json(struct ty_session *s, const struct ty_window *w, FILE *out
 		struct ty_stack_wait wait;
 
 		if (ty_stack_wait_of(s, w, f, &wait))
-			dump_one(s, &wait, f, f + 1, &j);
+			dump_one(s, &x, &wait, f, f + 1, &j);
 	}
 	ty_json_fini(&j);
 	free(f);

@@ -219,6 +219,14 @@ static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
 	return *buf;
 }
 
+static bool holder(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		   struct ty_lock_seen *out)
+{
+	struct ty_session *s = ctx;
+
+	return ty_session_stacks(s) && ty_wait_stacks_holder(s->stacks, tid, from_ns, to_ns, out);
+}
+
 /* Out of memory: nothing is told of the hypervisor. */
 static void find_ticks(struct ty_session *s, const char *facts)
 {
@@ -297,6 +305,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .steal = s->steal ? steal : NULL,
 				   .where = where,
 				   .disk = disk,
+				   .holder = holder,
 				   .ticks = s->ticks && s->ticks->period_ns ? s->ticks : NULL,
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),

@@ -28,6 +28,7 @@ bool ty_stack_wait_of(const struct ty_session *s, const struct ty_window *w,
 	*out = (struct ty_stack_wait){.start_ns = span.start_ns,
 				      .end_ns = span.end_ns,
 				      .thread = thread,
+				      .span = i,
 				      .waker = ty_waker_find(s->model, span.edge).thread,
 				      .comm = ty_model_comm(s->model, thread, span.start_ns)};
 	return true;

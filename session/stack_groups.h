@@ -26,8 +26,8 @@ struct ty_stack_groups {
 /* A wait with its stack, at its full length (not clipped to the window). */
 struct ty_stack_wait {
 	uint64_t start_ns, end_ns;
-	uint32_t thread;
-	uint32_t waker; /* the waker; TY_NONE: an interrupt, or not recorded */
+	uint32_t thread, span; /* of the model */
+	uint32_t waker;	       /* the waker; TY_NONE: an interrupt, or not recorded */
 	const char *comm;
 };
 /* The wait to which the stack belongs; false: it is outside the window. */

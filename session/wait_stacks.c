@@ -3,6 +3,7 @@
 #include "wait_stacks.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,6 +172,82 @@ bool ty_wait_stacks_of(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, 
 							    &out->stack))
 		return false;
 	name_all(w, out);
+	return true;
+}
+
+/* The variable at an address of the process: of a file whose code is in the stack, and which lies
+ * in memory as in the file. */
+static bool name_variable(struct ty_wait_stacks *w, const struct ty_stack_frames *s, uint64_t addr,
+			  char *buf, size_t n)
+{
+	const char *last = NULL;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct ty_flow_variable v;
+		const char *file;
+
+		if (!s->v[i].module || s->v[i].module == last)
+			continue;
+		last = s->v[i].module;
+		if (!ty_flow_names_variable(w->names, (int32_t)s->stack.head.pid, s->ns, s->v[i].pc,
+					    addr, &v))
+			continue;
+		file = v.file ? strrchr(v.file, '/') : NULL;
+		file = file ? file + 1 : v.file;
+		snprintf(buf, n, "%s", v.name);
+		if (v.in)
+			snprintf(buf + strlen(buf), n - strlen(buf), "+%#" PRIx64, v.in);
+		if (file)
+			snprintf(buf + strlen(buf), n - strlen(buf), " (%s:%d)", file, v.line);
+		return true;
+	}
+	return false;
+}
+
+/* Does the thread wait in a function of the C library that locks? */
+static bool is_locking(const struct ty_stack_frames *s)
+{
+	static const char *const names[] = {"pthread_mutex_", "pthread_rwlock_", "__lll_lock_wait"};
+
+	for (unsigned i = 0; i < s->n && s->v[i].runtime; i++)
+		for (size_t k = 0; s->v[i].function && k < sizeof(names) / sizeof(*names); k++)
+			if (strstr(s->v[i].function, names[k]))
+				return true;
+	return false;
+}
+
+static const char *lock_kind(uint8_t kind)
+{
+	static const char *const names[TY_LOCK_KINDS] = {
+		[TY_LOCK_MUTEX] = "mutex",	   [TY_LOCK_PI] = "PI mutex",
+		[TY_LOCK_ROBUST] = "robust mutex", [TY_LOCK_RWLOCK] = "rwlock",
+		[TY_LOCK_FLOCK] = "flock",	   [TY_LOCK_POSIX] = "fcntl lock"};
+
+	return kind < TY_LOCK_KINDS && names[kind] ? names[kind] : "lock";
+}
+
+bool ty_wait_stacks_holder(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+			   struct ty_lock_seen *out)
+{
+	struct ty_stack_frames *s;
+	struct ty_stk_head h;
+	const unsigned looks = ty_stack_holder_of(w->index, tid, from_ns, to_ns, &h);
+
+	*out = (struct ty_lock_seen){.looks = looks};
+	if (!looks)
+		return false;
+	out->kind = lock_kind(h.flags);
+	out->process = h.flags >= TY_LOCK_FLOCK;
+	out->holder = (int32_t)h.target;
+	out->at_ns = h.ns;
+	out->word = out->process ? 0 : h.aux;
+	out->certain = out->process || h.flags == TY_LOCK_PI;
+	s = out->word ? malloc(sizeof(*s)) : NULL;
+	if (s && ty_wait_stacks_of(w, tid, from_ns, to_ns, false, s)) {
+		name_variable(w, s, out->word, out->name, sizeof(out->name));
+		out->certain |= is_locking(s);
+	}
+	free(s);
 	return true;
 }
 

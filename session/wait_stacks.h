@@ -7,6 +7,7 @@
 #define TY_WAIT_STACKS_H
 
 #include "buf.h"
+#include "explain.h"
 #include "stack_index.h"
 #include "trace.h"
 #include "unwind.h"
@@ -46,6 +47,10 @@ struct ty_stack_frames {
  * it then; strings are valid as long as w. False: there is none. */
 bool ty_wait_stacks_of(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		       bool waker, struct ty_stack_frames *out);
+/* Who had the lock that the thread waited for in [from, to]: explain.h, with the name of its
+ * variable where one of the files in its stack has it. false: not known. */
+bool ty_wait_stacks_holder(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+			   struct ty_lock_seen *out);
 /* The stack of the i-th wait, by thread and then time; false past the last. */
 bool ty_wait_stacks_nth(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out);
 /* The first frame outside libc and language runtimes; NULL: there is none. */

@@ -53,6 +53,7 @@ static void ask(const struct ty_stack_index *x, struct ty_code *code)
 {
 	struct ty_flow_names *names = ty_flow_names_new(code);
 	struct ty_unwinder *u = ty_unwinder_new(code);
+	struct ty_stk_head head;
 	struct ty_stack s, same;
 
 	if (!names || !u)
@@ -61,6 +62,7 @@ static void ask(const struct ty_stack_index *x, struct ty_code *code)
 		if (!ty_stack_of_wait(x, (int32_t)s.head.tid, s.head.ns, s.head.ns, &same))
 			abort();
 		unwind(u, names, &s);
+		ty_stack_holder_of(x, (int32_t)s.head.tid, 0, UINT64_MAX, &head);
 		if (ty_stack_of_waker(x, (int32_t)s.head.tid, 0, UINT64_MAX - 1, &same))
 			unwind(u, names, &same);
 	}

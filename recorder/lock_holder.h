@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who has a lock that a thread waits for: by the words of glibc's locks, of robust and priority
+ * inheriting futexes, and by /proc/locks. What is not one of these for certain has no holder here:
+ * the caller sees whether the one named is a living thread of that process.
+ */
+#ifndef TY_LOCK_HOLDER_H
+#define TY_LOCK_HOLDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stack_record.h"
+
+/*
+ * A thread waits in futex(.., op, val); words: those from 12 bytes before the futex' word on, 17 of
+ * them. Layouts: glibc's sysdeps/nptl/bits/struct_mutex.h and struct_rwlock.h of x86-64 and
+ * AArch64, the same since 2.25. The holder's tid; 0: not known. *kind: of the lock.
+ */
+int32_t ty_futex_holder(uint64_t op, uint64_t val, const uint32_t words[17],
+			enum ty_lock_kind *kind);
+
+/*
+ * The process whose lock the process `pid` waits for, by the text of /proc/locks (proc(5)); flock:
+ * by flock(2), else by fcntl(2). 0: none, or its threads wait for several. *inode: the file's.
+ */
+int32_t ty_file_lock_holder(const char *locks, int32_t pid, int flock, __u64 *inode);
+
+#endif

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Who has the lock that a thread waits for: contended locks of each kind against what their program
+# wrote, and file locks taken before the recording. TIMES=210 is 10,000 contentions.
+set -u
+. "$(dirname "$0")/tap.bash"
+if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
+	echo "ok 1 - holders # SKIP recording needs root and the program"
+	echo "1..1"
+	exit 0
+fi
+dir=$(mktemp -d)
+holder=
+trap 'rm -rf "$dir"; [ -z "$holder" ] || kill "$holder" 2>/dev/null' EXIT
+cd "$dir" || exit 1
+export LC_ALL=C
+"$TARRY" record -q -o probe.dat -- true 2>err.txt
+if ! "$TARRY" report probe.dat stacks --json | grep -q '"least_ns":20000000'; then
+	echo "ok 1 - holders # SKIP $(cat err.txt)"
+	echo "1..1"
+	exit 0
+fi
+
+cat >judge.py <<'P'
+import json, sys
+kinds = ['mutex', 'mutex', 'mutex', 'PI mutex', 'robust mutex', 'rwlock']
+s = json.load(open('report.json'))['summary']
+clock = s['start_realtime_ns'] - s['start_ns']
+SLACK = 3000000 # of that offset, and between a clock's reading and the lock
+held = {}
+for l in open('truth.txt'):
+    k, at, tid, a, b = l.split()
+    held.setdefault(int(at, 16), []).append((int(a) - clock, int(b) - clock, int(tid), kinds[int(k)]))
+contended = sum(len(v) for v in held.values())
+looked, proven, wrong, seen = 0, 0, [], set()
+for l in open('stacks.json'):
+    d = json.loads(l)
+    lock = d.get('lock')
+    if not lock or lock.get('name', '').startswith(('g_lock', 'pair')): continue
+    looked += 1
+    start, end, where = d['start_ns'], d['start_ns'] + d['duration_ns'], int(lock['address'], 16)
+    v = next((held[w] for w in (where, where - 8, where - 12) if w in held), None)
+    # Who had it at some time of the wait; proven: and was the last one before it ended.
+    had = {t for a, b, t, _ in v if a < end + SLACK and b > start - SLACK} if v else {}
+    if lock['holder_tid'] not in had or lock['kind'] != v[0][3]:
+        wrong.append((lock, had))
+        continue
+    if lock['evidence'] != 'proven': continue
+    if not any(t == lock['holder_tid'] and abs(b - end) < SLACK + 4000000 for a, b, t, _ in v):
+        wrong.append((lock, 'did not release it at the end of the wait'))
+    proven += 1
+    seen.add(lock['kind'])
+print(contended, 'contentions', looked, 'looked at', proven, 'proven', sorted(seen), 'wrong', wrong[:3])
+sys.exit(bool(wrong) or seen != set(kinds))
+P
+contended() {
+	"$TARRY" record -q -o l.dat -- "$PROGRAMS/lock_holders" "${TIMES:-6}" >truth.txt 2>err.txt
+	"$TARRY" dump l.dat stacks --json >stacks.json 2>>err.txt
+	"$TARRY" report l.dat --json >report.json 2>>err.txt
+	python3 judge.py >seen.txt 2>&1
+	check "the holders of contended locks of each kind, none of them wrong" $? "$(cat seen.txt err.txt)"
+}
+tries 3 contended
+sed 's/^/# /' seen.txt
+"$TARRY" report l.dat stalls --all --to 0.3s >out.txt
+passes "the finding names lock and holder, proven" grep -qE '^ +mutex g_lock \(lock_holders.c:[0-9]+\), held by lock_holders/[0-9]+ \[proven\]$' out.txt
+! grep 'held by' out.txt | grep -qE 'alike|pair'
+check "a word that looks like a lock has no holder, nor has a condition variable" $? "$(grep -E 'alike|pair' out.txt)"
+
+# File locks: who took them before the recording began.
+file_lock() { # NAME CALL KIND TYPE
+	cat >holder.py <<P
+import fcntl, time
+f = open('$dir/site.lock', 'w')
+$2
+open('$dir/ready', 'w').close()
+time.sleep(60)
+P
+	printf "import fcntl\nf = open('%s', 'w')\n%s\n" "$dir/site.lock" "$2" >waiter.py
+	rm -f ready
+	python3 holder.py &
+	holder=$!
+	until [ -e ready ]; do sleep 0.02; done
+	ino=$(stat -c %i site.lock)
+	"$TARRY" record -q -o f.dat -- sh -c "python3 waiter.py & until grep -q -- '-> $4.*:$ino ' /proc/locks; do sleep 0.02; done; sleep 0.2; kill $holder; wait" 2>err.txt
+	"$TARRY" report f.dat stalls --all >out.txt
+	grep -qE "^ +$3, held by process ([^ ]*/)?$holder \[proven\]$" out.txt
+	check "$1: the process that took the lock before the recording" $? "$(cat out.txt err.txt) $holder"
+	wait "$holder" 2>/dev/null
+	holder=
+}
+file_lock flock 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK
+file_lock fcntl 'fcntl.lockf(f, fcntl.LOCK_EX)' 'fcntl lock' POSIX
+echo "1..$n"
+exit "$bad"
