@@ -378,8 +378,9 @@ int ty_cmd_dump_flow(int argc, char **argv)
 	struct ty_flow_args a = {0};
 	struct dump d = {.sel = &a.sel, .shape = BRANCHES, .out = stdout};
 	struct ty_err err = {0};
-	int status = ty_flow_args_parse(
-		&a, "dump", head, (struct ty_option_group){shapes, .to = &d.shape}, argc, argv);
+	int status = ty_flow_args_parse(&a, "dump", head,
+					(struct ty_option_group){shapes, .to = &d.shape},
+					(struct ty_option_group){0}, argc, argv);
 
 	if (status < 0) {
 		int r = ty_flow_source_open(&a.src, a.path, &err);

@@ -48,13 +48,15 @@ static int take_words(struct ty_flow_args *a, const char *cmd, char **words, int
 }
 
 int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head,
-		       struct ty_option_group own, int argc, char **argv)
+		       struct ty_option_group own, struct ty_option_group more, int argc,
+		       char **argv)
 {
 	/* ty_packet_options first: their --cpu takes both kinds. */
 	const struct ty_command_line line = {
 		cmd, head,
 		.groups = {own,
 			   {ty_json_option, .to = &a->sel},
+			   more,
 			   {ty_packet_options, .to = a,
 			    .title = "Read bare packets instead of a recording:"},
 			   {ty_select_options, .to = &a->sel, .title = "Select a part:"},

@@ -15,10 +15,11 @@ struct ty_flow_args {
 	const char *path; /* NULL: bare packets alone (--pt-raw) */
 };
 
-/* Parses all: cmd ("dump"), head of the help, and the command's own options. -1: continue; else the
- * exit status. Call fini in any state. */
+/* Parses all: cmd ("dump"), head of the help, and the command's own options, in two groups (or
+ * {0}). -1: continue; else the exit status. Call fini in any state. */
 int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head,
-		       struct ty_option_group own, int argc, char **argv);
+		       struct ty_option_group own, struct ty_option_group more, int argc,
+		       char **argv);
 void ty_flow_args_fini(struct ty_flow_args *a);
 
 #endif

@@ -13,6 +13,7 @@
 #include "json_out.h"
 #include "plain_text.h"
 #include "report_slowest.h"
+#include "text_output.h"
 #include "units.h"
 #include "cli.h"
 #include "reader_options.h"
@@ -35,6 +36,7 @@ struct job {
 	struct ty_flow_choice choice;
 	bool software;
 	const char *slowest;
+	struct ty_text_options text;
 };
 
 static const char *func_name(const struct job *j, uint32_t func)
@@ -43,96 +45,103 @@ static const char *func_name(const struct job *j, uint32_t func)
 				  : ty_flow_calls_function(j->st.calls_of, func)->name;
 }
 
-static void plain(const char *s)
+static void plain(FILE *o, const char *s)
 {
 	char text[300];
 
 	snprintf(text, sizeof(text), "%s", s);
 	ty_plain(text, strlen(text));
-	fputs(text, stdout);
+	fputs(text, o);
 }
 
 /* What the rest is not of. */
-static void print_not_decoded(const struct job *j)
+static void print_not_decoded(const struct job *j, FILE *o)
 {
 	const struct ty_flow_stats *st = &j->st;
 	char all[TY_DURATION_MAX], part[TY_DURATION_MAX];
 
 	ty_fmt_bytes(st->bytes, all);
 	if (st->not_decoded)
-		printf("not decoded: %.3g%% of %s of packets (%s)",
-		       st->bytes ? 100.0 * (double)st->not_decoded / (double)st->bytes : 0.0, all,
-		       ty_fmt_bytes(st->not_decoded, part));
+		fprintf(o, "not decoded: %.3g%% of %s of packets (%s)",
+			st->bytes ? 100.0 * (double)st->not_decoded / (double)st->bytes : 0.0, all,
+			ty_fmt_bytes(st->not_decoded, part));
 	else
-		printf("not decoded: nothing of %s of packets", all);
+		fprintf(o, "not decoded: nothing of %s of packets", all);
 	if (st->headless)
-		printf("; before the first PSB: %s", ty_fmt_bytes(st->headless, part));
+		fprintf(o, "; before the first PSB: %s", ty_fmt_bytes(st->headless, part));
 	if (st->lost)
-		printf("; never recorded: %s", ty_fmt_bytes(st->lost, part));
+		fprintf(o, "; never recorded: %s", ty_fmt_bytes(st->lost, part));
 	if (st->overflows)
-		printf("; of unknown size: %" PRIu64 " overflow%s", st->overflows,
-		       st->overflows == 1 ? "" : "s");
+		fprintf(o, "; of unknown size: %" PRIu64 " overflow%s", st->overflows,
+			st->overflows == 1 ? "" : "s");
 	if (st->gaps && st->first_gap_ns != TY_FLOW_NO_TIME)
-		printf("; first gap at %" PRIu64 ".%09" PRIu64, st->first_gap_ns / 1000000000,
-		       st->first_gap_ns % 1000000000);
-	putchar('\n');
+		fprintf(o, "; first gap at %" PRIu64 ".%09" PRIu64, st->first_gap_ns / 1000000000,
+			st->first_gap_ns % 1000000000);
+	putc('\n', o);
 }
 
-static void print_text(const struct job *j)
+static void print_text(const struct job *j, FILE *o)
 {
 	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX], d[TY_DURATION_MAX];
 	size_t shown = 0;
 
-	print_not_decoded(j);
-	printf("flow%s: %" PRIu64 " instruction%s, %" PRIu64 " call%s of %zu function%s, %" PRIu64
-	       " gap%s\n",
-	       j->software
-		       ? " (single-stepped: times are not the program's own; compare instructions)"
-		       : "",
-	       j->st.insns, j->st.insns == 1 ? "" : "s", j->st.calls, j->st.calls == 1 ? "" : "s",
-	       j->st.funcs.n, j->st.funcs.n == 1 ? "" : "s", j->st.gaps,
-	       j->st.gaps == 1 ? "" : "s");
-	printf("%10s %12s %12s %10s %10s %10s %9s %9s %9s %9s  %s\n", "calls", "self insns",
-	       "all insns", "p50 insns", "p99 insns", "max insns", "self", "p50", "p99", "max",
-	       "function (most frequent callers)");
+	print_not_decoded(j, o);
+	fprintf(o,
+		"flow%s: %" PRIu64 " instruction%s, %" PRIu64 " call%s of %zu function%s, %" PRIu64
+		" gap%s\n",
+		j->software
+			? " (single-stepped: times are not the program's own; compare instructions)"
+			: "",
+		j->st.insns, j->st.insns == 1 ? "" : "s", j->st.calls, j->st.calls == 1 ? "" : "s",
+		j->st.funcs.n, j->st.funcs.n == 1 ? "" : "s", j->st.gaps,
+		j->st.gaps == 1 ? "" : "s");
+	fprintf(o, "%9s %11s %11s %9s %9s %9s  %s\n", "calls", "self insns", "all insns",
+		"p50 insns", "p99 insns", "max insns", "function (callers)");
 	vec_each (f, &j->st.funcs) {
 		if (shown++ == ROWS)
 			break;
-		printf("%10" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64
-		       " %10" PRIu64 " %9s %9s %9s %9s  ",
-		       f->count, f->self_insns, f->insns, f->p50_insns, f->p99_insns, f->max_insns,
-		       ty_fmt_duration(f->self_ns, a), ty_fmt_duration(f->p50_ns, b),
-		       ty_fmt_duration(f->p99_ns, c), ty_fmt_duration(f->max_ns, d));
-		plain(func_name(j, f->func));
+		fprintf(o,
+			"%9" PRIu64 " %11" PRIu64 " %11" PRIu64 " %9" PRIu64 " %9" PRIu64
+			" %9" PRIu64 "  ",
+			f->count, f->self_insns, f->insns, f->p50_insns, f->p99_insns,
+			f->max_insns);
+		plain(o, func_name(j, f->func));
 		for (size_t i = 0; i < f->callers.n && i < CALLERS; i++) {
-			fputs(i ? ", " : " (", stdout);
-			plain(func_name(j, f->callers.v[i].func));
-			printf(" %" PRIu64, f->callers.v[i].count);
+			fputs(i ? ", " : " (", o);
+			plain(o, func_name(j, f->callers.v[i].func));
+			fprintf(o, " %" PRIu64, f->callers.v[i].count);
 		}
 		if (f->callers.n)
-			putchar(')');
+			putc(')', o);
 		if (f->not_whole)
-			printf(" [%" PRIu64 " not whole]", f->not_whole);
+			fprintf(o, " [%" PRIu64 " not whole]", f->not_whole);
+		fprintf(o, "\n%9s time: self %s, p50 %s, p99 %s, max %s", "",
+			ty_fmt_duration(f->self_ns, a), ty_fmt_duration(f->p50_ns, b),
+			ty_fmt_duration(f->p99_ns, c), ty_fmt_duration(f->max_ns, d));
 		if (f->max_ns && f->max_start_ns != TY_FLOW_NO_TIME)
-			printf(" max at %" PRIu64 ".%09" PRIu64 " tid %d",
-			       f->max_start_ns / 1000000000, f->max_start_ns % 1000000000,
-			       f->max_tid);
-		putchar('\n');
+			fprintf(o, " at %" PRIu64 ".%09" PRIu64 " tid %d",
+				f->max_start_ns / 1000000000, f->max_start_ns % 1000000000,
+				f->max_tid);
+		putc('\n', o);
 	}
 	if (j->st.beyond)
-		printf("p50 and p99 cover the first 8 million calls; %" PRIu64
-		       " more are only in counts, sums and maxima (narrow with --from and --to)\n",
-		       j->st.beyond);
+		fprintf(o,
+			"p50 and p99 cover the first 8 million calls; %" PRIu64
+			" more are only in counts, sums and maxima (narrow with --from and --to)\n",
+			j->st.beyond);
 	if (j->st.many_funcs)
-		printf("more than %u functions: the later ones are combined as \"%s\" (narrow with "
-		       "--from and --to)\n",
-		       TY_CALLS_FUNCS - 1, func_name(j, TY_CALLS_FUNCS - 1));
+		fprintf(o,
+			"more than %u functions: the later ones are combined as \"%s\" (narrow "
+			"with "
+			"--from and --to)\n",
+			TY_CALLS_FUNCS - 1, func_name(j, TY_CALLS_FUNCS - 1));
 	if (j->st.many_pairs)
-		puts("callers are incomplete, and \"all insns\" may count recursion more than "
-		     "once: more than 4 million pairs of functions, or of threads and functions "
-		     "(narrow with --from and --to)");
+		fputs("callers are incomplete, and \"all insns\" may count recursion more than "
+		      "once: more than 4 million pairs of functions, or of threads and functions "
+		      "(narrow with --from and --to)\n",
+		      o);
 	if (j->st.funcs.n > ROWS)
-		printf("and %zu more functions (--json has all)\n", j->st.funcs.n - ROWS);
+		fprintf(o, "and %zu more functions (--json has all)\n", j->st.funcs.n - ROWS);
 }
 
 static void print_json(const struct job *j)
@@ -197,6 +206,7 @@ static bool choose(void *ctx, const struct ty_flow_at *at)
 
 static int report(struct job *j, const char *path, struct ty_err *err)
 {
+	struct ty_text_output out;
 	struct ty_flow_count count = {.extent_of = ty_flow_names_extent,
 				      .each_time = j->a.sel.comms.n};
 	int r = ty_flow_source_open(&j->a.src, path, err);
@@ -220,8 +230,11 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 		r = ty_report_slowest(&j->a, j->names, &j->st, j->software, j->slowest, err);
 	else if (j->a.sel.json)
 		print_json(j);
-	else
-		print_text(j);
+	else {
+		ty_text_output_open(&out, &j->text);
+		print_text(j, out.f);
+		r = ty_text_output_close(&out, err);
+	}
 	ty_flow_source_note(&j->a.src);
 	return r ? r : ty_cli_written(err);
 }
@@ -238,9 +251,9 @@ int ty_cmd_report_flow(int argc, char **argv)
 {
 	struct job j = {0};
 	struct ty_err err = {0};
-	int status = ty_flow_args_parse(&j.a, "report", head,
-					(struct ty_option_group){ty_report_flow_options, .to = &j},
-					argc, argv);
+	int status = ty_flow_args_parse(
+		&j.a, "report", head, (struct ty_option_group){ty_report_flow_options, .to = &j},
+		(struct ty_option_group){ty_text_option_list, .to = &j.text}, argc, argv);
 
 	if (status < 0)
 		status = report(&j, j.a.path, &err) ? ty_cli_fail(&err) : TY_EXIT_GOOD;
