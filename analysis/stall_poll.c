@@ -4,9 +4,10 @@
  * again, and the thread sleeps in between (SQLite, package managers, git). All the sleeps together
  * are one wait, from the first try that failed to the one that did not, or was the last.
  *
- * Budget: each sleep of POLL_NS or longer once, with the call before it; the arguments of tries
- * only. Who let the lock go: the calls of TY_STALL_LOOKED threads between the last try that failed
- * and the one that did not, RELEASES of each at most.
+ * Budget: each sleep of POLL_NS or longer once, with up to BETWEEN calls before and after it; the
+ * arguments of calls of the same kind only. For the thread that released the lock: RELEASES calls
+ * of each thread between the last try that failed and the one that succeeded; the file of CHECKED
+ * of them is looked up.
  */
 #include "fd_kind.h"
 #include "stalls_priv.h"
@@ -20,7 +21,8 @@
 #define BETWEEN	 32 /* calls between a sleep and the next try, or a try and its sleep; */
 #define NEAR_NS	 UINT64_C(10000000) /* and so much time, at most */
 #define TRIES	 100000		    /* of one wait */
-#define RELEASES 64
+#define RELEASES 256		    /* calls of a thread, */
+#define CHECKED	 512		    /* and of those that may release it, whose file is looked up */
 
 /* Did the call try to get a lock, and fail because somebody else had it? */
 static bool failed_try(const struct ty_explain *x, const struct ty_syscall *c)
@@ -251,25 +253,54 @@ static const char *file_of(const struct ty_explain *x, uint32_t thread, uint32_t
 	return name;
 }
 
-/* Does the call let go of what is tried for by `tried`: an unlock, or a close, of the same file; a
- * file that is removed? */
-static bool releases(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t call,
-		     const char *file)
+/* May the call release what is tried for: an unlock, or a close; a file that is removed? */
+static bool may_release(const struct ty_stall_search *h, const struct ty_candidate *c,
+			const struct ty_syscall *s)
 {
-	struct ty_syscall s = ty_model_syscall(h->x->m, call),
-			  tried = ty_model_syscall(h->x->m, c->polled);
-	char buf[32], own[160];
-	const char *name, *what = ty_explain_call(h->x, call, buf);
-	bool made = tried.ret == -EEXIST;
+	struct ty_syscall tried = ty_model_syscall_brief(h->x->m, c->s.thread, c->polled);
+	char buf[32];
+	const char *what;
 
-	if (s.ret < 0 || s.flags & (TY_SF_OPEN | TY_SF_LOST))
+	if (s->ret < 0 || s->flags & (TY_SF_OPEN | TY_SF_LOST))
 		return false;
-	if (made ? strncmp(what, "unlink", 6) && strncmp(what, "rename", 6) && strcmp(what, "rmdir")
-		 : s.nr != tried.nr && !(ty_syscall_ipc(h->x, &s).says & TY_CLOSES))
-		return false;
-	snprintf(own, sizeof(own), "%s", file); /* borrowed: the next question may take it away */
-	name = file_of(h->x, s.thread, call);
-	return name && !strcmp(name, own);
+	if (tried.ret != -EEXIST)
+		return s->nr == tried.nr || ty_syscall_ipc(h->x, s).says & TY_CLOSES;
+	what = ty_syscall_name(h->x->arch, s->abi, s->nr, buf);
+	return !strncmp(what, "unlink", 6) || !strncmp(what, "rename", 6) || !strcmp(what, "rmdir");
+}
+
+static bool is_of_file(const struct ty_stall_search *h, const struct ty_syscall *s, uint32_t call,
+		       const char *file)
+{
+	const char *name = file_of(h->x, s->thread, call);
+
+	return name && !strcmp(name, file);
+}
+
+/* The last call of a thread by which it released the file within [from, to); `same`: the calls that
+ * the tries are made with, else others. Each that may be one takes one of `left`. */
+static uint32_t last_release(const struct ty_stall_search *h, const struct ty_candidate *c,
+			     uint32_t thread, uint64_t from_ns, uint64_t to_ns, bool same,
+			     const char *file, unsigned *left)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	int32_t nr = ty_model_syscall_brief(m, c->s.thread, c->polled).nr;
+	uint32_t k = ty_model_syscall_after(m, thread, from_ns), best = TY_NONE,
+		 end = t->syscalls_first + t->syscalls_n;
+
+	for (unsigned n = 0; k < end && n < RELEASES && *left; n++, k++) {
+		struct ty_syscall s = ty_model_syscall_brief(m, thread, k);
+
+		if (s.start_ns >= to_ns)
+			break;
+		if ((s.nr == nr) != same || !may_release(h, c, &s))
+			continue;
+		--*left;
+		if (is_of_file(h, &s, k, file))
+			best = k;
+	}
+	return best;
 }
 
 uint32_t ty_stall_poll_releaser(const struct ty_stall_search *h, const struct ty_candidate *c)
@@ -279,7 +310,6 @@ uint32_t ty_stall_poll_releaser(const struct ty_stall_search *h, const struct ty
 	struct ty_syscall from, to;
 	uint32_t threads = ty_model_summary(m)->threads, best = TY_NONE;
 	uint64_t last = 0;
-	unsigned looked = 0;
 	char file[160];
 
 	if (c->poll_got == TY_NONE || !borrowed)
@@ -287,21 +317,18 @@ uint32_t ty_stall_poll_releaser(const struct ty_stall_search *h, const struct ty
 	snprintf(file, sizeof(file), "%s", borrowed);
 	from = ty_model_syscall_brief(m, c->s.thread, c->poll_failed);
 	to = ty_model_syscall_brief(m, c->s.thread, c->poll_got);
-	for (uint32_t i = 0; i < threads && looked < TY_STALL_LOOKED; i++) {
-		const struct ty_thread *t = ty_model_thread(m, i);
-		uint32_t k = ty_model_syscall_after(m, i, from.start_ns),
-			 end = t->syscalls_first + t->syscalls_n;
+	/* On a busy machine hundreds of threads close files: unlocks first. */
+	for (unsigned pass = 0; pass < 2 && best == TY_NONE; pass++) {
+		unsigned left = CHECKED;
 
-		if (i == c->s.thread || !t->traced || k >= end)
-			continue;
-		looked++;
-		for (unsigned n = 0; k < end && n < RELEASES; n++, k++) {
-			struct ty_syscall s = ty_model_syscall_brief(m, i, k);
+		for (uint32_t i = 0; i < threads && left; i++) {
+			uint32_t k = TY_NONE;
 
-			if (s.start_ns >= to.end_ns)
-				break;
-			if (s.end_ns > last && releases(h, c, k, file)) {
-				last = s.end_ns;
+			if (i != c->s.thread && ty_model_thread(m, i)->traced)
+				k = last_release(h, c, i, from.start_ns, to.end_ns, !pass, file,
+						 &left);
+			if (k != TY_NONE && ty_model_syscall_brief(m, i, k).end_ns > last) {
+				last = ty_model_syscall_brief(m, i, k).end_ns;
 				best = k;
 			}
 		}

@@ -66,6 +66,9 @@ static void tries(unsigned n, int64_t ret, unsigned ms)
 	}
 }
 
+static unsigned crowd; /* threads that make calls, too, before the LAST one releases the lock */
+#define LAST 999
+
 static struct ty_explain polled(unsigned n, int64_t ret, unsigned ms, bool released)
 {
 	struct ty_explain x;
@@ -74,12 +77,22 @@ static struct ty_explain polled(unsigned n, int64_t ret, unsigned ms, bool relea
 	ty_mx_switch(0, t, 0, R, 12);
 	ty_mx_switch(0, t += MS, 12, S, 11);
 	tries(n, ret, ms);
+	/* A busy machine: others close files meanwhile. */
+	for (unsigned i = 0; i < crowd; i++) {
+		int tid = 100 + (int)i;
+
+		ty_mx_switch(0, t += 1000, i ? tid - 1 : 11, R, tid);
+		call(t += 1000, tid, NR_CLOSE, 0, 9);
+		t += 2000;
+	}
 	if (released) {
-		ty_mx_switch(0, t += 1000, 11, R, 12);
+		int by = crowd ? LAST : 12;
+
+		ty_mx_switch(0, t += 1000, crowd ? 99 + (int)crowd : 11, R, by);
 		give(t += 1000, 5, SETLK, 0);
-		ty_mx_enter(0, t, 12, NR_FCNTL);
-		ty_mx_exit(0, t += 1000, 12, NR_FCNTL, 0);
-		ty_mx_switch(0, t += 1000, 12, S, 11);
+		ty_mx_enter(0, t, by, NR_FCNTL);
+		ty_mx_exit(0, t += 1000, by, NR_FCNTL, 0);
+		ty_mx_switch(0, t += 1000, by, S, 11);
 	}
 	give(t += 1000, 5, SETLK, 0);
 	ty_mx_enter(0, t, 11, NR_FCNTL);
@@ -154,6 +167,23 @@ static void who_lets_it_go_is_the_holder(void **state)
 	ty_mx_drop();
 }
 
+static void the_releaser_is_found_among_many(void **state)
+{
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	crowd = 200;
+	x = polled(6, -EACCES, 30, true);
+	s = of(&x);
+	crowd = 0;
+	assert_true(s.n > 0);
+	assert_string_equal(s.v[0].rule->id, "polled-lock");
+	assert_true(s.v[0].culprit != TY_NONE);
+	assert_int_equal(ty_model_thread(x.m, s.v[0].culprit)->tid, LAST);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 static void other_sleeps_are_no_polls(void **state)
 {
 	struct ty_explain x = polled(6, -EBADF, 10, false);
@@ -214,6 +244,7 @@ int main(void)
 		cmocka_unit_test(sleeps_between_tries_are_one_wait),
 		cmocka_unit_test(calls_around_a_try_do_not_matter),
 		cmocka_unit_test(who_lets_it_go_is_the_holder),
+		cmocka_unit_test(the_releaser_is_found_among_many),
 		cmocka_unit_test(other_sleeps_are_no_polls),
 		cmocka_unit_test(short_stops_add_up),
 	};
