@@ -287,13 +287,14 @@ lint:
 # -----------------------------------------------------------------------------------------------------
 install: all
 	install -D -m 755 $(B)/tarry $(DESTDIR)$(PREFIX)/bin/tarry
+	install -D -m 644 include/tarry.h $(DESTDIR)$(PREFIX)/include/tarry.h
 	install -D -m 644 completions/tarry.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tarry
 	install -D -m 644 completions/_tarry $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tarry
 	install -D -m 644 completions/tarry.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/tarry.fish
 	for m in docs/*.[15]; do [ ! -f $$m ] || install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/tarry
+	rm -f $(DESTDIR)$(PREFIX)/bin/tarry $(DESTDIR)$(PREFIX)/include/tarry.h
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tarry
 	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tarry
 	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/tarry.fish

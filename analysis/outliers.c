@@ -218,14 +218,14 @@ static void add(struct ty_outlier *o, const struct ty_ledger_row *row, uint64_t 
 	o->rows[i].median_ns += median;
 }
 
-static int ledgers(const struct ty_explain *x, struct ty_outlier *o)
+int ty_outlier_ledgers(const struct ty_explain *x, struct ty_outlier *o, uint32_t median_thread)
 {
 	struct ty_ledger slow, median = {0};
 	int r = ty_ledger_thread(x, o->thread, o->slow_start_ns, o->slow_start_ns + o->slow_ns,
 				 &slow);
 
 	if (!r)
-		r = ty_ledger_thread(x, o->thread, o->median_start_ns,
+		r = ty_ledger_thread(x, median_thread, o->median_start_ns,
 				     o->median_start_ns + o->median_ns, &median);
 	if (!r && !(o->rows = calloc(slow.n + median.n + 1, sizeof(*o->rows))))
 		r = -TY_ENOMEM;
@@ -272,7 +272,7 @@ int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint
 		r = ty_cpu_gaps_find(x->m, w->from_ns, w->to_ns, &gaps);
 	known.gaps = &gaps;
 	for (uint32_t i = 0; !r && i < out->n; i++)
-		r = ledgers(&known, &out->v[i]);
+		r = ty_outlier_ledgers(&known, &out->v[i], out->v[i].thread);
 	ty_cpu_gaps_fini(&gaps);
 	free(s);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "outliers: %s", ty_strerror(r)) : 0;

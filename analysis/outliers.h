@@ -47,6 +47,9 @@ struct ty_outliers {
  */
 int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint32_t max,
 		     struct ty_outliers *out, struct ty_err *err);
+/* The rows of o, whose times are set: its thread's ledger of the slow one beside median_thread's of
+ * the median one. 0 or -TY_ENOMEM; o->rows are the caller's to free in any case. */
+int ty_outlier_ledgers(const struct ty_explain *x, struct ty_outlier *o, uint32_t median_thread);
 void ty_outliers_fini(struct ty_outliers *o);
 
 #endif

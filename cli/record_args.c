@@ -328,6 +328,16 @@ static const struct ty_option options[] = {
 	 "find callers by dwarf (call frame information), fp (frame pointers) or auto (default: "
 	 "dwarf)",
 	 .take = take_sample_stacks, .at = AT(o.sampling.stacks)},
+	{0, "regions", "FILE|off",
+	 "also find regions (tarry.h) of this program or library, which the command starts or "
+	 "loads later (repeatable); off records no regions",
+	 .take = ty_take_texts, .at = AT(region_files)},
+	{0, "span", "FUNC@FILE",
+	 "record each call of a function from entry to return, as a region (repeatable)",
+	 .take = ty_take_texts, .at = AT(span_texts)},
+	{0, "usdt", "PROVIDER:NAME[@FILE]",
+	 "record a static probe of FILE, or of what is traced, as an instant (repeatable)",
+	 .take = ty_take_texts, .at = AT(usdt_texts)},
 	{0, "flow", "[=pt|step]",
 	 "record every executed instruction of the command, by Intel PT or by single-stepping "
 	 "(step: at least 1,000 times slower)",
@@ -371,8 +381,8 @@ static const struct ty_option options[] = {
 	{0}};
 
 /* Where a function is: file (as large as PATH_MAX), its inode, and the stretch of its bytes. */
-static int find_function(struct ty_record_args *a, const char *text, char *path, struct stat *st,
-			 struct ty_symbol *sym, struct ty_err *err)
+static int find_function(struct ty_record_args *a, const char *option, const char *text, char *path,
+			 struct stat *st, struct ty_symbol *sym, struct ty_err *err)
 {
 	char name[512], library[PATH_MAX], *at;
 	struct ty_command c;
@@ -383,14 +393,17 @@ static int find_function(struct ty_record_args *a, const char *text, char *path,
 	int r;
 
 	if (strlen(text) >= sizeof(name))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--flow-filter: name too long");
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: name too long", option);
 	strcpy(name, text);
 	at = strchr(name, '@');
 	if (at) {
 		*at = 0;
 		file = at + 1;
 	}
-	if (!at || !strchr(file, '/')) {
+	if (!a->o.argv) {
+		if (!at)
+			return wrong(err, "%s %s: without a command give FUNC@FILE", option, text);
+	} else if (!at || !strchr(file, '/')) {
 		r = ty_command_find(&c, a->o.argv, err);
 		if (r)
 			return r;
@@ -399,9 +412,9 @@ static int find_function(struct ty_record_args *a, const char *text, char *path,
 			file = library;
 		else if (at && access(file, F_OK))
 			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				       "--flow-filter: %s does not load a library '%s', and no "
+				       "%s: %s does not load a library '%s', and no "
 				       "such file exists here: give its path",
-				       c.path, file);
+				       option, c.path, file);
 	}
 	files = ty_flow_files_new(NULL, 0);
 	if (!files)
@@ -411,9 +424,9 @@ static int find_function(struct ty_record_args *a, const char *text, char *path,
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	if (!r && (!ty_symbols_named(syms, name, sym) || stat(file, st) || !realpath(file, path)))
 		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			    "--flow-filter: %s has no function '%s' in its symbol table (see nm; "
+			    "%s: %s has no function '%s' in its symbol table (see nm; "
 			    "for a function of a library give FUNC@FILE)",
-			    file, name);
+			    option, file, name);
 	ty_symbols_free(syms);
 	ty_flow_files_free(files);
 	return r;
@@ -452,7 +465,7 @@ static int add_pt_filter(struct ty_record_args *a, const char *text, struct ty_e
 		what = text[2] == 'a' ? "start" : "stop";
 		rest = strchr(text, ' ') + 1;
 	}
-	r = find_function(a, rest, path, &st, &sym, err);
+	r = find_function(a, "--flow-filter", rest, path, &st, &sym, err);
 	if (r)
 		return r;
 	ty_buf_addf(&a->pt_filter, "%s %#" PRIx64, what, sym.start);
@@ -505,7 +518,7 @@ static int check_flow(struct ty_record_args *a)
 		return ty_cli_usage("record", "--flow=step takes one --flow-filter, and no "
 					      "--flow-kernel or --flow-snapshot");
 	if (a->flow_filters.n) {
-		if (find_function(a, a->flow_filters.v[0], path, &st, &sym, &err))
+		if (find_function(a, "--flow-filter", a->flow_filters.v[0], path, &st, &sym, &err))
 			return ty_cli_fail(&err);
 		a->step.filter = true;
 		a->step.dev = st.st_dev;
@@ -513,6 +526,80 @@ static int check_flow(struct ty_record_args *a)
 		a->step.off = sym.start;
 	}
 	a->o.step = &a->step;
+	return 0;
+}
+
+/* Letters of a name that the kernel's list of probes takes. */
+static bool is_plain(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i] <= ' ' || s[i] > '~' || strchr("\"\\/", s[i]))
+			return false;
+	return n > 0;
+}
+
+static int add_span(struct ty_record_args *a, const char *text, struct ty_err *err)
+{
+	struct ty_span_point p = {0};
+	struct ty_symbol sym;
+	struct stat st;
+	size_t n = strcspn(text, "@");
+
+	if (n > TY_PROBE_NAME || !is_plain(text, n) || memchr(text, ':', n))
+		return wrong(err, "--span '%s' is not FUNC@FILE, as in --span main@/usr/bin/env",
+			     text);
+	snprintf(p.name, sizeof(p.name), "%.*s", (int)n, text);
+	if (find_function(a, "--span", text, p.path, &st, &sym, err))
+		return -err->code;
+	p.offset = sym.start;
+	return vec_push(&a->spans, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;
+}
+
+static int add_usdt(struct ty_record_args *a, const char *text, struct ty_err *err)
+{
+	const char *colon = strchr(text, ':'), *at = strchr(text, '@'),
+		   *end = at ? at : text + strlen(text);
+	struct ty_usdt_point p = {.path = at ? at + 1 : NULL};
+	size_t n = colon && colon < end ? (size_t)(colon - text) : 0;
+
+	if (!n || n >= TY_SDT_NAME || end - colon - 1 >= TY_SDT_NAME || end == colon + 1 ||
+	    !is_plain(text, (size_t)(end - text)) || (at && !at[1]) || a->usdt.n == 32)
+		return wrong(err,
+			     "--usdt '%s' is not PROVIDER:NAME or PROVIDER:NAME@FILE, or there are "
+			     "more than 32",
+			     text);
+	memcpy(p.provider, text, n);
+	memcpy(p.name, colon + 1, (size_t)(end - colon - 1));
+	return vec_push(&a->usdt, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;
+}
+
+/* --regions, --span and --usdt; 0 or the exit status. */
+static int check_probes(struct ty_record_args *a)
+{
+	struct ty_err err = {0};
+	size_t keep = 0;
+
+	for (size_t i = 0; i < a->region_files.n; i++) {
+		if (!strcmp(a->region_files.v[i], "off"))
+			a->o.probes.no_regions = true;
+		else
+			a->region_files.v[keep++] = a->region_files.v[i];
+	}
+	a->region_files.n = keep;
+	if (a->o.probes.no_regions && keep)
+		return ty_cli_usage("record", "give either --regions off or --regions FILE");
+	vec_each (s, &a->span_texts)
+		if (add_span(a, *s, &err))
+			return ty_cli_fail(&err);
+	vec_each (s, &a->usdt_texts)
+		if (add_usdt(a, *s, &err))
+			return ty_cli_fail(&err);
+	a->o.probes.files = a->region_files.v;
+	a->o.probes.files_n = a->region_files.n;
+	a->o.probes.spans = a->spans.v;
+	a->o.probes.spans_n = a->spans.n;
+	a->o.probes.usdt = a->usdt.v;
+	a->o.probes.usdt_n = a->usdt.n;
 	return 0;
 }
 
@@ -567,6 +654,8 @@ static int check(struct ty_record_args *a)
 			"dropped in parts (--flow-snapshot keeps the newest Intel PT data)");
 	if (a->mem_option && !a->memory)
 		return ty_cli_usage("record", "--mem-... options need --memory");
+	if ((status = check_probes(a)))
+		return status;
 	if (a->memory)
 		return check_memory(a);
 	if (a->flow && (status = check_flow(a)))
@@ -605,5 +694,10 @@ void ty_record_args_fini(struct ty_record_args *a)
 	vec_fini(&a->pids);
 	vec_fini(&a->events);
 	vec_fini(&a->flow_filters);
+	vec_fini(&a->region_files);
+	vec_fini(&a->span_texts);
+	vec_fini(&a->usdt_texts);
+	vec_fini(&a->spans);
+	vec_fini(&a->usdt);
 	ty_buf_fini(&a->pt_filter);
 }

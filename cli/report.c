@@ -18,6 +18,7 @@
 
 static const char head[] =
 	"usage: tarry report [FILE] [SECTION...] [options]\n"
+	"       tarry report [FILE] regions [NAME]\n"
 	"       tarry report [FILE] memory|sharing: see tarry report memory --help\n"
 	"       tarry report [FILE] flow: see tarry report flow --help\n"
 	"\n"
@@ -36,6 +37,8 @@ static const char head[] =
 	"  stacks     add up the time off the CPU of long waits by user stack\n"
 	"  hot        rank functions and source lines by samples of what ran on the CPUs\n"
 	"  requests   count and time requests of servers, and explain the slowest\n"
+	"  regions    count and time regions of user code; with a NAME also by thread,\n"
+	"             and the slowest beside a median one\n"
 	"Default: all sections except chain, outliers, diff, stacks and hot; of the\n"
 	"ledger the first rows of the command.\n"
 	"\n";
@@ -43,14 +46,13 @@ static const char head[] =
 static const struct {
 	const char *name;
 	unsigned bit;
-} section_names[] = {{"answer", TY_REP_ANSWER},	    {"findings", TY_REP_FINDINGS},
-		     {"stalls", TY_REP_STALLS},	    {"ledger", TY_REP_LEDGER},
-		     {"chain", TY_REP_CHAIN},	    {"header", TY_REP_HEADER},
-		     {"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},
-		     {"sched", TY_REP_THREADS},	    {"longest", TY_REP_LONGEST},
-		     {"loss", TY_REP_LOSS},	    {"outliers", TY_REP_OUTLIERS},
-		     {"diff", TY_REP_DIFF},	    {"requests", TY_REP_REQUESTS},
-		     {"stacks", TY_REP_STACKS},	    {"hot", TY_REP_HOT}};
+} section_names[] = {
+	{"answer", TY_REP_ANSWER},     {"findings", TY_REP_FINDINGS}, {"stalls", TY_REP_STALLS},
+	{"ledger", TY_REP_LEDGER},     {"chain", TY_REP_CHAIN},	      {"header", TY_REP_HEADER},
+	{"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},   {"sched", TY_REP_THREADS},
+	{"longest", TY_REP_LONGEST},   {"loss", TY_REP_LOSS},	      {"outliers", TY_REP_OUTLIERS},
+	{"diff", TY_REP_DIFF},	       {"requests", TY_REP_REQUESTS}, {"stacks", TY_REP_STACKS},
+	{"hot", TY_REP_HOT},	       {"regions", TY_REP_REGIONS}};
 
 static unsigned section_bit(const char *s)
 {
@@ -124,12 +126,15 @@ static int take_words(struct args *a, char **words, int n)
 			a->path = words[i];
 		else if (bit)
 			a->q.sections |= bit;
+		else if (i && !strcmp(words[i - 1], "regions") && a->q.sections & TY_REP_REGIONS)
+			a->q.region = words[i];
 		else
 			return ty_cli_usage(
 				"report",
 				"unknown section %s: give answer, findings, stalls, ledger, "
 				"chain, header, syscalls, "
-				"threads, longest, loss, outliers, diff, requests, stacks, hot",
+				"threads, longest, loss, outliers, diff, requests, stacks, hot, "
+				"regions",
 				words[i]);
 	}
 	if (a->r.why && a->r.rejected)

@@ -46,12 +46,25 @@ enum ty_event_kind {
 #define X(k, s, n) TY_EV_##k,
 	TY_EVENT_KINDS(X)
 #undef X
-		TY_EV_VECTOR_ENTRY, /* any irq_vectors:NAME_entry; NAME by the event's format */
+		TY_EV_REGION, /* events of the group tarry_...: recorder/user_probes.h */
+	TY_EV_VECTOR_ENTRY,   /* any irq_vectors:NAME_entry; NAME by the event's format */
 	TY_EV_VECTOR_EXIT,
 	TY_EV_KINDS
 };
 
 #define TY_COMM 16
+
+/* What a region event says; the first six as in tarry.h. Others mean nothing. */
+enum ty_region_kind {
+	TY_REG_BEGIN = 1,
+	TY_REG_END,
+	TY_REG_INSTANT,
+	TY_REG_COUNTER,	    /* value */
+	TY_REG_ASYNC_BEGIN, /* value: its id */
+	TY_REG_ASYNC_END,
+	TY_REG_CALL,  /* a function is entered; value: its first argument */
+	TY_REG_RETURN /* value: what it returns */
+};
 
 /* common_flags of a record (include/linux/trace_events.h, enum trace_flag_type) */
 #define TY_EVF_HARDIRQ 0x08
@@ -174,6 +187,11 @@ struct ty_event {
 		struct {
 			const char *text; /* into data, NUL-terminated */
 		} print;
+		struct {
+			uint32_t kind; /* enum ty_region_kind */
+			int64_t value;
+			const char *name; /* into data, NUL-terminated; "" when damaged */
+		} region;
 	} u;
 };
 

@@ -54,6 +54,7 @@ static const struct {
 	{TY_EV_CONTENTION_BEGIN, {"lock_addr", "flags"}},
 	{TY_EV_CONTENTION_END, {"lock_addr", "ret"}},
 	{TY_EV_PRINT, {"buf"}},
+	{TY_EV_REGION, {"kind", "value", "name"}},
 };
 
 static const struct {
@@ -88,7 +89,8 @@ static uint8_t kind_of(const char *system, const char *name)
 		if (ends_with(name, "_exit"))
 			return TY_EV_VECTOR_EXIT;
 	}
-	return TY_EV_OTHER;
+	/* Those that recorder/user_probes.c defines: tarry_PID_STARTTIME. */
+	return strncmp(system, "tarry_", 6) ? TY_EV_OTHER : TY_EV_REGION;
 }
 
 /* A NUL-terminated copy that lives as long as the formats; NULL: out of memory. */

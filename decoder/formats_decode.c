@@ -241,6 +241,11 @@ static void decode_known(const struct ty_formats *f, const struct ty_fmt_entry *
 		ev->u.lock.ret = ev->kind == TY_EV_CONTENTION_END ? I(1) : 0;
 		break;
 	case TY_EV_PRINT: ev->u.print.text = in_place(f, &s[0], ev); break;
+	case TY_EV_REGION:
+		ev->u.region.kind = U(0);
+		ev->u.region.value = (int64_t)N(1);
+		ev->u.region.name = in_place(f, &s[2], ev);
+		break;
 	}
 #undef N
 #undef I
@@ -257,6 +262,8 @@ static void zero_known(struct ty_event *ev)
 		ev->u.irq.name = "";
 	else if (ev->kind == TY_EV_PRINT)
 		ev->u.print.text = "";
+	else if (ev->kind == TY_EV_REGION)
+		ev->u.region.name = "";
 }
 
 void ty_formats_decode(const struct ty_formats *f, struct ty_event *ev)

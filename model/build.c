@@ -77,6 +77,10 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 		return NULL;
 	b->facts = *facts;
 	b->gaps.endless = UINT64_MAX;
+	b->regions.max = TY_REGIONS_MAX;
+	if (facts->memory_bytes &&
+	    facts->memory_bytes / 8 / sizeof(struct ty_region) < TY_REGIONS_MAX)
+		b->regions.max = (uint32_t)(facts->memory_bytes / 8 / sizeof(struct ty_region));
 	arch = ty_sysarch_find(facts->arch ? facts->arch : "");
 	b->yield_nr = ty_syscall_number(arch, "sched_yield");
 	b->setaffinity_nr = ty_syscall_number(arch, "sched_setaffinity");
@@ -140,6 +144,7 @@ void ty_builder_free(struct ty_builder *b)
 	vec_fini(&b->names.thread);
 	vec_fini(&b->names.at);
 	vec_fini(&b->gaps.g);
+	ty_regions_fini(&b->regions);
 	vec_fini(&b->ios.io);
 	free(b->ios.open);
 	free(b->ios.bio);
@@ -203,6 +208,7 @@ static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 		ty_irq_cut(b, ev->cpu, g.from_ns, TY_SF_LOST);
 	if (b->kind_buf[TY_EV_BLOCK_ISSUE] == ev->buffer + 1u)
 		ty_points_gap(b, ts);
+	ty_regions_gap(b, ev->buffer, g.from_ns, ts);
 	if (ev->buffer == b->sched_buf)
 		ty_sched_gap(b, ev->cpu, g.from_ns, ts, ev->u.gap.to_end);
 }
@@ -271,7 +277,10 @@ static void dispatch(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 		ty_identity_birth(b, ev, ev->u.fork.child_tid, ev->u.fork.parent_tid, ts);
 		break;
 	case TY_EV_NEWTASK: ty_identity_birth(b, ev, ev->u.newtask.tid, ev->tid, ts); break;
-	case TY_EV_EXEC: exec(b, ev, ts); break;
+	case TY_EV_EXEC:
+		exec(b, ev, ts);
+		ty_regions_event(b, ev, ts);
+		break;
 	case TY_EV_EXIT:
 		i = ty_identity_find(b, ev->u.tex.tid);
 		if (i != TY_NONE)
@@ -291,7 +300,9 @@ static void dispatch(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 	case TY_EV_PRINT:
 		if (ev->u.print.text)
 			clock_point(b, ev->u.print.text, ts);
+		ty_regions_event(b, ev, ts);
 		break;
+	case TY_EV_REGION: ty_regions_event(b, ev, ts); break;
 	default: break;
 	}
 }

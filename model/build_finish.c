@@ -278,6 +278,7 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	ty_calls_finish(b, end);
 	ty_points_finish(b, end);
 	close_all(b, end);
+	ty_regions_finish(b, end);
 	if (b->failed)
 		return b->failed;
 	r = tables(b, body, end);
@@ -288,6 +289,9 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	r = r ? r
 	      : copy(b, body, TY_S_GAPS, b->gap_spans.v, b->gap_spans.n, sizeof(*b->gap_spans.v));
 	r = r ? r : copy(b, body, TY_S_CLOCK, b->clock.v, b->clock.n, sizeof(*b->clock.v));
+	r = r ? r
+	      : copy(b, body, TY_S_REGIONS, b->regions.done.v, b->regions.done.n,
+		     sizeof(*b->regions.done.v));
 	r = r ? r : copy(b, body, TY_S_IOS, b->ios.io.v, b->ios.io.n, sizeof(*b->ios.io.v));
 	r = r ? r
 	      : copy(b, body, TY_S_CALL_NRS, b->fill[TY_T_CALLS].nrs, TY_SEEK_NRS / 64,

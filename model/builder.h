@@ -20,6 +20,7 @@
 #include "index_file.h"
 #include "model_priv.h"
 #include "points.h"
+#include "regions.h"
 #include "strtab.h"
 #include "syscall_pair.h"
 
@@ -135,6 +136,7 @@ struct ty_builder {
 	struct ty_table_fill fill[TY_TABLES];
 	struct ty_name_log names;
 	struct ty_io_log ios;
+	struct ty_region_log regions;
 	struct ty_gap_stack gaps;
 
 	struct ty_pairs *pairs;

@@ -22,7 +22,7 @@
 #include "file_owner.h"
 
 #define MAGIC	"tarryidx"
-#define VERSION 8u	    /* to be raised when the same trace gives another model */
+#define VERSION 9u	    /* to be raised when the same trace gives another model */
 #define SAMPLE	(64u << 10) /* of the trace's begin and end */
 
 /* What a trace is known by. */

@@ -171,6 +171,7 @@ struct ty_summary {
 	uint32_t cpus; /* tracks: highest CPU with events or from the machine facts, + 1 */
 	uint32_t threads;
 	bool has_sched, has_syscalls; /* the trace has such events at all */
+	uint64_t regions_left_out;    /* regions of user code beyond what a model holds */
 };
 const struct ty_summary *ty_model_summary(const struct ty_model *m);
 
@@ -307,6 +308,43 @@ uint32_t ty_model_ios(const struct ty_model *m);
 struct ty_io ty_model_io(const struct ty_model *m, uint32_t i);
 /* First request with start_ns >= t; ty_model_ios() when there is none. */
 uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns);
+
+/*
+ * Regions of user code: by tarry.h, lines of trace_marker, functions and static probes that were
+ * traced. In order of thread, lane and start; in a lane of a thread none overlap, but for the last
+ * of TY_LANES_ASYNC and instants.
+ */
+#define TY_REGION_NAME	200u   /* bytes of a name; longer ones are cut */
+#define TY_LANE_ASYNC	0x400u /* below: nesting depth in the thread, 0 outermost */
+#define TY_LANES_ASYNC	0x3b00u
+#define TY_LANE_INSTANT 0x4000u /* instants, counters, ends without a begin */
+enum {
+	/* Why the length is not known; 0: start and end are recorded. */
+	TY_RGN_OPEN = 1,   /* no end before the recording's */
+	TY_RGN_ENDED = 2,  /* its thread ended, or executed another program, inside it */
+	TY_RGN_LOST = 4,   /* events were lost: it lasted at least to end_ns, or has an end only */
+	TY_RGN_BEFORE = 8, /* an end only: it began before the recording */
+	TY_RGN_UNMATCHED = 16 /* an end without a begin, or a function that was left otherwise than
+				 by its return */
+};
+struct ty_region {
+	uint64_t start_ns, end_ns;
+	uint64_t self_ns;    /* without those directly inside it in its thread */
+	int64_t value;	     /* of a counter; the id of one that any thread may end; of a call its
+				first argument */
+	uint32_t name;	     /* ty_model_str */
+	uint32_t thread;     /* that began it */
+	uint32_t end_thread; /* TY_NONE: not ended */
+	uint16_t lane;
+	uint8_t kind;  /* TY_REG_BEGIN, _CALL, _ASYNC_BEGIN, _INSTANT, _COUNTER (event.h) */
+	uint8_t flags; /* TY_RGN_* */
+};
+uint32_t ty_model_regions(const struct ty_model *m);
+struct ty_region ty_model_region(const struct ty_model *m, uint32_t i);
+/* The first region at or after that place in the order (thread, lane, start);
+ * ty_model_regions() when there is none. */
+uint32_t ty_model_region_from(const struct ty_model *m, uint32_t thread, uint32_t lane,
+			      uint64_t start_ns);
 
 /* True when a part of the index file is damaged and reads as empty: results so far may be wrong.
  * Check at the end of the work. */

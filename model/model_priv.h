@@ -131,6 +131,7 @@ enum { TY_POINT_TS, TY_POINT_A, TY_POINT_B, TY_POINT_THREAD, TY_POINT_KIND, TY_P
 	X(GAPS, struct ty_gap_span, gap, gaps)                                                     \
 	X(CLOCK, struct ty_clock_point, clock, clocks)                                             \
 	X(IOS, struct ty_io, io, ios)                                                              \
+	X(REGIONS, struct ty_region, region, regions)                                              \
 	X(CALL_NRS, uint64_t, call_nr, call_nrs)                                                   \
 	X(STR_OFFSETS, uint32_t, str_off, strs)                                                    \
 	X(STR_BYTES, char, str, str_bytes)

@@ -433,6 +433,40 @@ uint32_t ty_model_point_after(const struct ty_model *m, uint32_t cpu, uint64_t t
 	return ty_table_before(&m->t[TY_T_POINTS], cpu, t_ns);
 }
 
+uint32_t ty_model_regions(const struct ty_model *m)
+{
+	return m->regions;
+}
+
+struct ty_region ty_model_region(const struct ty_model *m, uint32_t i)
+{
+	struct ty_region r = {.thread = TY_NONE, .end_thread = TY_NONE};
+
+	if (i < m->regions)
+		r = m->region[i];
+	if (r.thread >= m->threads)
+		r.thread = TY_NONE;
+	if (r.end_thread >= m->threads)
+		r.end_thread = TY_NONE;
+	if (r.end_ns < r.start_ns)
+		r.end_ns = r.start_ns;
+	return r;
+}
+
+static bool region_before(const struct ty_region *r, uint32_t thread, uint32_t lane, uint64_t t_ns)
+{
+	return r->thread != thread ? r->thread < thread
+	       : r->lane != lane   ? r->lane < lane
+				   : r->start_ns < t_ns;
+}
+
+uint32_t ty_model_region_from(const struct ty_model *m, uint32_t thread, uint32_t lane,
+			      uint64_t start_ns)
+{
+	return partition_point(i, 0, m->regions,
+			       region_before(&m->region[i], thread, lane, start_ns));
+}
+
 uint32_t ty_model_ios(const struct ty_model *m)
 {
 	return m->ios;

@@ -225,6 +225,15 @@ int ty_event_set_build(struct ty_event_set *set, const char *root, bool syscalls
 	return r;
 }
 
+int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event)
+{
+	int r = add(set, system, event, NULL, false);
+
+	if (!r)
+		set->items.v[set->items.n - 1].syscalls = true;
+	return r;
+}
+
 void ty_event_set_fini(struct ty_event_set *set)
 {
 	vec_each (it, &set->items) {

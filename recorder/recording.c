@@ -115,6 +115,7 @@ static void *remove_main(void *arg)
 
 	for (unsigned i = 0; i < r->insts_n; i++)
 		ty_instance_remove(&r->inst[i]);
+	ty_user_probes_remove(&r->probes);
 	return NULL;
 }
 

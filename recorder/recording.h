@@ -13,6 +13,7 @@
 #include "mem_record.h"
 #include "sampler.h"
 #include "step_trace.h"
+#include "user_probes.h"
 
 enum { TY_RECORD_NOTES = 8 };
 /* Minimum of what --keep can keep. */
@@ -37,6 +38,7 @@ struct ty_record_opts {
 	struct ty_sampler_opts sampling; /* of what runs; without strings only with `all` */
 	const char *const *events;	 /* SYSTEM:EVENT[:FILTER] to add */
 	size_t events_n;
+	struct ty_user_probe_opts probes;
 	const struct ty_step_opts *step; /* single-step the command; NULL: off */
 	const struct ty_pt_opts *pt;	 /* Intel PT of the command; NULL: none */
 	const struct ty_spe_opts *spe;	 /* Arm SPE; NULL: none. Not together with pt. */

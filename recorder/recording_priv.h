@@ -50,6 +50,7 @@ struct recording {
 	struct ty_record_result *res;
 	char root[TY_TRACEFS_PATH];
 	struct ty_event_set set;
+	struct ty_user_probes probes;
 	struct ty_instance inst[TY_READER_INSTANCES];
 	const struct ty_instance *insts[TY_READER_INSTANCES];
 	const char *names[TY_READER_INSTANCES]; /* of the file's buffers */

@@ -106,6 +106,10 @@ static void set_options(struct recording *r, const struct ty_instance *inst, boo
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 		if (ty_instance_has(inst, options[i].name))
 			ty_instance_write(inst, options[i].name, options[i].value, false, NULL);
+	/* Lines that programs write to the top level's trace_marker; once. */
+	if (!follow && !r->o->probes.no_regions &&
+	    ty_instance_has(inst, "options/copy_trace_marker"))
+		ty_instance_write(inst, "options/copy_trace_marker", "1", false, NULL);
 	if (!follow || !ty_instance_write(inst, "options/event-fork", "1", false, NULL))
 		return;
 	r->no_follow = true;
@@ -366,6 +370,22 @@ static void open_sampler(struct recording *r)
 			ty_sampler_open(e, &r->o->sampling, r->cpus, r->cpus_n, r->sampler_why);
 }
 
+/* Regions, functions and static probes of what is traced. */
+static int define_probes(struct recording *r, struct ty_err *err)
+{
+	ty_proc_pids pids = {0};
+	int e = r->o->pids_n && (!r->o->probes.no_regions || r->o->probes.usdt_n)
+			? ty_proc_family(r->o->pids, r->o->pids_n, getpid(), &pids, err)
+			: 0;
+
+	e = e ? e
+	      : ty_user_probes_define(&r->probes, r->root, &r->o->probes,
+				      r->o->argv ? r->command.path : NULL, &pids, r->o->all,
+				      &r->set, err);
+	vec_fini(&pids);
+	return e;
+}
+
 static bool is_given(const struct ty_record_opts *o, int pid)
 {
 	size_t i = 0;
@@ -412,6 +432,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	if ((e = check_pid_namespace(r, err)))
 		return e;
 	r->res->swept = ty_instance_sweep(r->root);
+	ty_user_probes_sweep(r->root);
 	e = ty_event_set_build(&r->set, r->root, !r->o->no_syscalls, !r->o->no_sched, r->o->events,
 			       r->o->events_n, err);
 	if (e)
@@ -428,6 +449,8 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	ty_rec_self_test_start(r);
 	open_evidence(r);
 	open_sampler(r);
+	if ((e = define_probes(r, err)))
+		return e;
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
 		return e;
 	r->marker = openat(r->inst[0].dir, "trace_marker", O_WRONLY | O_CLOEXEC);

@@ -54,7 +54,10 @@ static const char *value(const struct ty_field *d, const struct ty_field_ctx *c,
 	case TY_F_I32:
 		snprintf(buf, VALUE_MAX, "%" PRId32, *(const int32_t *)(const void *)p);
 		return buf;
-	case TY_F_DURATION: return ty_fmt_duration(*(const uint64_t *)(const void *)p, buf);
+	case TY_F_DURATION:
+		if (*(const uint64_t *)(const void *)p == UINT64_MAX)
+			return "-";
+		return ty_fmt_duration(*(const uint64_t *)(const void *)p, buf);
 	case TY_F_INSTANT:
 		return c->instant(c->ctx, *(const uint64_t *)(const void *)p, buf, VALUE_MAX);
 	case TY_F_BOOL: return *(const bool *)p ? d->head : "";
@@ -86,8 +89,13 @@ void ty_fields_json(const struct ty_field *fields, const struct ty_field_ctx *c,
 		if (!d->key)
 			continue;
 		switch (d->type) {
-		case TY_F_U64:
 		case TY_F_DURATION:
+			if (*(const uint64_t *)(const void *)p == UINT64_MAX) {
+				ty_json_null(j, d->key);
+				break;
+			}
+			__attribute__((fallthrough));
+		case TY_F_U64:
 		case TY_F_INSTANT:
 			ty_json_u64(j, d->key, *(const uint64_t *)(const void *)p);
 			break;

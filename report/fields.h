@@ -17,7 +17,7 @@ enum ty_field_type {
 	TY_F_U64,      /* uint64_t; text with thousands separated */
 	TY_F_U32,      /* uint32_t; UINT32_MAX: not known */
 	TY_F_I32,      /* int32_t */
-	TY_F_DURATION, /* uint64_t of nanoseconds */
+	TY_F_DURATION, /* uint64_t of nanoseconds; UINT64_MAX: not known */
 	TY_F_INSTANT,  /* uint64_t of the trace clock; text by ctx's clock */
 	TY_F_BOOL,     /* bool; text: the heading's word where it is true, else nothing */
 	TY_F_TEXT,     /* what `text` gives; NULL: not known */

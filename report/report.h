@@ -14,6 +14,7 @@
 #include "longest.h"
 #include "outliers.h"
 #include "report_explain.h"
+#include "region_stats.h"
 #include "requests.h"
 #include "window_select.h"
 #include "session.h"
@@ -37,7 +38,8 @@ enum {
 	TY_REP_FINDINGS = 4096,
 	TY_REP_STACKS = 8192, /* when asked for */
 	TY_REP_HOT = 16384,   /* the same */
-	TY_REP_ALL = 63 | TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS,
+	TY_REP_REGIONS = 32768,
+	TY_REP_ALL = 63 | TY_REP_REGIONS | TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS,
 };
 
 #define TY_REP_WAITS	    10
@@ -62,6 +64,7 @@ struct ty_report {
 	struct ty_outliers outliers;
 	struct ty_diff diff;
 	struct ty_requests requests;
+	struct ty_region_report regions;
 	struct ty_answer answer;
 	struct ty_findings findings;
 	struct ty_stack_groups stacks;
@@ -96,6 +99,10 @@ void ty_findings_json(const struct ty_report *r, struct ty_json *j);
 void ty_requests_text(const struct ty_report *r, FILE *f);
 void ty_requests_json(const struct ty_report *r, struct ty_json *j);
 
+/* report_regions.c */
+void ty_regions_text(const struct ty_report *r, FILE *f);
+void ty_regions_json(const struct ty_report *r, struct ty_json *j);
+
 /* report_stacks.c */
 void ty_stacks_text(const struct ty_report *r, FILE *f);
 void ty_stacks_json(const struct ty_report *r, struct ty_json *j);
@@ -115,6 +122,7 @@ int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_t
 struct ty_report_query {
 	unsigned sections; /* TY_REP_*; 0: the default ones */
 	struct ty_stalls_opts stalls;
+	const char *region; /* regions: in depth; NULL: none */
 	const char *at; /* chain: a time within the wait, as typed; with one thread in sel->tids */
 };
 /* Fill r, whose session, window and logs are set. 0 or -TY_E... with err; fini in any case (logs

@@ -125,6 +125,21 @@ static int answered(struct ty_report *r, struct ty_err *err)
 	return status ? ty_fail(err, -status, TY_NO_OFFSET, "answer: %s", ty_strerror(status)) : 0;
 }
 
+static int regions(struct ty_report *r, const struct ty_report_query *q, struct ty_err *err)
+{
+	struct ty_explain x = ty_explain_session(r->s);
+	int status = ty_region_report_find(&x, &r->w, q->region, &r->regions);
+
+	if (status == -TY_ENOTFOUND)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "%s: no region is called '%s' in this window (tarry report FILE "
+			       "regions lists the names)",
+			       r->s->trace->path, q->region);
+	return status ? ty_fail(err, -status, TY_NO_OFFSET, "%s: regions: %s", r->s->trace->path,
+				ty_strerror(status))
+		      : 0;
+}
+
 /* Outliers and comparison: when asked for. */
 static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err)
 {
@@ -172,6 +187,8 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 		status = b.status;
 		*err = b.err;
 	}
+	if (!status && b.sections & TY_REP_REGIONS)
+		status = regions(r, q, err);
 	if (!status && q->sections & TY_REP_STACKS && ty_stack_groups_find(r->s, &r->w, &r->stacks))
 		status = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for the stacks",
 				 r->s->trace->path);
@@ -186,6 +203,7 @@ void ty_report_fini(struct ty_report *r)
 	ty_outliers_fini(&r->outliers);
 	ty_diff_fini(&r->diff);
 	ty_requests_fini(&r->requests);
+	ty_region_report_fini(&r->regions);
 	ty_stack_groups_fini(&r->stacks);
 	ty_hot_fini(&r->hot);
 	free(r->calls);

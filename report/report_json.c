@@ -303,6 +303,7 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	if (r->asked & TY_REP_HOT)
 		ty_hot_json(r, &j);
 	ty_requests_json(r, &j);
+	ty_regions_json(r, &j);
 	syscalls(r, &j);
 	threads(r, &j);
 	/* "traced": of threads whose system calls are not recorded, uninterruptible waits only */

@@ -560,6 +560,8 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 		ty_answer_ledger_text(r, f);
 	if (sections & TY_REP_REQUESTS)
 		ty_requests_text(r, f);
+	if (sections & TY_REP_REGIONS)
+		ty_regions_text(r, f);
 	if (sections & TY_REP_HEADER)
 		header(r, f);
 	if (sections & TY_REP_SYSCALLS)

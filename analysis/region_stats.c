@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* See region_stats.h. One pass picks the regions; they are sorted by name, then by length. */
+#include "region_stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "event.h"
+#include "vec.h"
+
+struct pick {
+	uint64_t length_ns;
+	uint32_t name, thread, region;
+	uint8_t kind;
+	bool timed;
+};
+typedef VEC(struct pick) picks;
+
+static int by_name(const void *pa, const void *pb)
+{
+	const struct pick *a = pa, *b = pb;
+
+	return compare(a->name, b->name) ?:
+	       compare(a->kind, b->kind) ?:
+	       compare(b->timed, a->timed) ?:
+	       compare(a->length_ns, b->length_ns) ?:
+	       compare(a->region, b->region);
+}
+
+static int by_name_thread(const void *pa, const void *pb)
+{
+	const struct pick *a = pa, *b = pb;
+
+	return compare(a->name, b->name) ?:
+	       compare(a->kind, b->kind) ?:
+	       compare(a->thread, b->thread) ?:
+	       compare(b->timed, a->timed) ?:
+	       compare(a->length_ns, b->length_ns) ?:
+	       compare(a->region, b->region);
+}
+
+static bool is_chosen(const struct ty_model *m, const struct ty_window *w,
+		      const struct ty_region *r, struct ty_comm_memo *memo)
+{
+	bool tid = !w->tids_n;
+
+	for (uint32_t i = 0; !tid && i < w->tids_n; i++)
+		tid = ty_model_tid(m, r->thread, r->start_ns) == w->tids[i];
+	return tid && ty_window_comm(w, m, r->thread, r->start_ns, memo);
+}
+
+static int choose(const struct ty_explain *x, const struct ty_window *w, const char *name,
+		  picks *out, bool *known)
+{
+	struct ty_comm_memo memo = {0};
+	uint32_t n = ty_model_regions(x->m), of = TY_NONE;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct ty_region r = ty_model_region(x->m, i);
+
+		if (r.thread == TY_NONE || r.start_ns >= w->to_ns ||
+		    (r.end_ns < w->from_ns || (r.end_ns == w->from_ns && r.start_ns < r.end_ns)))
+			continue;
+		if (r.thread != of)
+			memo = (struct ty_comm_memo){0};
+		of = r.thread;
+		if (name && strcmp(ty_model_str(x->m, r.name), name) != 0)
+			continue;
+		*known = true;
+		if (!is_chosen(x->m, w, &r, &memo))
+			continue;
+		if (vec_push(out, (struct pick){.length_ns = r.end_ns - r.start_ns,
+						.name = r.name,
+						.thread = r.thread,
+						.region = i,
+						.kind = r.kind,
+						.timed = !r.flags && r.kind != TY_REG_INSTANT &&
+							 r.kind != TY_REG_COUNTER}))
+			return -TY_ENOMEM;
+		if (!(i & 4095) && ty_explain_stopped(x))
+			return -TY_EINTR;
+	}
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return compare(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Of [p, p + n), which have one name and kind; the timed ones come first, by length. */
+static int measure(const struct ty_model *m, const struct pick *p, size_t n, uint32_t *threads,
+		   struct ty_region_stats *s)
+{
+	uint64_t last_ns = 0;
+	size_t half;
+
+	*s = (struct ty_region_stats){.name = p->name,
+				      .kind = p->kind,
+				      .thread = TY_NONE,
+				      .count = n,
+				      .slow = TY_NONE,
+				      .median = TY_NONE};
+	for (size_t i = 0; i < n; i++) {
+		struct ty_region r = ty_model_region(m, p[i].region);
+
+		threads[i] = p[i].thread;
+		if (r.kind == TY_REG_COUNTER) {
+			s->min = !i || r.value < s->min ? r.value : s->min;
+			s->max = !i || r.value > s->max ? r.value : s->max;
+			s->last = r.start_ns >= last_ns ? r.value : s->last;
+			last_ns = r.start_ns >= last_ns ? r.start_ns : last_ns;
+		}
+		s->lost += !!(r.flags & TY_RGN_LOST);
+		s->unended += !!(r.flags & (TY_RGN_OPEN | TY_RGN_ENDED));
+		s->unbegun +=
+			!(r.flags & TY_RGN_LOST) && r.flags & (TY_RGN_BEFORE | TY_RGN_UNMATCHED);
+		if (!p[i].timed)
+			continue;
+		s->timed++;
+		s->total_ns += p[i].length_ns;
+		s->self_ns += r.self_ns;
+	}
+	qsort(threads, n, sizeof(*threads), by_number);
+	for (size_t i = 0; i < n; i++)
+		s->threads += !i || threads[i] != threads[i - 1];
+	if (!s->timed) {
+		s->p50_ns = s->p90_ns = s->p99_ns = s->max_ns = UINT64_MAX;
+		s->total_ns = s->self_ns = UINT64_MAX;
+		return 0;
+	}
+#define RANK(percent) (((uint64_t)(percent)*s->timed + 99) / 100 - 1)
+	s->p50_ns = p[RANK(50)].length_ns;
+	s->p90_ns = p[RANK(90)].length_ns;
+	s->p99_ns = p[RANK(99)].length_ns;
+	s->max_ns = p[s->timed - 1].length_ns;
+	s->slow = p[s->timed - 1].region;
+	half = RANK(50);
+	while (half && p[half - 1].length_ns == p[half].length_ns)
+		half--;
+	s->median = p[half].region;
+#undef RANK
+	return 0;
+}
+
+static int by_total(const void *pa, const void *pb)
+{
+	const struct ty_region_stats *a = pa, *b = pb;
+
+	return compare(!a->timed, !b->timed) ?:
+	       compare(b->total_ns, a->total_ns) ?:
+	       compare(a->kind, b->kind) ?:
+	       compare(b->count, a->count) ?:
+	       compare(a->name, b->name) ?:
+	       compare(a->thread, b->thread);
+}
+
+/* Rows of the picks, one per name and kind, or per thread of them as well. */
+static int add_up(const struct ty_model *m, picks *p, bool threads, struct ty_region_stats **out,
+		  uint32_t *n)
+{
+	VEC(struct ty_region_stats) v = {0};
+	uint32_t *scratch = p->n ? malloc(p->n * sizeof(*scratch)) : NULL;
+	int r = p->n && !scratch ? -TY_ENOMEM : 0;
+
+	if (p->n)
+		qsort(p->v, p->n, sizeof(*p->v), threads ? by_name_thread : by_name);
+	for (size_t i = 0, k; !r && i < p->n; i = k) {
+		struct ty_region_stats s;
+
+		for (k = i + 1;
+		     k < p->n && p->v[k].name == p->v[i].name && p->v[k].kind == p->v[i].kind &&
+		     (!threads || p->v[k].thread == p->v[i].thread);
+		     k++)
+			;
+		r = measure(m, p->v + i, k - i, scratch, &s);
+		s.thread = threads ? p->v[i].thread : TY_NONE;
+		r = r ? r : vec_push(&v, s);
+	}
+	free(scratch);
+	if (v.n)
+		qsort(v.v, v.n, sizeof(*v.v), by_total);
+	*out = v.v;
+	*n = (uint32_t)v.n;
+	return r;
+}
+
+/* The slowest of a name beside a median one. */
+static int compare_two(const struct ty_explain *x, const struct ty_region_stats *s,
+		       struct ty_outlier *o)
+{
+	struct ty_region slow = ty_model_region(x->m, s->slow),
+			 median = ty_model_region(x->m, s->median);
+
+	*o = (struct ty_outlier){.thread = slow.thread,
+				 .count = s->timed,
+				 .slow_start_ns = slow.start_ns,
+				 .slow_ns = slow.end_ns - slow.start_ns,
+				 .median_start_ns = median.start_ns,
+				 .median_ns = median.end_ns - median.start_ns};
+	return ty_outlier_ledgers(x, o, median.thread);
+}
+
+int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w, const char *name,
+			  struct ty_region_report *out)
+{
+	bool known = false;
+	picks p = {0};
+	int r;
+
+	*out = (struct ty_region_report){.left_out = ty_model_summary(x->m)->regions_left_out};
+	r = choose(x, w, name, &p, &known);
+	r = r ? r : add_up(x->m, &p, false, &out->v, &out->n);
+	if (!r && name) {
+		r = known ? add_up(x->m, &p, true, &out->by_thread, &out->by_thread_n)
+			  : -TY_ENOTFOUND;
+		if (!r && out->n && out->v[0].timed > 1)
+			r = compare_two(x, &out->v[0], &out->beside);
+	}
+	vec_fini(&p);
+	return r;
+}
+
+void ty_region_report_fini(struct ty_region_report *r)
+{
+	free(r->v);
+	free(r->by_thread);
+	free(r->beside.rows);
+	*r = (struct ty_region_report){0};
+}

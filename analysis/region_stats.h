@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regions of user code by name: how many, how long they took, and the slowest beside a median one.
+ * Lengths are whole (not cut to the window) and of regions only whose begin and end are both
+ * recorded; the others are counted apart.
+ */
+#ifndef TY_REGION_STATS_H
+#define TY_REGION_STATS_H
+
+#include <stdint.h>
+
+#include "explain.h"
+#include "outliers.h"
+#include "window.h"
+
+struct ty_region_stats {
+	uint32_t name;	  /* ty_model_str */
+	uint32_t thread;  /* TY_NONE: of all threads */
+	uint32_t threads; /* that began one */
+	uint8_t kind;	  /* TY_REG_BEGIN, _CALL, _ASYNC_BEGIN, _INSTANT, _COUNTER */
+	uint64_t count;	  /* that touch the window; with a length and without */
+	uint64_t unended; /* of them: no end recorded (recording, thread or program ended) */
+	uint64_t unbegun; /* of them: no begin recorded */
+	uint64_t lost;	  /* of them: events were lost */
+	/* Of those with a length, UINT64_MAX where there is none; percentiles by nearest rank. */
+	uint64_t timed, p50_ns, p90_ns, p99_ns, max_ns, total_ns, self_ns;
+	uint32_t slow, median;	/* ty_model_region: the longest, and the first of the median's
+				   length; TY_NONE */
+	int64_t min, max, last; /* COUNTER: values in the window */
+};
+
+struct ty_region_report {
+	struct ty_region_stats *v; /* by total time; counters and instants last */
+	uint32_t n;
+	struct ty_region_stats *by_thread; /* of one name: by total time */
+	uint32_t by_thread_n;
+	/* Of one name: what differs between the slowest and the median; rows as in outliers.h. */
+	struct ty_outlier beside;
+	uint64_t left_out; /* regions that the model does not hold */
+};
+
+/* All that touch the window, of the threads chosen. name NULL: all names; else by_thread and
+ * beside, too; -TY_ENOTFOUND when no region has that name. Cost: a sort of the lengths. fini in any
+ * case. */
+int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w, const char *name,
+			  struct ty_region_report *out);
+void ty_region_report_fini(struct ty_region_report *r);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See regions.h. Lines of trace_marker are those of Android's atrace: "B|PID|NAME", "E|PID",
+ * "I|PID|NAME", "C|PID|NAME|VALUE", "S|PID|NAME|ID" and "F|PID|NAME|ID"; the thread is the one that
+ * wrote the line.
+ */
+#include "regions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builder.h"
+
+static bool room(struct ty_region_log *l)
+{
+	if (l->done.n < l->max)
+		return true;
+	l->left_out++;
+	return false;
+}
+
+static void push(struct ty_builder *b, const struct ty_region *r)
+{
+	if (room(&b->regions) && vec_push(&b->regions.done, *r))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+/* The open regions of a thread; NULL: out of memory. */
+static struct ty_region_stack *stack_of(struct ty_builder *b, uint32_t thread)
+{
+	struct ty_region_log *l = &b->regions;
+	size_t n = l->stack.n;
+
+	if (thread >= n) {
+		if (vec_reserve(&l->stack, (size_t)thread + 1)) {
+			ty_build_fail(b, -TY_ENOMEM);
+			return NULL;
+		}
+		memset(l->stack.v + n, 0, (thread + 1 - n) * sizeof(*l->stack.v));
+		l->stack.n = (size_t)thread + 1;
+	}
+	return &l->stack.v[thread];
+}
+
+/* One directly inside lasted from..to. */
+static void cover(struct ty_open_region *o, uint64_t from, uint64_t to)
+{
+	from = from > o->covered_ns ? from : o->covered_ns;
+	if (to > from) {
+		o->inside_ns += to - from;
+		o->covered_ns = to;
+	}
+}
+
+/* Take an open region out of its thread's stack: it ended, or what is known of it ends. */
+static void end_open(struct ty_builder *b, struct ty_region_stack *s, size_t at, uint64_t ts,
+		     uint32_t thread, unsigned flags)
+{
+	struct ty_open_region *o = &s->open.v[at];
+	struct ty_region r = o->r;
+
+	r.end_ns = ts > r.start_ns ? ts : r.start_ns;
+	r.end_thread = thread;
+	r.flags |= (uint8_t)flags;
+	if (at + 1 < s->open.n) /* where both kinds cross */
+		cover(o, o[1].r.start_ns, r.end_ns);
+	r.self_ns = r.end_ns - r.start_ns;
+	r.self_ns -= o->inside_ns < r.self_ns ? o->inside_ns : r.self_ns;
+	if (at)
+		cover(o - 1, r.start_ns, r.end_ns);
+	push(b, &r);
+	memmove(o, o + 1, (s->open.n - at - 1) * sizeof(*o));
+	s->open.n--;
+}
+
+static void end_all(struct ty_builder *b, struct ty_region_stack *s, uint64_t ts, unsigned flags)
+{
+	s->over = 0;
+	while (s->open.n)
+		end_open(b, s, s->open.n - 1, ts, TY_NONE, flags);
+}
+
+/* Why an end has no begin. */
+static uint8_t no_begin(const struct ty_builder *b, uint32_t thread, uint64_t seen_ns)
+{
+	if (b->regions.lost_ns && b->regions.lost_ns >= seen_ns)
+		return TY_RGN_LOST;
+	return seen_ns || b->thread.v[thread].pub.born ? TY_RGN_UNMATCHED : TY_RGN_BEFORE;
+}
+
+static struct ty_region row_of(uint32_t thread, unsigned kind, uint32_t name, int64_t value,
+			       uint64_t ts)
+{
+	return (struct ty_region){.start_ns = ts,
+				  .end_ns = ts,
+				  .value = value,
+				  .name = name,
+				  .thread = thread,
+				  .end_thread = thread,
+				  .kind = (uint8_t)kind};
+}
+
+static void begin(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t name,
+		  int64_t value, uint64_t ts)
+{
+	struct ty_region_stack *s = stack_of(b, thread);
+	struct ty_open_region o = {.r = row_of(thread, kind, name, value, ts)};
+
+	if (!s)
+		return;
+	s->seen_ns = ts;
+	if (s->over || s->open.n >= TY_REGION_DEPTH) {
+		s->over++;
+		b->regions.left_out++;
+		return;
+	}
+	if (s->open.n)
+		o.r.lane = (uint16_t)(s->open.v[s->open.n - 1].r.lane + 1);
+	if (o.r.lane >= TY_LANE_ASYNC) { /* only where regions of several kinds cross */
+		b->regions.left_out++;
+		return;
+	}
+	if (vec_push(&s->open, o))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+/* An end: of the innermost region, or of the innermost call of the function. Calls that it is
+ * inside of have ended before, without a return (longjmp, an exception). */
+static void end(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t name, uint64_t ts)
+{
+	struct ty_region_stack *s = stack_of(b, thread);
+	uint64_t seen;
+	size_t i;
+
+	if (!s)
+		return;
+	seen = s->seen_ns;
+	s->seen_ns = ts;
+	if (s->over) {
+		s->over--;
+		return;
+	}
+	for (i = s->open.n; i > 0; i--) {
+		const struct ty_region *r = &s->open.v[i - 1].r;
+
+		if (r->kind == kind && (kind == TY_REG_BEGIN || r->name == name))
+			break;
+	}
+	if (!i) {
+		struct ty_region r = row_of(thread, kind, name, 0, ts);
+
+		r.flags = no_begin(b, thread, seen);
+		r.lane = TY_LANE_INSTANT;
+		push(b, &r);
+		return;
+	}
+	while (s->open.n > i && kind == TY_REG_CALL &&
+	       s->open.v[s->open.n - 1].r.kind == TY_REG_CALL)
+		end_open(b, s, s->open.n - 1, ts, thread, TY_RGN_UNMATCHED);
+	end_open(b, s, i - 1, ts, thread, 0);
+}
+
+static int32_t process_of(const struct ty_builder *b, uint32_t thread)
+{
+	const struct ty_thread *t = &b->thread.v[thread].pub;
+
+	return t->tgid > 0 ? t->tgid : t->tid;
+}
+
+static uint32_t async_key(int32_t process, uint32_t name, int64_t id)
+{
+	return ty_hash_mix((uint64_t)id ^ ty_hash_mix((uint64_t)(uint32_t)process << 32 | name));
+}
+
+static void async_begin(struct ty_builder *b, uint32_t thread, uint32_t name, int64_t id,
+			uint64_t ts)
+{
+	struct ty_region_log *l = &b->regions;
+	struct ty_region r = row_of(thread, TY_REG_ASYNC_BEGIN, name, id, ts);
+	uint32_t at;
+
+	if (l->async_free.n) {
+		at = l->async_free.v[--l->async_free.n];
+	} else {
+		if (l->async.n >= TY_REGION_ASYNC_OPEN) {
+			l->left_out++;
+			return;
+		}
+		at = (uint32_t)l->async.n;
+		if (vec_push(&l->async, r)) {
+			ty_build_fail(b, -TY_ENOMEM);
+			return;
+		}
+	}
+	/* Slots are lanes: what is open at a time never shares one. */
+	r.lane = (uint16_t)(TY_LANE_ASYNC + (at < TY_LANES_ASYNC ? at : TY_LANES_ASYNC - 1));
+	l->async.v[at] = r;
+	if (ty_hash_add(&l->async_by, async_key(process_of(b, thread), name, id), at))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+static void async_close(struct ty_builder *b, uint32_t at, uint64_t ts, uint32_t thread,
+			unsigned flags)
+{
+	struct ty_region_log *l = &b->regions;
+	struct ty_region r = l->async.v[at];
+
+	r.end_ns = ts > r.start_ns ? ts : r.start_ns;
+	r.self_ns = r.end_ns - r.start_ns;
+	r.end_thread = thread;
+	r.flags |= (uint8_t)flags;
+	ty_hash_drop(&l->async_by, async_key(process_of(b, r.thread), r.name, r.value), at);
+	l->async.v[at].thread = TY_NONE;
+	push(b, &r);
+	if (vec_push(&l->async_free, at))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+/* The youngest of the process with that name and id. */
+static void async_end(struct ty_builder *b, uint32_t thread, uint32_t name, int64_t id, uint64_t ts)
+{
+	struct ty_region_log *l = &b->regions;
+	int32_t process = process_of(b, thread);
+	struct ty_region lone;
+	uint32_t found = TY_NONE;
+
+	hash_each (at, &l->async_by, async_key(process, name, id)) {
+		const struct ty_region *r = &l->async.v[at];
+
+		if (r->name == name && r->value == id && process_of(b, r->thread) == process &&
+		    (found == TY_NONE || r->start_ns >= l->async.v[found].start_ns))
+			found = at;
+	}
+	if (found != TY_NONE) {
+		async_close(b, found, ts, thread, 0);
+		return;
+	}
+	lone = row_of(thread, TY_REG_ASYNC_BEGIN, name, id, ts);
+	lone.flags = no_begin(b, thread, 0);
+	lone.lane = TY_LANE_INSTANT;
+	push(b, &lone);
+}
+
+static void take(struct ty_builder *b, const struct ty_event *ev, uint32_t kind, const char *text,
+		 size_t n, int64_t value, uint64_t ts)
+{
+	uint32_t thread = ev->tid > 0 ? ty_identity_get(b, ev->tid, ts) : TY_NONE, name;
+	struct ty_region r;
+
+	if (thread == TY_NONE)
+		return;
+	name = ty_strtab_add(b->strs, text, n < TY_REGION_NAME ? n : TY_REGION_NAME);
+	if (name == UINT32_MAX) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return;
+	}
+	b->regions.buffers |= UINT64_C(1) << (ev->buffer & 63);
+	switch (kind) {
+	case TY_REG_BEGIN:
+	case TY_REG_CALL: begin(b, thread, kind, name, value, ts); break;
+	case TY_REG_END: end(b, thread, TY_REG_BEGIN, name, ts); break;
+	case TY_REG_RETURN: end(b, thread, TY_REG_CALL, name, ts); break;
+	case TY_REG_ASYNC_BEGIN: async_begin(b, thread, name, value, ts); break;
+	case TY_REG_ASYNC_END: async_end(b, thread, name, value, ts); break;
+	case TY_REG_INSTANT:
+	case TY_REG_COUNTER:
+		r = row_of(thread, kind, name, value, ts);
+		r.lane = TY_LANE_INSTANT;
+		push(b, &r);
+		break;
+	default: break;
+	}
+}
+
+/* A line of a program; others' lines (the recorder's clock markers, too) are none of ours. */
+static void marker(struct ty_builder *b, const struct ty_event *ev, const char *p, uint64_t ts)
+{
+	static const struct {
+		char letter;
+		uint8_t kind;
+		bool value;
+	} lines[] = {{'B', TY_REG_BEGIN, false},      {'E', TY_REG_END, false},
+		     {'I', TY_REG_INSTANT, false},    {'C', TY_REG_COUNTER, true},
+		     {'S', TY_REG_ASYNC_BEGIN, true}, {'F', TY_REG_ASYNC_END, true}};
+	size_t i = 0, n;
+	int64_t value = 0;
+	const char *bar;
+	char *stop;
+
+	while (i < sizeof(lines) / sizeof(*lines) && lines[i].letter != *p)
+		i++;
+	if (i == sizeof(lines) / sizeof(*lines))
+		return;
+	n = strcspn(p, "\n");
+	if (lines[i].kind == TY_REG_END && (n == 1 || p[1] == '|')) {
+		take(b, ev, TY_REG_END, "", 0, 0, ts);
+		return;
+	}
+	bar = n > 2 && p[1] == '|' ? memchr(p + 2, '|', n - 2) : NULL;
+	if (!bar)
+		return;
+	n -= (size_t)(bar + 1 - p);
+	p = bar + 1;
+	if (lines[i].value) {
+		bar = memrchr(p, '|', n);
+		if (!bar)
+			return;
+		errno = 0;
+		value = strtoll(bar + 1, &stop, 10);
+		if (errno || stop != p + n || stop == bar + 1)
+			return;
+		n = (size_t)(bar - p);
+	}
+	take(b, ev, lines[i].kind, p, n, value, ts);
+}
+
+void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	uint32_t thread;
+
+	if (ev->kind == TY_EV_REGION && ev->u.region.name) {
+		take(b, ev, ev->u.region.kind, ev->u.region.name, strlen(ev->u.region.name),
+		     ev->u.region.value, ts);
+	} else if (ev->kind == TY_EV_PRINT && ev->u.print.text) {
+		marker(b, ev, ev->u.print.text, ts);
+	} else if (ev->kind == TY_EV_EXEC) {
+		thread = ty_identity_find(b, ev->u.exec.tid);
+		if (thread < b->regions.stack.n)
+			end_all(b, &b->regions.stack.v[thread], ts, TY_RGN_ENDED);
+	}
+}
+
+void ty_regions_gap(struct ty_builder *b, unsigned buffer, uint64_t from, uint64_t to)
+{
+	struct ty_region_log *l = &b->regions;
+
+	l->lost_ns = to;
+	if (!(l->buffers >> (buffer & 63) & 1))
+		return;
+	vec_each (s, &l->stack)
+		end_all(b, s, from, TY_RGN_LOST);
+	for (uint32_t i = 0; i < l->async.n; i++)
+		if (l->async.v[i].thread != TY_NONE)
+			async_close(b, i, from, TY_NONE, TY_RGN_LOST);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct ty_region *a = pa, *b = pb;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+void ty_regions_finish(struct ty_builder *b, uint64_t end_ns)
+{
+	struct ty_region_log *l = &b->regions;
+
+	for (size_t i = 0; i < l->stack.n; i++) {
+		const struct ty_bthread *t = &b->thread.v[i];
+
+		end_all(b, &l->stack.v[i], t->ended ? t->pub.end_ns : end_ns,
+			t->ended ? TY_RGN_ENDED : TY_RGN_OPEN);
+	}
+	for (uint32_t i = 0; i < l->async.n; i++)
+		if (l->async.v[i].thread != TY_NONE)
+			async_close(b, i, end_ns, TY_NONE, TY_RGN_OPEN);
+	if (l->done.n)
+		qsort(l->done.v, l->done.n, sizeof(*l->done.v), by_place);
+	b->sum.regions_left_out = l->left_out;
+}
+
+void ty_regions_fini(struct ty_region_log *l)
+{
+	vec_each (s, &l->stack)
+		vec_fini(&s->open);
+	vec_fini(&l->stack);
+	vec_fini(&l->done);
+	vec_fini(&l->async);
+	vec_fini(&l->async_free);
+	ty_hash_fini(&l->async_by);
+}

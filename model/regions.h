@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regions of user code while the model is built: begins and ends are paired per thread, those with
+ * an id per process. What has no begin or no end is kept and marked; a length is claimed only where
+ * both were recorded and nothing was lost in between. Read through model.h.
+ */
+#ifndef TY_REGIONS_H
+#define TY_REGIONS_H
+
+#include "hash_index.h"
+#include "model.h"
+#include "vec.h"
+
+struct ty_builder;
+struct ty_event;
+
+/* Bounds: rows in all, open ones of a thread, open ones with an id. What is beyond is counted. */
+#define TY_REGIONS_MAX	     (4u << 20)
+#define TY_REGION_DEPTH	     1000u
+#define TY_REGION_ASYNC_OPEN 65536u
+
+struct ty_open_region {
+	struct ty_region r;
+	uint64_t inside_ns; /* of those directly inside, as far as covered_ns */
+	uint64_t covered_ns;
+};
+
+struct ty_region_stack {
+	VEC(struct ty_open_region) open;
+	uint32_t over;	  /* begins beyond the bound */
+	uint64_t seen_ns; /* its last event, or a loss that was taken care of; 0: none */
+};
+
+struct ty_region_log {
+	VEC(struct ty_region) done;
+	VEC(struct ty_region_stack) stack; /* by thread */
+	VEC(struct ty_region) async;	   /* open ones with an id; thread TY_NONE: free */
+	struct ty_hash_index async_by;	   /* of process, name and id */
+	VEC(uint32_t) async_free;
+	uint64_t left_out, lost_ns;
+	uint64_t buffers; /* bits: those that regions came from */
+	uint32_t max;
+};
+
+/* Any event: regions, lines that programs write to trace_marker, exec. thread: who was current. */
+void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
+/* Events of a buffer were lost in (from, to]. */
+void ty_regions_gap(struct ty_builder *b, unsigned buffer, uint64_t from, uint64_t to);
+/* No more events: what is open ends with its thread or the recording; rows are put in order. After
+ * the threads' ends are known. */
+void ty_regions_finish(struct ty_builder *b, uint64_t end);
+void ty_regions_fini(struct ty_region_log *l);
+
+#endif

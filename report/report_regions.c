@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* The report's section "regions": regions of user code by name, and one name in depth. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "event.h"
+#include "fields.h"
+#include "plain_text.h"
+#include "report.h"
+#include "time_text.h"
+#include "units.h"
+
+#define NAMES_SHOWN   40
+#define THREADS_SHOWN 20
+#define ROWS_SHOWN    8
+
+static const char *kind_name(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_region_stats *s = record;
+
+	switch (s->kind) {
+	case TY_REG_CALL: return "function";
+	case TY_REG_ASYNC_BEGIN: return "async";
+	case TY_REG_INSTANT: return "instant";
+	case TY_REG_COUNTER: return "counter";
+	default: return "region";
+	}
+}
+
+static const char *name(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+	const struct ty_region_stats *s = record;
+	const char *text = ty_model_str(r->s->model, s->name);
+
+	return *text ? text : NULL;
+}
+
+static const char *thread(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+	const struct ty_region_stats *s = record;
+	const struct ty_thread *t;
+
+	if (s->thread == TY_NONE)
+		return NULL;
+	t = ty_model_thread(r->s->model, s->thread);
+	snprintf(buf, n, "%s/%d", ty_model_str(r->s->model, t->name), t->tid);
+	return buf;
+}
+
+/* What has no length, and why. */
+static const char *unknown(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_region_stats *s = record;
+	size_t k = 0;
+
+	*buf = 0;
+	if (s->kind == TY_REG_COUNTER)
+		snprintf(buf, n, "values %" PRId64 " to %" PRId64 ", last %" PRId64, s->min, s->max,
+			 s->last);
+	if (s->unended)
+		k += (size_t)snprintf(buf, n, "%" PRIu64 " without an end", s->unended);
+	if (s->unbegun && k < n)
+		k += (size_t)snprintf(buf + k, n - k, "%s%" PRIu64 " without a begin",
+				      k ? ", " : "", s->unbegun);
+	if (s->lost && k < n)
+		snprintf(buf + k, n - k, "%s%" PRIu64 " unknown because of lost events",
+			 k ? ", " : "", s->lost);
+	return buf;
+}
+
+static const char *instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+
+	return ty_time_digits(r->s->model, r->s->clock, t_ns, 1000, buf);
+}
+
+#define OF(member) offsetof(struct ty_region_stats, member)
+#define LENGTHS                                                                                    \
+	{TY_F_U64, "count", "count", 9, .at = OF(count)},                                          \
+		{TY_F_U64, "timed", NULL, 0, .at = OF(timed)},                                     \
+		{TY_F_DURATION, "p50_ns", "p50", 9, .at = OF(p50_ns)},                             \
+		{TY_F_DURATION, "p90_ns", "p90", 9, .at = OF(p90_ns)},                             \
+		{TY_F_DURATION, "p99_ns", "p99", 9, .at = OF(p99_ns)},                             \
+		{TY_F_DURATION, "max_ns", "max", 9, .at = OF(max_ns)},                             \
+		{TY_F_DURATION, "total_ns", "total", 9, .at = OF(total_ns)},                       \
+		{TY_F_DURATION, "self_ns", "self", 9, .at = OF(self_ns)},                          \
+		{TY_F_U64, "without_end", NULL, 0, .at = OF(unended)},                             \
+		{TY_F_U64, "without_begin", NULL, 0, .at = OF(unbegun)},                           \
+		{TY_F_U64, "lost", NULL, 0, .at = OF(lost)},                                       \
+	{                                                                                          \
+		TY_F_TEXT, NULL, "", 0, .text = unknown                                            \
+	}
+
+static const struct ty_field name_fields[] = {{TY_F_TEXT, "name", "name", -24, .text = name},
+					      {TY_F_TEXT, "kind", "kind", -8, .text = kind_name},
+					      LENGTHS,
+					      {TY_F_U32, "threads", NULL, 0, .at = OF(threads)},
+					      {.type = TY_F_END}};
+static const struct ty_field thread_fields[] = {
+	{TY_F_TEXT, "thread", "thread", -24, .text = thread},
+	{TY_F_TEXT, "kind", "kind", -8, .text = kind_name},
+	LENGTHS,
+	{.type = TY_F_END}};
+
+static void beside(const struct ty_report *r, FILE *f)
+{
+	const struct ty_outlier *o = &r->regions.beside;
+	char d[TY_DURATION_MAX], d2[TY_DURATION_MAX], at[TY_TIME_MAX];
+	char text[sizeof(o->rows->row)];
+
+	fprintf(f, "\nthe slowest: %s at %s, ", ty_fmt_duration(o->slow_ns, d),
+		instant(r, o->slow_start_ns, at, sizeof(at)));
+	fprintf(f, "beside a median one: %s at %s\n", ty_fmt_duration(o->median_ns, d),
+		instant(r, o->median_start_ns, at, sizeof(at)));
+	for (uint32_t k = 0; k < o->n && k < ROWS_SHOWN; k++) {
+		const struct ty_outlier_row *q = &o->rows[k];
+
+		memcpy(text, q->row, sizeof(text));
+		ty_plain(text, strlen(text));
+		fprintf(f, "  %9s %9s  %s\n", q->slow_ns ? ty_fmt_duration(q->slow_ns, d) : "-",
+			q->median_ns ? ty_fmt_duration(q->median_ns, d2) : "-", text);
+	}
+	if (o->n > ROWS_SHOWN)
+		fprintf(f, "  and %u rows that differ less\n", o->n - ROWS_SHOWN);
+}
+
+void ty_regions_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_field_ctx c = {r, instant};
+	const struct ty_region_report *q = &r->regions;
+
+	if (!q->n && !(r->asked & TY_REP_REGIONS))
+		return;
+	fputs("regions of user code (whole lengths, where begin and end are recorded)\n", f);
+	if (!q->n) {
+		fputs("none\n\n", f);
+		return;
+	}
+	ty_fields_head(name_fields, f);
+	for (uint32_t i = 0; i < q->n && i < NAMES_SHOWN; i++)
+		ty_fields_text(name_fields, &c, &q->v[i], f);
+	if (q->n > NAMES_SHOWN)
+		fprintf(f, "and %u more names (--json has all)\n", q->n - NAMES_SHOWN);
+	if (q->left_out)
+		fprintf(f,
+			"%" PRIu64 " regions are not counted: too many. Narrow the recording, or "
+			"give more --memory\n",
+			q->left_out);
+	if (q->by_thread_n) {
+		putc('\n', f);
+		ty_fields_head(thread_fields, f);
+	}
+	for (uint32_t i = 0; i < q->by_thread_n && i < THREADS_SHOWN; i++)
+		ty_fields_text(thread_fields, &c, &q->by_thread[i], f);
+	if (q->by_thread_n > THREADS_SHOWN)
+		fprintf(f, "and %u more threads (--json has all)\n",
+			q->by_thread_n - THREADS_SHOWN);
+	if (q->beside.n)
+		beside(r, f);
+	putc('\n', f);
+}
+
+void ty_regions_json(const struct ty_report *r, struct ty_json *j)
+{
+	const struct ty_field_ctx c = {r, instant};
+	const struct ty_region_report *q = &r->regions;
+	const struct ty_outlier *o = &q->beside;
+
+	ty_json_object(j, "regions");
+	ty_json_u64(j, "left_out", q->left_out);
+	ty_json_array(j, "names");
+	for (uint32_t i = 0; i < q->n; i++) {
+		ty_json_object(j, NULL);
+		ty_fields_json(name_fields, &c, &q->v[i], j);
+		if (q->v[i].kind == TY_REG_COUNTER) {
+			ty_json_i64(j, "min", q->v[i].min);
+			ty_json_i64(j, "max", q->v[i].max);
+			ty_json_i64(j, "last", q->v[i].last);
+		}
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	if (q->by_thread) {
+		ty_json_array(j, "by_thread");
+		for (uint32_t i = 0; i < q->by_thread_n; i++) {
+			ty_json_object(j, NULL);
+			ty_fields_json(thread_fields, &c, &q->by_thread[i], j);
+			ty_json_end_object(j);
+		}
+		ty_json_end_array(j);
+	}
+	if (o->n) {
+		ty_json_object(j, "slowest");
+		ty_json_u64(j, "slow_start_ns", o->slow_start_ns);
+		ty_json_u64(j, "slow_ns", o->slow_ns);
+		ty_json_u64(j, "median_start_ns", o->median_start_ns);
+		ty_json_u64(j, "median_ns", o->median_ns);
+		ty_json_array(j, "rows");
+		for (uint32_t k = 0; k < o->n; k++) {
+			ty_json_object(j, NULL);
+			ty_json_str(j, "row", o->rows[k].row);
+			ty_json_u64(j, "slow_ns", o->rows[k].slow_ns);
+			ty_json_u64(j, "median_ns", o->rows[k].median_ns);
+			ty_json_end_object(j);
+		}
+		ty_json_end_array(j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_object(j);
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# Regions of user code (tarry.h, lines of trace_marker), functions (--span) and static probes (--usdt):
+# all found, statistics exact to the time stamps of the trace, nothing left behind.
+set -u
+. "$(dirname "$0")/await.bash"
+. "$(dirname "$0")/tap.bash"
+tracing=/sys/kernel/tracing
+if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
+	skip "regions" "recording needs root and the program"
+	exit 0
+fi
+if [ ! -w $tracing/uprobe_events ]; then
+	skip "regions" "this kernel has no uprobes"
+	exit 0
+fi
+top=$PWD
+dir=$(mktemp -d)
+cd "$dir" || exit 1
+held=
+cleanup() {
+	[ -z "$held" ] || { kill "$held" && wait "$held"; } 2>/dev/null
+	cd / && rm -rf "$dir"
+}
+trap cleanup EXIT
+left() { grep -c "tarry_$1" $tracing/uprobe_events; } # PID: its probes
+mkdir 'a b:c'
+cp "$PROGRAMS/regions" 'a b:c/regions'
+
+# A path that the kernel's list of probes could not hold.
+"$TARRY" record -q -o t.dat --span work@'a b:c/regions' 'a b:c/regions' >truth 2>rec.log
+check "a command with regions is recorded" $? "$(cat rec.log)"
+"$TARRY" report t.dat --json >r.json && "$TARRY" dump t.dat events --json >e.json
+judge "200 regions: every one found, lengths between those of the program and the time stamps" <<'P'
+import json
+r = {x["name"]: x for x in json.load(open("r.json"))["regions"]["names"]}
+for line in open("truth"):
+    name, n, least, most = line.split()
+    x = r[name]
+    assert x["count"] == x["timed"] == int(n) == 40, x
+    assert x["p50_ns"] <= x["p90_ns"] <= x["p99_ns"] <= x["max_ns"] <= int(most), (x, line)
+    assert x["total_ns"] <= int(most) * 40
+    assert not (x["without_end"] or x["without_begin"] or x["lost"])
+assert r["load"]["p50_ns"] >= 70000 and r["parse"]["p50_ns"] >= 20000
+assert r["handoff"]["kind"] == r["request"]["kind"] == "async"
+assert r["handoff"]["threads"] == 1
+assert r["sum"]["kind"] == "counter" and r["sum"]["last"] == r["sum"]["max"] == sum(range(40)) + 280
+assert r["all done"]["kind"] == "instant" and r["all done"]["p50_ns"] is None
+w = r["work"]
+assert w["kind"] == "function" and w["timed"] == 40 and w["p50_ns"] >= 20000, w
+P
+judge "percentiles, totals and self times are those of the recorded time stamps" <<'P'
+import json, re
+stack, found, opened = {}, {}, {}
+for line in open("e.json"):
+    e = json.loads(line)
+    if not e["event"].startswith(("region_", "span_")): continue
+    f = e.get("info", "") + " " + " ".join(f"{k}={v}" for k, v in e.get("fields", {}).items())
+    kind = int(re.search(r"kind=(\d+)", f)[1]); name = re.search(r'name="?([^"]*?)"?( value|$)', f)[1]
+    value = int(re.search(r"value=(-?\d+)", f)[1]); t = e["ts_ns"]; s = stack.setdefault(e["tid"], [])
+    if kind in (1, 7): s.append([name, t, 0])
+    elif kind in (2, 8):
+        n, from_, inside = s.pop()
+        found.setdefault(n, []).append((t - from_, t - from_ - inside))
+        if s: s[-1][2] += t - from_
+    elif kind == 5: opened[name, value] = t
+    elif kind == 6:
+        d = t - opened.pop((name, value)); found.setdefault(name, []).append((d, d))
+r = {x["name"]: x for x in json.load(open("r.json"))["regions"]["names"]}
+assert len(found) == 6, found.keys()
+for name, v in found.items():
+    v.sort(); x = r[name]; n = len(v)
+    rank = lambda p: v[-(-p * n // 100) - 1][0]
+    want = [n, rank(50), rank(90), rank(99), v[-1][0], sum(a for a, _ in v), sum(b for _, b in v)]
+    got = [x[k] for k in ("timed", "p50_ns", "p90_ns", "p99_ns", "max_ns", "total_ns", "self_ns")]
+    assert want == got, (name, want, got)
+P
+"$TARRY" report t.dat regions parse >one.txt
+grep -q 'the slowest: .* beside a median one: ' one.txt && grep -q 'on CPU in user mode' one.txt
+check "one region in depth: its threads, the slowest beside a median one" $? "$(cat one.txt)"
+"$TARRY" report t.dat regions nothing >out 2>&1
+is "an unknown name is an error" "1 tarry: t.dat: no region is called 'nothing' in this window (tarry report FILE regions lists the names)" "$? $(cat out)"
+
+# Attached, with a region that is open; then killed by force, and swept by the next recorder.
+mkfifo in
+"$PROGRAMS/regions" wait <in >up &
+held=$!
+exec 8>in
+await 10 test -s up
+"$TARRY" record -q -o p.dat -p $held 2>p.log &
+rec=$!
+await 30 recording "$rec" p.dat
+echo go >&8
+await 10 test "$(wc -l <up)" -ge 6 || await 10 eval '[ "$(wc -l <up)" -ge 6 ]'
+kill -INT $rec && wait $rec
+"$TARRY" report p.dat --json >p.json
+judge "-p: a running process, too; what was open before has no length" <<'P'
+import json
+r = json.load(open("p.json"))["regions"]["names"]
+x = {x["name"]: x for x in r}
+for k in ("round", "load", "parse", "request", "handoff"): assert x[k]["timed"] == 40, x[k]
+assert x[None]["without_begin"] == 1 and x[None]["timed"] == 0 and x[None]["max_ns"] is None, x[None]
+P
+"$TARRY" record -q -o k.dat -p $held 2>k.log &
+rec=$!
+await 30 recording "$rec" k.dat
+is "while it records there is a probe" 1 "$(left $rec)"
+kill -KILL $rec
+wait $rec 2>/dev/null
+"$TARRY" record -q -o m.dat sh -c "echo 'B|1|shell region' >$tracing/trace_marker; sleep 0.01; echo 'E|1' >$tracing/trace_marker" 2>m.log
+is "the next recorder removes what a killed one left" 0 "$(left $rec)"
+if [ -e $tracing/options/copy_trace_marker ]; then
+	"$TARRY" report m.dat regions >m.txt
+	grep -Eq '^shell region  .*region .* 1  ' m.txt
+	check "lines of a shell in trace_marker are regions" $? "$(cat m.txt m.log)"
+else
+	skip "lines of a shell in trace_marker are regions" "this kernel does not copy them into instances"
+fi
+
+# The static probe of tarry.h itself, as any other; with its arguments.
+"$TARRY" record -q -o u.dat --regions off --usdt tarry:region "$PROGRAMS/regions" >/dev/null 2>u.log
+"$TARRY" report u.dat regions >u.txt
+grep -Eq '^tarry/region +instant +441 ' u.txt
+check "--usdt: each time the probe was passed" $? "$(cat u.log u.txt)"
+"$TARRY" dump u.dat events | grep -q 'usdt_0: .*arg1=1 .*arg3=0'
+check "--usdt: with its arguments" $? "$("$TARRY" dump u.dat events | grep usdt | head -3)"
+"$TARRY" record -q -o x.dat --usdt no:such true >out 2>&1
+is "a static probe that nobody has is an error" 1 "$?"
+grep -q 'usdt no:such: .* has no such probe' out
+check "which says so" $? "$(cat out)"
+"$TARRY" record -q -o x.dat --span nowhere@"$PROGRAMS/regions" true >out 2>&1
+is "a function that is not there is an error" 1 "$?"
+grep -q "span: .*/regions has no function 'nowhere'" out
+check "which says so, too" $? "$(cat out)"
+is "nothing is left in the list of probes" 0 "$(left '')"
+
+# The header elsewhere: C++, and what it costs a program that is not recorded is no system call.
+cat >x.cc <<'C'
+#include "tarry.h"
+int main() { tarry::region r("scope"); { tarry::region inner("inner"); } return tarry_recording() ? 3 : 4; }
+C
+if command -v g++ >/dev/null && g++ -std=c++11 -Wall -Wextra -Werror -pedantic -I"$top/include" -o x x.cc 2>cc.log; then
+	"$TARRY" record -q -o x.dat ./x
+	is "C++: the program knows that it is recorded" 3 $?
+	./x
+	is "and that it is not" 4 $?
+	"$TARRY" report x.dat regions >x.txt
+	grep -Eq '^scope +region +1 ' x.txt && grep -Eq '^inner +region +1 ' x.txt
+	check "C++: regions are blocks" $? "$(cat x.txt)"
+else
+	skip "C++" "no C++ compiler: $(head -1 cc.log 2>/dev/null)"
+fi
+echo "1..$n"
+exit $bad

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions of user code: pairing, nesting, losses, lines of trace_marker, and their statistics. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_model.h"
+#include "region_stats.h"
+
+static void at(uint64_t ts, int tid, uint32_t kind, const char *name, int64_t value)
+{
+	struct ty_event ev = {.ts_ns = ts, .tid = tid, .kind = TY_EV_REGION, .id = 30};
+
+	ev.u.region.kind = kind;
+	ev.u.region.name = name;
+	ev.u.region.value = value;
+	ty_mx_feed(ev);
+}
+
+static void line(uint64_t ts, int tid, const char *text)
+{
+	struct ty_event ev = {.ts_ns = ts, .tid = tid, .kind = TY_EV_PRINT, .id = 31};
+
+	ev.u.print.text = text;
+	ty_mx_feed(ev);
+}
+
+/* All regions as "name:start-end(self)@lane" with letters for flags, in the model's order. */
+static const char *text(const struct ty_model *m)
+{
+	static char out[2048];
+	size_t k = 0;
+
+	*out = 0;
+	for (uint32_t i = 0; i < ty_model_regions(m); i++) {
+		struct ty_region r = ty_model_region(m, i);
+
+		k += (size_t)snprintf(
+			out + k, sizeof(out) - k, "%s%s:%d-%d(%d)@%x%s%s%s%s%s", k ? " " : "",
+			ty_model_str(m, r.name), (int)r.start_ns, (int)r.end_ns, (int)r.self_ns,
+			r.lane, r.flags & TY_RGN_OPEN ? "o" : "", r.flags & TY_RGN_ENDED ? "e" : "",
+			r.flags & TY_RGN_LOST ? "l" : "", r.flags & TY_RGN_BEFORE ? "b" : "",
+			r.flags & TY_RGN_UNMATCHED ? "u" : "");
+	}
+	return out;
+}
+
+static void start(void)
+{
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 100, 0, R, 5);
+}
+
+static void nested(void **state)
+{
+	start();
+	at(110, 5, TY_REG_BEGIN, "a", 0);
+	at(120, 5, TY_REG_BEGIN, "b", 0);
+	at(130, 5, TY_REG_END, "", 0);
+	at(131, 5, TY_REG_COUNTER, "n", -7);
+	at(140, 5, TY_REG_BEGIN, "b", 0);
+	at(145, 5, TY_REG_BEGIN, "c", 0);
+	at(150, 5, TY_REG_END, "", 0);
+	at(160, 5, TY_REG_END, "", 0);
+	at(170, 5, TY_REG_END, "", 0);
+	at(180, 5, TY_REG_INSTANT, "i", 0);
+	assert_string_equal(text(ty_mx_end()),
+			    "a:110-170(30)@0 b:120-130(10)@1 b:140-160(15)@1 c:145-150(5)@2 "
+			    "n:131-131(0)@4000 i:180-180(0)@4000");
+	ty_mx_drop();
+}
+
+/* Two of one name and id: the end is of the younger. Another process's id is another. */
+static void by_id(void **state)
+{
+	start();
+	at(110, 5, TY_REG_ASYNC_BEGIN, "r", 1);
+	at(120, 5, TY_REG_ASYNC_BEGIN, "r", 2);
+	at(125, 5, TY_REG_ASYNC_BEGIN, "r", 1);
+	at(130, 5, TY_REG_ASYNC_END, "r", 2);
+	at(135, 5, TY_REG_ASYNC_BEGIN, "s", 1);
+	at(140, 5, TY_REG_ASYNC_END, "r", 1);
+	at(150, 6, TY_REG_ASYNC_END, "r", 1);
+	at(160, 5, TY_REG_ASYNC_END, "r", 1);
+	at(170, 5, TY_REG_INSTANT, "", 0);
+	assert_string_equal(text(ty_mx_end()),
+			    "r:110-160(50)@400 r:120-130(10)@401 s:135-170(35)@401o "
+			    "r:125-140(15)@402 :170-170(0)@4000 r:150-150(0)@4000b");
+	ty_mx_drop();
+}
+
+static void unbalanced(void **state)
+{
+	start();
+	at(110, 5, TY_REG_END, "", 0); /* began before the recording */
+	at(120, 5, TY_REG_BEGIN, "a", 0);
+	at(130, 5, TY_REG_END, "", 0);
+	at(140, 5, TY_REG_END, "", 0); /* one too many */
+	at(150, 5, TY_REG_BEGIN, "open", 0);
+	at(160, 5, 99, "no such kind", 0);
+	ty_mx_event(0, 200, 5, TY_EV_OTHER);
+	assert_string_equal(text(ty_mx_end()), "a:120-130(10)@0 open:150-200(50)@0o "
+					       ":110-110(0)@4000b :140-140(0)@4000u");
+	ty_mx_drop();
+}
+
+static void over_a_loss(void **state)
+{
+	start();
+	at(110, 5, TY_REG_BEGIN, "a", 0);
+	at(115, 5, TY_REG_ASYNC_BEGIN, "r", 1);
+	ty_mx_gap(1, 120, 130, 3);
+	at(140, 5, TY_REG_END, "", 0);
+	at(150, 5, TY_REG_BEGIN, "b", 0);
+	at(160, 5, TY_REG_END, "", 0);
+	at(170, 5, TY_REG_END, "", 0); /* nothing was lost since the last one */
+	assert_string_equal(text(ty_mx_end()), "a:110-120(10)@0l b:150-160(10)@0 r:115-120(5)@400l "
+					       ":140-140(0)@4000l :170-170(0)@4000u");
+	ty_mx_drop();
+}
+
+/* g is left by longjmp: f's return ends it, too, without a length. */
+static void functions(void **state)
+{
+	start();
+	at(110, 5, TY_REG_CALL, "f", 42);
+	at(120, 5, TY_REG_BEGIN, "a", 0);
+	at(130, 5, TY_REG_CALL, "g", 0);
+	at(150, 5, TY_REG_RETURN, "f", 0);
+	at(160, 5, TY_REG_END, "", 0);
+	at(170, 5, TY_REG_RETURN, "h", 0);
+	assert_string_equal(text(ty_mx_end()),
+			    "f:110-150(10)@0 a:120-160(20)@1 g:130-150(20)@2u h:170-170(0)@4000u");
+	ty_mx_drop();
+}
+
+static void lines(void **state)
+{
+	start();
+	line(110, 5, "B|5|two words|and a bar\n");
+	line(115, 5, "C|5|queue|12\n");
+	line(116, 5, "C|5|queue|12 apples\n");
+	line(117, 5, "tarry_clock realtime_ns=1\n");
+	line(118, 5, "S|5|req|77");
+	line(119, 5, "");
+	line(120, 5, "B|no name");
+	line(121, 5, "Everything else");
+	line(125, 5, "F|5|req|77");
+	line(130, 5, "E|5\n");
+	line(131, 5, "I|5|now\n");
+	line(140, 5, "B|5|x");
+	line(150, 5, "E");
+	assert_string_equal(text(ty_mx_end()), "two words|and a bar:110-130(20)@0 x:140-150(10)@0 "
+					       "req:118-125(7)@400 queue:115-115(0)@4000 "
+					       "now:131-131(0)@4000");
+	ty_mx_drop();
+}
+
+static void exec_ends(void **state)
+{
+	struct ty_event ev = {.ts_ns = 150, .tid = 5, .kind = TY_EV_EXEC, .id = 9};
+
+	start();
+	at(110, 5, TY_REG_BEGIN, "a", 0);
+	ev.u.exec.tid = ev.u.exec.old_tid = 5;
+	ev.u.exec.filename = "x";
+	ty_mx_feed(ev);
+	at(160, 5, TY_REG_BEGIN, "b", 0);
+	at(170, 5, TY_REG_END, "", 0);
+	assert_string_equal(text(ty_mx_end()), "a:110-150(40)@0e b:160-170(10)@0");
+	ty_mx_drop();
+}
+
+/* Deeper than is kept: ends match their begins all the same. */
+static void deep(void **state)
+{
+	const struct ty_model *m;
+
+	start();
+	at(110, 5, TY_REG_BEGIN, "outer", 0);
+	for (unsigned i = 0; i < 1500; i++)
+		at(111 + i, 5, TY_REG_BEGIN, "in", 0);
+	for (unsigned i = 0; i < 1500; i++)
+		at(3000 + i, 5, TY_REG_END, "", 0);
+	at(5000, 5, TY_REG_END, "", 0);
+	m = ty_mx_end();
+	assert_int_equal(ty_model_regions(m), 1000);
+	assert_int_equal(ty_model_summary(m)->regions_left_out, 501);
+	assert_int_equal(ty_model_region(m, 0).end_ns, 5000);
+	assert_int_equal(ty_model_region(m, 0).flags, 0);
+	ty_mx_drop();
+}
+
+/* 200 regions of 1..200 ns, and one that does not end: percentiles by nearest rank. */
+static void statistics(void **state)
+{
+	struct ty_region_report r;
+	struct ty_explain x = {0};
+	struct ty_window w = {.to_ns = UINT64_MAX};
+	uint64_t ts = 1000;
+
+	start();
+	for (unsigned i = 1; i <= 200; i++) {
+		unsigned length = i * 77 % 201; /* each length once */
+
+		at(ts, 5, TY_REG_BEGIN, "work", 0);
+		at(ts + length, 5, TY_REG_END, "", 0);
+		ts += 500;
+	}
+	at(ts, 5, TY_REG_BEGIN, "work", 0);
+	at(ts + 1, 6, TY_REG_COUNTER, "q", 3);
+	at(ts + 2, 6, TY_REG_COUNTER, "q", -4);
+	x.m = ty_mx_end();
+	assert_int_equal(ty_region_report_find(&x, &w, NULL, &r), 0);
+	assert_int_equal(r.n, 2);
+	assert_string_equal(ty_model_str(x.m, r.v[0].name), "work");
+	assert_int_equal(r.v[0].count, 201);
+	assert_int_equal(r.v[0].timed, 200);
+	assert_int_equal(r.v[0].unended, 1);
+	assert_int_equal(r.v[0].p50_ns, 100);
+	assert_int_equal(r.v[0].p90_ns, 180);
+	assert_int_equal(r.v[0].p99_ns, 198);
+	assert_int_equal(r.v[0].max_ns, 200);
+	assert_int_equal(r.v[0].total_ns, 200 * 201 / 2);
+	assert_int_equal(r.v[1].kind, TY_REG_COUNTER);
+	assert_true(r.v[1].p50_ns == UINT64_MAX);
+	assert_int_equal(r.v[1].min, -4);
+	assert_int_equal(r.v[1].max, 3);
+	assert_int_equal(r.v[1].last, -4);
+	ty_region_report_fini(&r);
+	assert_int_equal(ty_region_report_find(&x, &w, "work", &r), 0);
+	assert_int_equal(r.by_thread_n, 1);
+	assert_int_equal(r.beside.slow_ns, 200);
+	assert_int_equal(r.beside.median_ns, 100);
+	ty_region_report_fini(&r);
+	assert_int_equal(ty_region_report_find(&x, &w, "none", &r), -TY_ENOTFOUND);
+	ty_region_report_fini(&r);
+	/* The first two only: [1000, 1600). */
+	w.to_ns = 1600;
+	assert_int_equal(ty_region_report_find(&x, &w, NULL, &r), 0);
+	assert_int_equal(r.v[0].count, 2);
+	ty_region_report_fini(&r);
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nested),     cmocka_unit_test(by_id),
+		cmocka_unit_test(unbalanced), cmocka_unit_test(over_a_loss),
+		cmocka_unit_test(functions),  cmocka_unit_test(lines),
+		cmocka_unit_test(exec_ends),  cmocka_unit_test(deep),
+		cmocka_unit_test(statistics),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
