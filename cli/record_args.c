@@ -545,7 +545,7 @@ static int add_span(struct ty_record_args *a, const char *text, struct ty_err *e
 	struct stat st;
 	size_t n = strcspn(text, "@");
 
-	if (n > TY_PROBE_NAME || !is_plain(text, n) || memchr(text, ':', n))
+	if (n > TY_PROBE_NAME || !is_plain(text, n))
 		return wrong(err, "--span '%s' is not FUNC@FILE, as in --span main@/usr/bin/env",
 			     text);
 	snprintf(p.name, sizeof(p.name), "%.*s", (int)n, text);

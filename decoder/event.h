@@ -190,7 +190,8 @@ struct ty_event {
 		struct {
 			uint32_t kind; /* enum ty_region_kind */
 			int64_t value;
-			const char *name; /* into data, NUL-terminated; "" when damaged */
+			const char *name; /* into data or the formats, NUL-terminated; "" when
+					     damaged */
 		} region;
 	} u;
 };

@@ -14,6 +14,7 @@
 
 #include "format_text.h"
 #include "formats_priv.h"
+#include "key_value.h"
 #include "checked_read.h"
 #include "trace.h"
 
@@ -211,6 +212,18 @@ static void set_states(struct ty_fmt_entry *e)
 		e->plain_states &= e->state_of_bit[i] == 1u << i;
 }
 
+/* What the recorder noted of a probe of its own: "probe=EVENT NAME". NULL: out of memory. */
+static const char *probe_label(struct ty_formats *f, const char *event)
+{
+	const char *text = ty_trace_section(f->trace, TY_SEC_MACHINE).s, *v;
+	size_t n, k = strlen(event);
+
+	while (ty_key_next(&text, "probe", &v, &n))
+		if (n > k && !memcmp(v, event, k) && v[k] == ' ')
+			return keep(f, v + k + 1, n - k - 1);
+	return "";
+}
+
 /* Fields into e; those of known kinds into slots. Field lines that make no sense are left out. */
 static int add_fields(struct ty_formats *f, struct ty_fmt_entry *e)
 {
@@ -367,6 +380,10 @@ int ty_formats_new(const struct ty_trace *trace, struct ty_formats **out, struct
 		}
 		e.kind = kind_of(e.system, e.name);
 		r = add_fields(f, &e);
+		if (!r && e.kind == TY_EV_REGION && !e.slot[2].size) {
+			e.label = probe_label(f, e.name);
+			r = e.label ? 0 : -TY_ENOMEM;
+		}
 		if (!r && (vec_push(&f->hot, hot_of(f, &e)) || vec_push(&f->entries, e))) {
 			free(e.fields);
 			r = -TY_ENOMEM;

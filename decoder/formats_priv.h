@@ -58,6 +58,7 @@ struct ty_fmt_entry {
 	struct ty_ft_field *fields; /* without the common ones; names NUL-terminated */
 	unsigned nfields;
 	struct tep_event *tep;
+	const char *label; /* REGION: the name of what is probed, where the record has none */
 };
 
 struct ty_formats {

@@ -114,6 +114,8 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 			 r->set.items.v[i].event);
 		ty_fact(&b, "event", text);
 	}
+	if (r->probes.labels.len)
+		ty_buf_add(&b, r->probes.labels.p, r->probes.labels.len);
 	for (size_t i = 0; i < r->set.skipped.n; i++)
 		ty_fact(&b, "skipped", r->set.skipped.v[i]);
 	ty_rec_self_test_wait(r);

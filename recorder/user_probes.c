@@ -50,12 +50,14 @@ static int put_line(const char *root, const char *line)
 	return n == (ssize_t)strlen(line) ? 0 : -1;
 }
 
-static int probe(struct ty_user_probes *u, const char *event, bool first, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+static int probe(struct ty_user_probes *u, const char *event, const char *label, const char *fmt,
+		 ...) __attribute__((format(printf, 4, 5)));
 
-/* Define one probe of an event; `first`: of a new event, which goes into the set. 0; -TY_ESYS with
- * errno; -TY_ENOMEM. */
-static int probe(struct ty_user_probes *u, const char *event, bool first, const char *fmt, ...)
+/* Define one probe of an event. label: of a new event, which goes into the set: what its records
+ * are called, "" where they say it; NULL: the event is there. 0; -TY_ESYS with errno; -TY_ENOMEM.
+ */
+static int probe(struct ty_user_probes *u, const char *event, const char *label, const char *fmt,
+		 ...)
 {
 	char line[LINE_MAX_];
 	va_list ap;
@@ -70,8 +72,12 @@ static int probe(struct ty_user_probes *u, const char *event, bool first, const 
 	}
 	if (put_line(u->root, line))
 		return -TY_ESYS;
-	u->events += first;
-	return first ? ty_event_set_add(u->set, u->group, event) : 0;
+	if (!label)
+		return 0;
+	u->events++;
+	if (*label)
+		ty_buf_addf(&u->labels, "probe=%s %s\n", event, label);
+	return u->labels.failed ? -TY_ENOMEM : ty_event_set_add(u->set, u->group, event);
 }
 
 static bool is_new(struct ty_user_probes *u, const struct stat *st)
@@ -103,16 +109,17 @@ static int add_region(struct ty_user_probes *u, int fd, const struct ty_sdt *s, 
 	if (first)
 		snprintf(event, TY_PROBE_GROUP, "region_%u", u->events);
 	place(at, sizeof(at), fd, s);
-	return probe(u, event, first, "p:%s/%s %s kind=%s:u32 name=+0(%s):string value=%s:s64",
-		     u->group, event, at, arg_of[0], arg_of[1], arg_of[2]);
+	return probe(u, event, first ? "" : NULL,
+		     "p:%s/%s %s kind=%s:u32 name=+0(%s):string value=%s:s64", u->group, event, at,
+		     arg_of[0], arg_of[1], arg_of[2]);
 }
 
 /* Another program's static probe: an instant; each place is an event of its own, as the arguments
  * may lie elsewhere. */
 static int add_usdt(struct ty_user_probes *u, int fd, const struct ty_sdt *s)
 {
-	char event[TY_PROBE_GROUP], at[96], fetch[128], value[160] = "value=\\0:s64",
-							more[600] = "";
+	char event[TY_PROBE_GROUP], label[2 * TY_SDT_NAME], at[96], fetch[128],
+		value[160] = "value=\\0:s64", more[600] = "";
 	const char *args = s->args;
 	size_t used = 0;
 	int r;
@@ -129,8 +136,9 @@ static int add_usdt(struct ty_user_probes *u, int fd, const struct ty_sdt *s)
 	}
 	snprintf(event, sizeof(event), "usdt_%u", u->events);
 	place(at, sizeof(at), fd, s);
-	return probe(u, event, true, "p:%s/%s %s kind=\\%d:u32 name=\\\"%s/%s\":string %s%s",
-		     u->group, event, at, INSTANT, s->provider, s->name, value, more);
+	snprintf(label, sizeof(label), "%s:%s", s->provider, s->name);
+	return probe(u, event, label, "p:%s/%s %s kind=\\%d:u32 %s%s", u->group, event, at, INSTANT,
+		     value, more);
 }
 
 /* NULL: any. */
@@ -253,18 +261,17 @@ static int add_span(struct ty_user_probes *u, const struct ty_span_point *s, str
 	if (fd < 0)
 		return ty_fail_errno(err, "--span %s: cannot open %s", s->name, s->path);
 	snprintf(in, sizeof(in), "span_%u_entry", u->events);
-	r = probe(u, in, true,
+	r = probe(u, in, s->name,
 		  "p:%s/%s /proc/self/fd/%d:%#" PRIx64
-		  " kind=\\%d:u32 name=\\\"%s\":string value=%s:s64 arg2=%s:u64 arg3=%s:u64 "
+		  " kind=\\%d:u32 value=%s:s64 arg2=%s:u64 arg3=%s:u64 "
 		  "arg4=%s:u64 arg5=%s:u64 arg6=%s:u64",
-		  u->group, in, fd, s->offset, SPAN_ENTRY, s->name, arg_of[0], arg_of[1], arg_of[2],
+		  u->group, in, fd, s->offset, SPAN_ENTRY, arg_of[0], arg_of[1], arg_of[2],
 		  arg_of[3], arg_of[4], arg_of[5]);
 	snprintf(out, sizeof(out), "span_%u_return", u->events);
 	if (!r)
-		r = probe(u, out, true,
-			  "r:%s/%s /proc/self/fd/%d:%#" PRIx64
-			  " kind=\\%d:u32 name=\\\"%s\":string value=$retval:s64",
-			  u->group, out, fd, s->offset, SPAN_RETURN, s->name);
+		r = probe(u, out, s->name,
+			  "r:%s/%s /proc/self/fd/%d:%#" PRIx64 " kind=\\%d:u32 value=$retval:s64",
+			  u->group, out, fd, s->offset, SPAN_RETURN);
 	if (r == -TY_ESYS)
 		ty_fail(err, TY_ESYS, TY_NO_OFFSET,
 			"--span %s@%s: the kernel refuses the probe: %s", s->name, s->path,
@@ -316,6 +323,7 @@ int ty_user_probes_define(struct ty_user_probes *u, const char *root,
 	snprintf(u->group, sizeof(u->group), GROUP "%d_%" PRIu64, (int)getpid(),
 		 ty_proc_start_ticks(getpid()));
 	u->set = set;
+	ty_buf_init(&u->labels, 4u << 20);
 	snprintf(path, sizeof(path), "%s/" LIST, root);
 	if (access(path, W_OK)) {
 		if (!o->spans_n && !o->usdt_n && !o->files_n)
@@ -379,6 +387,7 @@ void ty_user_probes_remove(struct ty_user_probes *u)
 	if (u->events)
 		remove_events(u->root, u->group);
 	u->events = 0;
+	ty_buf_fini(&u->labels);
 }
 
 unsigned ty_user_probes_sweep(const char *root)

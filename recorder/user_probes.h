@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "buf.h"
 #include "event_set.h"
 #include "proc_snapshot.h"
 #include "sdt_notes.h"
@@ -45,6 +46,8 @@ struct ty_user_probes {
 	unsigned events; /* defined; 0: nothing is to be removed */
 	unsigned usdt_found;
 	struct ty_event_set *set;
+	struct ty_buf labels; /* "probe=EVENT NAME" lines of TY_SEC_MACHINE: what the event's
+				 records are called, where they do not say it */
 	VEC(struct ty_user_file {
 		dev_t dev;
 		ino_t ino;

@@ -55,7 +55,7 @@ for line in open("e.json"):
     e = json.loads(line)
     if not e["event"].startswith(("region_", "span_")): continue
     f = e.get("info", "") + " " + " ".join(f"{k}={v}" for k, v in e.get("fields", {}).items())
-    kind = int(re.search(r"kind=(\d+)", f)[1]); name = re.search(r'name="?([^"]*?)"?( value|$)', f)[1]
+    kind = int(re.search(r"kind=(\d+)", f)[1]); name = e.get("fields", {}).get("name", "work")
     value = int(re.search(r"value=(-?\d+)", f)[1]); t = e["ts_ns"]; s = stack.setdefault(e["tid"], [])
     if kind in (1, 7): s.append([name, t, 0])
     elif kind in (2, 8):
@@ -119,7 +119,7 @@ fi
 # The static probe of tarry.h itself, as any other; with its arguments.
 "$TARRY" record -q -o u.dat --regions off --usdt tarry:region "$PROGRAMS/regions" >/dev/null 2>u.log
 "$TARRY" report u.dat regions >u.txt
-grep -Eq '^tarry/region +instant +441 ' u.txt
+grep -Eq '^tarry:region +instant +441 ' u.txt
 check "--usdt: each time the probe was passed" $? "$(cat u.log u.txt)"
 "$TARRY" dump u.dat events | grep -q 'usdt_0: .*arg1=1 .*arg3=0'
 check "--usdt: with its arguments" $? "$("$TARRY" dump u.dat events | grep usdt | head -3)"
