@@ -40,14 +40,26 @@ static int by_name_thread(const void *pa, const void *pb)
 	       compare(a->region, b->region);
 }
 
-static bool is_chosen(const struct ty_model *m, const struct ty_window *w,
-		      const struct ty_region *r, struct ty_comm_memo *memo)
+static bool touches(const struct ty_window *w, const struct ty_region *r)
+{
+	return r->thread != TY_NONE && r->start_ns < w->to_ns &&
+	       (r->end_ns > w->from_ns || r->start_ns >= w->from_ns);
+}
+
+static bool is_of(const struct ty_model *m, const struct ty_window *w, const struct ty_region *r,
+		  struct ty_comm_memo *memo)
 {
 	bool tid = !w->tids_n;
 
 	for (uint32_t i = 0; !tid && i < w->tids_n; i++)
 		tid = ty_model_tid(m, r->thread, r->start_ns) == w->tids[i];
 	return tid && ty_window_comm(w, m, r->thread, r->start_ns, memo);
+}
+
+bool ty_region_chosen(const struct ty_model *m, const struct ty_window *w,
+		      const struct ty_region *r, struct ty_comm_memo *memo)
+{
+	return touches(w, r) && is_of(m, w, r, memo);
 }
 
 static int choose(const struct ty_explain *x, const struct ty_window *w, const char *name,
@@ -59,8 +71,7 @@ static int choose(const struct ty_explain *x, const struct ty_window *w, const c
 	for (uint32_t i = 0; i < n; i++) {
 		struct ty_region r = ty_model_region(x->m, i);
 
-		if (r.thread == TY_NONE || r.start_ns >= w->to_ns ||
-		    (r.end_ns < w->from_ns || (r.end_ns == w->from_ns && r.start_ns < r.end_ns)))
+		if (!touches(w, &r))
 			continue;
 		if (r.thread != of)
 			memo = (struct ty_comm_memo){0};
@@ -68,7 +79,7 @@ static int choose(const struct ty_explain *x, const struct ty_window *w, const c
 		if (name && strcmp(ty_model_str(x->m, r.name), name) != 0)
 			continue;
 		*known = true;
-		if (!is_chosen(x->m, w, &r, &memo))
+		if (!is_of(x->m, w, &r, &memo))
 			continue;
 		if (vec_push(out, (struct pick){.length_ns = r.end_ns - r.start_ns,
 						.name = r.name,

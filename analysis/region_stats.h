@@ -39,6 +39,9 @@ struct ty_region_report {
 	uint64_t left_out; /* regions that the model does not hold */
 };
 
+/* Does it touch the window, and is its thread chosen? memo: as in window.h, of one thread. */
+bool ty_region_chosen(const struct ty_model *m, const struct ty_window *w,
+		      const struct ty_region *r, struct ty_comm_memo *memo);
 /* All that touch the window, of the threads chosen. name NULL: all names; else by_thread and
  * beside, too; -TY_ENOTFOUND when no region has that name. Cost: a sort of the lengths. fini in any
  * case. */

@@ -11,12 +11,13 @@
 #include <string.h>
 
 static const char head[] =
-	"usage: tarry dump [FILE] [events|syscalls|stacks|memory] [options]\n"
+	"usage: tarry dump [FILE] [events|syscalls|stacks|regions|memory] [options]\n"
 	"       tarry dump [FILE] flow [options]: see tarry dump flow --help\n"
 	"\n"
 	"  events     print each event in time order, as trace-cmd report does (default)\n"
 	"  syscalls   print one line per system call, as strace -f -yy -tt -T does\n"
 	"  stacks     print user stacks of long waits, folded, with microseconds off CPU\n"
+	"  regions    print one line per region of user code, nested ones indented\n"
 	"  memory     print one line per sampled memory access (Arm SPE, or perf mem)\n"
 	"\n";
 static const char tail[] = "Default of --clock: trace for events, wall for syscalls.\n";
@@ -42,6 +43,8 @@ static int take_words(struct args *a, char **words, int n)
 			a->dump = ty_dump_syscalls;
 		else if (last && !strcmp(words[i], "stacks"))
 			a->dump = ty_dump_stacks;
+		else if (last && !strcmp(words[i], "regions"))
+			a->dump = ty_dump_regions;
 		else if (last && !strcmp(words[i], "memory"))
 			a->memory = true;
 		else if (!a->path)
@@ -49,7 +52,7 @@ static int take_words(struct args *a, char **words, int n)
 		else
 			return ty_cli_usage("dump",
 					    "cannot dump %s: give events, syscalls, stacks, "
-					    "memory or flow",
+					    "regions, memory or flow",
 					    words[i]);
 	}
 	if (!a->memory && (a->mem.raw || a->mem.midr))
@@ -73,7 +76,9 @@ static int dump(const struct args *a)
 		r = ty_dump_memory(a->path, &a->mem, &a->sel, stdout, &err);
 	else
 		r = ty_session_open(&s, a->path,
-				    a->dump == ty_dump_stacks ? TY_OPEN_MODEL : TY_OPEN_EVENTS,
+				    a->dump == ty_dump_stacks || a->dump == ty_dump_regions
+					    ? TY_OPEN_MODEL
+					    : TY_OPEN_EVENTS,
 				    a->sel.memory_bytes, &err) ||
 		    ty_session_symfs(&s, &a->mem.roots) ||
 		    ty_select_window(&a->sel, &s, &w, &err) ||

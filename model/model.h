@@ -345,6 +345,10 @@ struct ty_region ty_model_region(const struct ty_model *m, uint32_t i);
  * ty_model_regions() when there is none. */
 uint32_t ty_model_region_from(const struct ty_model *m, uint32_t thread, uint32_t lane,
 			      uint64_t start_ns);
+/* The first region of a lane below TY_LANE_INSTANT that touches [from, to); TY_NONE. Cost:
+ * log(regions). */
+uint32_t ty_model_region_in(const struct ty_model *m, uint32_t thread, uint32_t lane,
+			    uint64_t from_ns, uint64_t to_ns);
 
 /* True when a part of the index file is damaged and reads as empty: results so far may be wrong.
  * Check at the end of the work. */

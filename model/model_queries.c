@@ -467,6 +467,21 @@ uint32_t ty_model_region_from(const struct ty_model *m, uint32_t thread, uint32_
 			       region_before(&m->region[i], thread, lane, start_ns));
 }
 
+uint32_t ty_model_region_in(const struct ty_model *m, uint32_t thread, uint32_t lane,
+			    uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t i = ty_model_region_from(m, thread, lane, from_ns);
+	struct ty_region r;
+
+	if (i) {
+		r = ty_model_region(m, i - 1);
+		if (r.thread == thread && r.lane == lane && r.end_ns > from_ns)
+			return i - 1;
+	}
+	r = ty_model_region(m, i);
+	return r.thread == thread && r.lane == lane && r.start_ns < to_ns ? i : TY_NONE;
+}
+
 uint32_t ty_model_ios(const struct ty_model *m)
 {
 	return m->ios;

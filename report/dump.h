@@ -17,6 +17,10 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 int ty_dump_stacks(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,
 		   FILE *out, struct ty_err *err);
 
+/* Regions of user code, in the order of their begins. With the model. */
+int ty_dump_regions(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,
+		    FILE *out, struct ty_err *err);
+
 /* Opens its file itself. */
 int ty_dump_memory(const char *path, const struct ty_mem_options *o, const struct ty_select *sel,
 		   FILE *out, struct ty_err *err);

@@ -497,6 +497,39 @@ static void cell_line(struct ty_timeline *t, struct lines *l, const struct ty_ce
 	add(line, "; above is the longest");
 }
 
+/* The region under the cursor. */
+static void region_lines(struct ty_timeline *t, struct lines *l, const struct ty_row *row)
+{
+	uint32_t n = (uint32_t)t->lay.cells_w, lane = ty_tracks_lane(row),
+		 c = ty_viewport_column(&t->vp, t->cursor_ns, n);
+	uint64_t from = ty_viewport_edge(&t->vp, c, n), to = ty_viewport_edge(&t->vp, c + 1, n);
+	char len[TY_TIME_MAX], at[TY_TIME_MAX], who[TY_WHO_MAX], *line = next(l);
+	uint32_t i = ty_model_region_in(t->m, row->id, lane, from, to > from ? to : from + 1);
+	struct ty_region r;
+
+	if (i == TY_NONE) {
+		add(line, "no region here");
+		return;
+	}
+	r = ty_model_region(t->m, i);
+	add(line, "%s for %s from %s", ty_model_str(t->m, r.name),
+	    ty_fmt_length(r.end_ns - r.start_ns, len), instant(t, r.start_ns, at));
+	if (r.kind == TY_REG_ASYNC_BEGIN)
+		add(line, ", id %" PRId64, r.value);
+	else
+		add(line, ", %s outside regions within it", ty_fmt_length(r.self_ns, len));
+	if (r.flags & TY_RGN_OPEN)
+		add(line, "; still open %s", the_end(t));
+	if (r.flags & TY_RGN_ENDED)
+		add(line, "; its thread ended, or executed another program, inside it");
+	if (r.flags & TY_RGN_LOST)
+		add(line, "; events were lost: it lasted at least that long");
+	if (r.flags & TY_RGN_UNMATCHED)
+		add(line, "; the function was left without a return");
+	if (r.end_thread != TY_NONE && r.end_thread != r.thread)
+		add(next(l), "ended by %s", ty_timeline_who(t, r.end_thread, r.end_ns, who));
+}
+
 static void head_lines(struct ty_timeline *t, struct lines *l)
 {
 	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
@@ -507,6 +540,10 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 	if (r->kind == TY_ROW_FLOW) {
 		ty_timeline_calls_text(t, r->id, next(l), TY_DETAIL_MAX);
 		ty_timeline_calls_note(t, r->id, next(l), TY_DETAIL_MAX);
+		return;
+	}
+	if (r->kind == TY_ROW_REGIONS) {
+		region_lines(t, l, r);
 		return;
 	}
 	if (ty_row_is_memory(r)) {

@@ -82,6 +82,14 @@ static void row_name(const struct draw *d, char buf[64], char count[16], char ri
 		break;
 	case TY_ROW_CPU_MEMORY:
 	case TY_ROW_MEMORY: snprintf(buf, 64, d->p->utf8 ? "└ memory" : "` memory"); break;
+	case TY_ROW_REGIONS:
+		if (d->r->sub == 0)
+			snprintf(buf, 64, d->p->utf8 ? "└ regions" : "` regions");
+		else if (d->r->sub >= TY_TRACKS_NESTED)
+			snprintf(buf, 64, d->p->utf8 ? "└ async" : "` async");
+		else
+			buf[0] = 0;
+		break;
 	case TY_ROW_SYSCALLS: snprintf(buf, 64, d->p->utf8 ? "└ syscalls" : "` syscalls"); break;
 	default:
 		th = ty_model_thread(d->t->m, d->r->id);
@@ -94,7 +102,8 @@ static void row_name(const struct draw *d, char buf[64], char count[16], char ri
 static void draw_label(const struct draw *d)
 {
 	bool sub = d->r->kind == TY_ROW_SYSCALLS || d->r->kind == TY_ROW_IRQS ||
-		   ty_row_is_memory(d->r) || d->r->kind == TY_ROW_FLOW;
+		   ty_row_is_memory(d->r) || d->r->kind == TY_ROW_FLOW ||
+		   d->r->kind == TY_ROW_REGIONS;
 	int w = d->t->lay.label_w - 1, x = 0, end;
 	struct ty_style st = {0}, dim = ty_palette_role(d->p, TY_ROLE_DIM);
 	char name[64], count[16], right[24];
@@ -345,6 +354,48 @@ static void draw_calls(const struct draw *d, struct ty_track track)
 	}
 }
 
+/* A lane of regions: names where one fills cells; a sign for one in less than a cell, another for
+ * several. What lost events make unknown ends with the sign of a loss. */
+static void draw_regions(const struct draw *d)
+{
+	const struct ty_model *m = d->t->m;
+	uint32_t lane = ty_tracks_lane(d->r);
+	int i = 0;
+
+	while (i < d->n) {
+		uint64_t from = edge(d, i), to = edge(d, whole(d, i) + 1);
+		uint32_t at = ty_model_region_in(m, d->r->id, lane, from, to), next;
+		struct ty_region r;
+		int end = i + 1;
+
+		if (at == TY_NONE) { /* on to the next one's cell */
+			at = ty_model_region_in(m, d->r->id, lane, to, d->t->vp.to_ns);
+			if (at == TY_NONE)
+				break;
+			r = ty_model_region(m, at);
+			end = (int)ty_viewport_column(&d->t->vp, r.start_ns, (uint32_t)d->n);
+			i = end > i ? end : i + 1;
+			continue;
+		}
+		r = ty_model_region(m, at);
+		while (end < d->n && r.end_ns > edge(d, end) &&
+		       edge(d, whole(d, end) + 1) <= r.end_ns)
+			end++;
+		next = ty_model_region_in(m, d->r->id, lane, r.end_ns, to);
+		if (end > i + 1 || (r.start_ns <= from && r.end_ns >= to)) {
+			draw_named(d, i, end, at & 1, ty_model_str(m, r.name),
+				   r.end_ns - r.start_ns);
+			if (r.flags & TY_RGN_LOST && r.end_ns < d->t->vp.to_ns)
+				put(d, end - 1, lost_sign(d));
+		} else if (next != TY_NONE) {
+			put(d, i, ty_glyph_bar(d->p, 8, TY_C_ACCENT));
+		} else {
+			put(d, i, r.flags & TY_RGN_LOST ? lost_sign(d) : hidden_call(d->p));
+		}
+		i = end;
+	}
+}
+
 /* A head: running time of all members; a full cell is all CPUs, or one CPU for a process. */
 static void draw_head(const struct draw *d, uint8_t kind, const uint32_t *ids, uint32_t n)
 {
@@ -405,6 +456,8 @@ static void draw_rows(struct ty_timeline *t, struct ty_grid *g, const struct ty_
 				draw_states(&d, track);
 		} else if (d.r->kind == TY_ROW_FLOW) {
 			ty_timeline_calls_row(t, g, p, d.r, d.y);
+		} else if (d.r->kind == TY_ROW_REGIONS) {
+			draw_regions(&d);
 		} else if (ty_row_is_memory(d.r)) {
 			ty_timeline_memory_row(t, g, p, d.r, d.y);
 		} else if (ty_tracks_members(&t->tracks, d.r, &kind, &ids, &n)) {

@@ -136,17 +136,48 @@ uint32_t ty_tracks_calls_at(const struct ty_tracks *t, uint32_t thread)
 	return TY_NONE;
 }
 
+/* Has the thread regions in the lane? */
+static bool has_lane(const struct ty_tracks *t, uint32_t thread, uint32_t lane)
+{
+	return ty_model_region_in(t->m, thread, lane, 0, UINT64_MAX) != TY_NONE;
+}
+
+static bool has_regions(const struct ty_tracks *t, uint32_t thread)
+{
+	struct ty_region r = ty_model_region(t->m, ty_model_region_from(t->m, thread, 0, 0));
+
+	return r.thread == thread && r.lane < TY_LANE_INSTANT;
+}
+
+static int add_regions(struct ty_tracks *t, uint32_t thread, unsigned depth)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < TY_TRACKS_NESTED + TY_TRACKS_ASYNC; i++) {
+		struct ty_row r = {.sub = (uint8_t)i};
+
+		if (!has_lane(t, thread, ty_tracks_lane(&r)))
+			continue;
+		rc = add_row(t, TY_ROW_REGIONS, depth, true, false, thread);
+		if (!rc)
+			t->rows.v[t->rows.n - 1].sub = (uint8_t)i;
+	}
+	return rc;
+}
+
 static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 {
 	bool calls = ty_model_thread(t->m, thread)->syscalls_n > 0, open = t->calls_open[thread];
-	bool samples = t->samples && t->samples[thread];
+	bool samples = t->samples && t->samples[thread], regions = has_regions(t, thread),
+	     more = calls || samples || regions;
 	uint32_t flow = ty_tracks_calls_at(t, thread);
 	int rc;
 
 	if (t->hidden[thread])
 		return 0;
-	rc = add_row(t, TY_ROW_THREAD, depth, calls || samples, (calls || samples) && !open,
-		     thread);
+	rc = add_row(t, TY_ROW_THREAD, depth, more, more && !open, thread);
+	if (!rc && regions && open)
+		rc = add_regions(t, thread, depth);
 	for (uint32_t i = 0; !rc && flow != TY_NONE && i < t->flow[flow].rows; i++) {
 		rc = add_row(t, TY_ROW_FLOW, depth, true, false, thread);
 		if (!rc)
@@ -340,6 +371,7 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 		r.kind = TY_ROW_THREAD;
 		t->flow[ty_tracks_calls_at(t, r.id)].thread = TY_NONE;
 		break;
+	case TY_ROW_REGIONS:
 	case TY_ROW_MEMORY:
 	case TY_ROW_SYSCALLS: r.kind = TY_ROW_THREAD; /* fall through */
 	default: t->calls_open[r.id] ^= 1; break;

@@ -24,6 +24,7 @@ enum ty_row_kind {
 	TY_ROW_CPU_MEMORY, /* id: CPU whose memory samples these are */
 	TY_ROW_PROCESS,	   /* head of a process of several threads; id: index into processes */
 	TY_ROW_THREAD,	   /* id: thread index */
+	TY_ROW_REGIONS,	   /* id: thread index; sub: which of its lanes (ty_tracks_lane) */
 	TY_ROW_FLOW,	   /* id: thread index whose executed calls these are */
 	TY_ROW_MEMORY,	   /* id: thread index whose memory samples these are */
 	TY_ROW_SYSCALLS,   /* id: thread index */
@@ -49,6 +50,14 @@ struct ty_process {
 	uint32_t first, n; /* members */
 	bool folded, quiet;
 };
+
+/* Lanes of regions under a thread: nesting depths, then those that overlap (with an id). */
+#define TY_TRACKS_NESTED 8u
+#define TY_TRACKS_ASYNC	 4u
+static inline uint32_t ty_tracks_lane(const struct ty_row *r)
+{
+	return r->sub < TY_TRACKS_NESTED ? r->sub : TY_LANE_ASYNC + r->sub - TY_TRACKS_NESTED;
+}
 
 #define TY_TRACKS_FLOW 8u /* threads whose executed calls are shown at a time */
 

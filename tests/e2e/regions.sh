@@ -77,6 +77,19 @@ P
 "$TARRY" report t.dat regions parse >one.txt
 grep -q 'the slowest: .* beside a median one: ' one.txt && grep -q 'on CPU in user mode' one.txt
 check "one region in depth: its threads, the slowest beside a median one" $? "$(cat one.txt)"
+"$TARRY" dump t.dat regions --json >d.json
+judge "dump regions: each one, at its depth, with who ended it" <<'P'
+import json
+d = [json.loads(x) for x in open("d.json")]
+n = lambda name, **kw: sum(x["name"] == name and all(x.get(k) == v for k, v in kw.items()) for x in d)
+assert [n("round", depth=0), n("load", depth=1), n("parse", depth=2), n("work", depth=3, kind="function")] == [40] * 4
+assert n("handoff", kind="async") == 40 and all("ended_by" in x for x in d if x["name"] == "handoff")
+assert not any("ended_by" in x for x in d if x["name"] == "request")
+assert [x["value"] for x in d if x["name"] == "work"] == list(range(40))
+assert d == sorted(d, key=lambda x: x["start_ns"]) and not any("unknown" in x for x in d)
+P
+"$TARRY" dump t.dat regions | grep -Eq '^[0-9.]+ regions/[0-9]+ +2[0-9.]+ us        work$'
+check "dump regions: nested ones are indented" $? "$("$TARRY" dump t.dat regions | head)"
 "$TARRY" report t.dat regions nothing >out 2>&1
 is "an unknown name is an error" "1 tarry: t.dat: no region is called 'nothing' in this window (tarry report FILE regions lists the names)" "$? $(cat out)"
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions of user code on the timeline: nested lanes under their thread, and the region under the
+ * cursor in words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "fixture_story.h"
+#include "fixture_timeline.h"
+
+static void region(uint64_t us, int tid, uint32_t kind, const char *name, int64_t value)
+{
+	struct ty_event ev = {0};
+
+	ev.u.region.kind = kind;
+	ev.u.region.name = name;
+	ev.u.region.value = value;
+	ty_tl_feed(ev, us, 0, tid, TY_EV_REGION);
+}
+
+/* One thread: a request of 2 s with its parts, 400 short ones in 40 ms, one that does not end; two
+ * by id that overlap. */
+static struct ty_model *built(void)
+{
+	const struct ty_build_facts facts = {.arch = "x86_64", .cpus = 1};
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 7);
+	region(100000, 7, TY_REG_BEGIN, "request", 0);
+	region(150000, 7, TY_REG_ASYNC_BEGIN, "upload", 1);
+	region(200000, 7, TY_REG_BEGIN, "parse", 0);
+	region(500000, 7, TY_REG_END, "", 0);
+	region(550000, 7, TY_REG_ASYNC_BEGIN, "upload", 2);
+	region(600000, 7, TY_REG_BEGIN, "execute a query with a long name", 0);
+	region(700000, 7, TY_REG_BEGIN, "plan", 0);
+	region(1000000, 7, TY_REG_END, "", 0);
+	region(1500000, 7, TY_REG_END, "", 0);
+	region(1600000, 7, TY_REG_ASYNC_END, "upload", 1);
+	for (uint64_t i = 0; i < 400; i++) {
+		region(1700000 + i * 100, 7, TY_REG_BEGIN, "row", 0);
+		region(1700050 + i * 100, 7, TY_REG_END, "", 0);
+	}
+	region(2100000, 7, TY_REG_END, "", 0);
+	region(2200000, 7, TY_REG_ASYNC_END, "upload", 2);
+	region(2500000, 7, TY_REG_BEGIN, "open", 0);
+	region(2600000, 7, TY_REG_BEGIN, "tiny", 0);
+	region(2600001, 7, TY_REG_END, "", 0);
+	ty_tl_switch(3000000, 0, 7, TY_TASK_INTERRUPTIBLE, 0);
+	return ty_tl_built();
+}
+
+static void to_lane(struct ty_timeline *t, unsigned sub)
+{
+	for (uint32_t i = 0; i < t->tracks.rows.n; i++)
+		if (t->tracks.rows.v[i].kind == TY_ROW_REGIONS && t->tracks.rows.v[i].sub == sub) {
+			t->row = i;
+			return;
+		}
+	fail_msg("no such lane");
+}
+
+static bool says(struct ty_timeline *t, uint64_t us, const char *what)
+{
+	t->cursor_ns = TY_STORY_START + us * 1000;
+	return strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 120, 30)), what) != NULL;
+}
+
+static void lanes(void **state)
+{
+	struct ty_model *m = built();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+	static const struct ty_palette color = {.mode = TY_COLOR_256, .utf8 = true};
+	unsigned n = 0;
+
+	vec_each (r, &t->tracks.rows)
+		n += r->kind == TY_ROW_REGIONS;
+	assert_int_equal(n, 5); /* three depths, two by id */
+	to_lane(t, 0);
+	ty_tl_golden("timeline-regions-80x24", ty_tl_frame(t, &ty_tl_utf8, 80, 24));
+	ty_tl_golden("timeline-regions-80x24-ascii", ty_tl_frame(t, &ty_tl_ascii, 80, 24));
+	ty_tl_golden("timeline-regions-200x60", ty_tl_frame(t, &ty_tl_utf8, 200, 60));
+	ty_tl_golden("timeline-regions-200x60-color", ty_tl_frame(t, &color, 200, 60));
+	assert_true(says(t, 300000, "request for 2.000 s from "));
+	assert_true(says(t, 300000, "outside regions within it"));
+	assert_true(says(t, 2550000, "open for 500.000 ms"));
+	assert_true(says(t, 2550000, "still open when the recording ended"));
+	assert_true(says(t, 2400000, "no region here"));
+	to_lane(t, 2);
+	assert_true(says(t, 800000, "plan for 300.000 ms"));
+	to_lane(t, TY_TRACKS_NESTED + 1);
+	assert_true(says(t, 800000, "upload for 1.650 s from "));
+	assert_true(says(t, 800000, "id 2"));
+	/* Folded with the thread, and back. */
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	vec_each (r, &t->tracks.rows)
+		assert_int_not_equal(r->kind, TY_ROW_REGIONS);
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	to_lane(t, 1);
+	/* Every size, every column of a deep zoom: no crash, the short ones are apart then. */
+	for (int w = 20; w < 240; w += 7)
+		ty_tl_frame(t, &ty_tl_utf8, w, 12);
+	t->vp.from_ns = TY_STORY_START + 1700000000;
+	t->vp.to_ns = TY_STORY_START + 1700000000 + 300000;
+	assert_true(says(t, 1700010, "row for 50.000 us"));
+	assert_true(says(t, 1700060, "no region here"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lanes)};
+
+	ty_tl_locale();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
