@@ -276,6 +276,7 @@ bench: deps-bench
 	tests/bench/frame
 	tests/bench/view
 	tests/bench/flow
+	tests/bench/regions
 
 demo: deps
 	$(SUBMAKE) all $(B)/programs/demo_stall

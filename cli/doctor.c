@@ -31,6 +31,7 @@
 #include "reader.h"
 #include "spe_pmu.h"
 #include "tracefs.h"
+#include "user_probes.h"
 #include "units.h"
 #include "options.h"
 
@@ -301,6 +302,27 @@ static void check_strings(void)
 		say("no", "strings", "%s", why);
 }
 
+/* Regions of user code, --span, --usdt; and lines that programs write. */
+static void check_regions(const char *root)
+{
+	char path[TY_TRACEFS_PATH + 40];
+
+	snprintf(path, sizeof(path), "%s/uprobe_events", root);
+	if (access(path, F_OK))
+		say("no", "regions",
+		    "not in this kernel (CONFIG_UPROBE_EVENTS): no tarry.h, "
+		    "--span, --usdt");
+	else
+		say("ok", "regions", "of tarry.h, --span and --usdt are recorded by uprobes");
+	snprintf(path, sizeof(path), "%s/options/copy_trace_marker", root);
+	if (access(path, F_OK))
+		say("no", "trace_marker",
+		    "lines of programs are not recorded: Linux 6.16 or later "
+		    "copies them");
+	else
+		say("ok", "trace_marker", "lines of programs in it are recorded as regions");
+}
+
 static void hold_signals(sigset_t *before)
 {
 	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
@@ -336,6 +358,11 @@ static int doctor(void)
 		if (swept)
 			say("note", "leftovers", "removed %u trace instance%s of dead recorders",
 			    swept, swept == 1 ? "" : "s");
+		swept = ty_user_probes_sweep(root);
+		if (swept)
+			say("note", "leftovers", "removed %u probe%s of dead recorders", swept,
+			    swept == 1 ? "" : "s");
+		check_regions(root);
 		/* A Ctrl-C meanwhile would leave the trace instances behind: it acts afterwards. */
 		hold_signals(&before);
 		good = check_events(root) && check_idle(root);

@@ -151,6 +151,8 @@ static void run(unsigned which, const char *trace, const char *log, const char *
 		{ty_cmd_report, {"report", "T", "memory", "sharing", "--symfs", "S"}},
 		{ty_cmd_report, {"report", "T", "diff", "--from", "0.1", "--to", "0.2"}},
 		{ty_cmd_report, {"report", "T", "outliers", "loss", "threads", "syscalls"}},
+		{ty_cmd_report, {"report", "T", "regions", "a"}},
+		{ty_cmd_dump, {"dump", "T", "regions"}},
 		{ty_cmd_dump, {"dump", "T"}},
 		{ty_cmd_dump, {"dump", "T", "events"}},
 		{ty_cmd_dump, {"dump", "T", "events", "--json"}},

@@ -392,6 +392,22 @@ static void test_symbol_seeds(void **state)
 	}
 }
 
+/* Nested regions with a loss and a line: 8 bytes per event. */
+static void test_region_seeds(void **state)
+{
+	static const char seed[] = "\1\0\1\0\0\5\0\0"
+				   "\1\0\2\0\0\5\0\0"
+				   "\5\1\2\1\0\5\0\0"
+				   "\2\0\0\0\0\5\0\0"
+				   "\15\0\0\3\0\5\0\0"
+				   "\14\0\0\0\0\5\0\100"
+				   "\7\2\3\0\0\5\0\0"
+				   "\10\2\3\0\0\5\0\0"
+				   "S|1|upload|7";
+
+	ty_fx_write(in_dir("nested"), seed, sizeof(seed));
+}
+
 /* Files with a static probe: this program. */
 static void test_sdt_seeds(void **state)
 {
@@ -590,7 +606,8 @@ int main(int argc, char **argv)
 		   {"spe", test_spe_seeds},	   {"ring_page", test_ring_page_seeds},
 		   {"index", test_index_seeds},	   {"symbols", test_symbol_seeds},
 		   {"cli", test_cli_seeds},	   {"evidence", test_evidence_seeds},
-		   {"stacks", test_stack_seeds},   {"sdt", test_sdt_seeds}};
+		   {"stacks", test_stack_seeds},   {"sdt", test_sdt_seeds},
+		   {"regions", test_region_seeds}};
 
 	if (argc < 3)
 		return 2;
