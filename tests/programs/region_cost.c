@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a region costs (tests/bench/regions): ns per begin and end of tarry.h; with an argument,
- * also of a bare write of a line to that file (trace_marker). The least of several rounds. */
+ * also of a bare write of a line to that file (trace_marker). The least of many rounds that are
+ * shorter than a turn on the CPU. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 #include "../../include/tarry.h"
 
-enum { ROUNDS = 7 };
+enum { ROUNDS = 200, WRITES = 300 };
 
 static double now(void)
 {
@@ -31,7 +32,7 @@ static __attribute__((noinline)) void regions(int n)
 int main(int argc, char **argv)
 {
 	static const char line[] = "B|1|a region of mine";
-	int n = tarry_recording() ? 20000 : 20000000, fd = argc > 1 ? open(argv[1], O_WRONLY) : -1;
+	int n = tarry_recording() ? 150 : 200000, fd = argc > 1 ? open(argv[1], O_WRONLY) : -1;
 	double best = 1e18, ns;
 
 	for (int r = 0; r < ROUNDS; r++) {
@@ -44,10 +45,10 @@ int main(int argc, char **argv)
 	best = 1e18;
 	for (int r = 0; r < ROUNDS && fd >= 0; r++) {
 		ns = now();
-		for (int i = 0; i < 20000; i++)
+		for (int i = 0; i < WRITES; i++)
 			if (write(fd, line, sizeof(line) - 1) < 0)
 				return 1;
-		ns = (now() - ns) / 20000;
+		ns = (now() - ns) / WRITES;
 		best = ns < best ? ns : best;
 	}
 	if (fd >= 0)
