@@ -317,8 +317,8 @@ static void check_regions(const char *root)
 	snprintf(path, sizeof(path), "%s/options/copy_trace_marker", root);
 	if (access(path, F_OK))
 		say("no", "trace_marker",
-		    "lines of programs are not recorded: Linux 6.16 or later "
-		    "copies them");
+		    "lines of programs are not recorded: this kernel has no "
+		    "option copy_trace_marker");
 	else
 		say("ok", "trace_marker", "lines of programs in it are recorded as regions");
 }
