@@ -21,7 +21,7 @@ struct ty_event;
 
 struct ty_open_region {
 	struct ty_region r;
-	uint64_t inside_ns; /* of those directly inside, as far as covered_ns */
+	uint64_t inside_ns; /* of those directly inside, up to covered_ns */
 	uint64_t covered_ns;
 };
 

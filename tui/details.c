@@ -527,7 +527,8 @@ static void region_lines(struct ty_timeline *t, struct lines *l, const struct ty
 	if (r.flags & TY_RGN_UNMATCHED)
 		add(line, "; the function was left without a return");
 	if (r.end_thread != TY_NONE && r.end_thread != r.thread)
-		add(next(l), "ended by %s", ty_timeline_who(t, r.end_thread, r.end_ns, who));
+		add(next(l), "its end was recorded in %s",
+		    ty_timeline_who(t, r.end_thread, r.end_ns, who));
 }
 
 static void head_lines(struct ty_timeline *t, struct lines *l)
