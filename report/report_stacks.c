@@ -235,11 +235,13 @@ static void dump_json(struct ty_session *s, const struct ty_window *w, FILE *out
 	struct ty_json j;
 
 	ty_json_init(&j, out);
-	for (size_t i = 0; f && stacks && ty_wait_stacks_nth(stacks, i, f); i++) {
+	for (size_t i = 0; f && stacks && ty_wait_stacks_peek(stacks, i, f); i++) {
 		struct ty_stack_wait wait;
 
-		if (ty_stack_wait_of(s, w, f, &wait))
-			dump_one(s, &x, &wait, f, f + 1, &j);
+		if (!ty_stack_wait_of(s, w, f, &wait))
+			continue;
+		ty_wait_stacks_unwind(stacks, f);
+		dump_one(s, &x, &wait, f, f + 1, &j);
 	}
 	ty_json_fini(&j);
 	free(f);

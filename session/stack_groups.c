@@ -95,12 +95,13 @@ int ty_stack_groups_find(struct ty_session *s, const struct ty_window *w,
 	ty_buf_init(&b, 1 << 20);
 	if (!f || !out->texts || ty_buf_addf(&b, "-"))
 		e = -TY_ENOMEM;
-	for (size_t i = 0; !e && stacks && ty_wait_stacks_nth(stacks, i, f); i++) {
+	for (size_t i = 0; !e && stacks && ty_wait_stacks_peek(stacks, i, f); i++) {
 		struct ty_stack_wait wait;
 		uint32_t id;
 
 		if (!ty_stack_wait_of(s, w, f, &wait))
 			continue;
+		ty_wait_stacks_unwind(stacks, f);
 		fold(wait.comm, f, &b);
 		id = b.failed ? UINT32_MAX : ty_strtab_add(out->texts, b.p, b.len);
 		if (id == UINT32_MAX)

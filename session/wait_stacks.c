@@ -11,8 +11,18 @@
 #include "flow_files.h"
 #include "flow_names.h"
 #include "key_value.h"
+#include "pair_map.h"
+#include "vec.h"
 
 enum { INLINED_MAX = 16 };
+
+/* Frames that are kept, of all stacks: 64 MB. */
+enum { KEPT_FRAMES = 1 << 20 };
+struct known {
+	size_t first;
+	unsigned n;
+	enum ty_stack_end end;
+};
 
 struct ty_wait_stacks {
 	struct ty_stack_index *index;
@@ -20,6 +30,9 @@ struct ty_wait_stacks {
 	struct ty_flow_files *files;
 	struct ty_flow_names *names;
 	struct ty_unwinder *unwinder;
+	struct ty_pair_map known; /* a stack's bytes and time to its number in unwound */
+	VEC(struct known) unwound;
+	VEC(struct ty_stack_frame) frames;
 };
 
 static bool is_local(const struct ty_trace *t)
@@ -62,6 +75,9 @@ void ty_wait_stacks_free(struct ty_wait_stacks *w)
 	if (!w)
 		return;
 	ty_unwinder_free(w->unwinder);
+	ty_pair_map_fini(&w->known);
+	vec_fini(&w->unwound);
+	vec_fini(&w->frames);
 	ty_flow_names_free(w->names);
 	ty_code_free(w->code);
 	ty_flow_files_free(w->files);
@@ -144,24 +160,60 @@ static void name_frame(struct ty_wait_stacks *w, const struct ty_frame *f,
 	add(out, v);
 }
 
-static void name_all(struct ty_wait_stacks *w, struct ty_stack_frames *out)
+static void unwind(struct ty_wait_stacks *w, struct ty_stack_frames *out)
 {
 	struct ty_frame frames[TY_FRAMES_MAX];
-	size_t n;
+	const size_t n = ty_unwind(w->unwinder, &out->stack, frames, &out->end);
 
-	out->n = 0;
-	out->tid = (int32_t)out->stack.head.tid;
-	out->ns = out->stack.head.ns;
-	n = ty_unwind(w->unwinder, &out->stack, frames, &out->end);
 	for (size_t i = 0; i < n; i++)
 		name_frame(w, &frames[i], out);
 }
 
-bool ty_wait_stacks_nth(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out)
+/* Frames are kept: several parts of a report show those of one wait. */
+void ty_wait_stacks_unwind(struct ty_wait_stacks *w, struct ty_stack_frames *out)
+{
+	uint32_t *at = ty_pair_map_add(&w->known, (uintptr_t)out->stack.bytes, out->ns);
+	struct known k = {.first = w->frames.n};
+
+	out->n = 0;
+	if (at && *at != TY_PAIR_NONE && w->frames.v) {
+		k = w->unwound.v[*at];
+		out->n = k.n;
+		out->end = k.end;
+		memcpy(out->v, w->frames.v + k.first, k.n * sizeof(*out->v));
+		return;
+	}
+	unwind(w, out);
+	k.n = out->n;
+	k.end = out->end;
+	if (!at || w->frames.n + out->n > KEPT_FRAMES || !out->n ||
+	    vec_reserve(&w->frames, w->frames.n + out->n) || vec_push(&w->unwound, k))
+		return;
+	memcpy(w->frames.v + k.first, out->v, out->n * sizeof(*out->v));
+	w->frames.n += out->n;
+	*at = (uint32_t)w->unwound.n - 1;
+}
+
+static void show(struct ty_stack_frames *out)
+{
+	out->n = 0;
+	out->tid = (int32_t)out->stack.head.tid;
+	out->ns = out->stack.head.ns;
+}
+
+bool ty_wait_stacks_peek(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out)
 {
 	if (!ty_stack_nth(w->index, i, &out->stack))
 		return false;
-	name_all(w, out);
+	show(out);
+	return true;
+}
+
+bool ty_wait_stacks_nth(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out)
+{
+	if (!ty_wait_stacks_peek(w, i, out))
+		return false;
+	ty_wait_stacks_unwind(w, out);
 	return true;
 }
 
@@ -171,7 +223,8 @@ bool ty_wait_stacks_of(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, 
 	if (!(waker ? ty_stack_of_waker : ty_stack_of_wait)(w->index, tid, from_ns, to_ns,
 							    &out->stack))
 		return false;
-	name_all(w, out);
+	show(out);
+	ty_wait_stacks_unwind(w, out);
 	return true;
 }
 

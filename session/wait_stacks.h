@@ -53,6 +53,9 @@ bool ty_wait_stacks_holder(struct ty_wait_stacks *w, int32_t tid, uint64_t from_
 			   struct ty_lock_seen *out);
 /* The stack of the i-th wait, by thread and then time; false past the last. */
 bool ty_wait_stacks_nth(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out);
+/* The same without its frames, which cost more: they follow by ty_wait_stacks_unwind. */
+bool ty_wait_stacks_peek(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out);
+void ty_wait_stacks_unwind(struct ty_wait_stacks *w, struct ty_stack_frames *out);
 /* The first frame outside libc and language runtimes; NULL: there is none. */
 const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s);
 /* Appends "app_function (app.c:14)", "libfoo.so.1+0x1234". */
