@@ -48,6 +48,27 @@ all, part = (json.load(open(f))["hot"]["samples"] for f in ("hot.json", "part.js
 raise SystemExit(not 0 < part < all)' 2>/dev/null
 check "--from and --to choose a part" $?
 
+# What the program has on its stack is in no chunk of the file; its name is.
+"$TARRY" record -q -o s.dat --stacks off --sample 997 -- "$prog" 60 >truth.txt 2>err.txt
+judge "copies of stacks hold no data of the program" <<'P'
+import ctypes
+z = ctypes.CDLL('libzstd.so.1')
+for f in ('ZSTD_findFrameCompressedSize', 'ZSTD_decompress'): getattr(z, f).restype = ctypes.c_size_t
+z.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+raw, at, plain = open('s.dat', 'rb').read(), 0, []
+while (at := raw.find(b'\x28\xb5\x2f\xfd', at)) >= 0:
+    part = raw[at:]
+    n, out_n = z.ZSTD_findFrameCompressedSize(part, ctypes.c_size_t(len(part))), z.ZSTD_getFrameContentSize(part, ctypes.c_size_t(len(part)))
+    at += 1
+    if n > len(part) or not 0 < out_n < 1 << 28: continue
+    out = ctypes.create_string_buffer(out_n)
+    if z.ZSTD_decompress(out, ctypes.c_size_t(out_n), part, ctypes.c_size_t(n)) == out_n: plain.append(out.raw)
+whole = b'\n'.join(plain) + raw
+secret = (0x5345435245540000 ^ 0x0101010101010101).to_bytes(8, 'little')
+if b'hot_shares' not in whole: raise SystemExit('nothing was decompressed')
+if secret[2:] in whole: raise SystemExit('the secret is there')
+P
+
 # perf's own recording of the same program: what perf script counts, and the program's truth.
 if ! command -v perf >/dev/null || ! perf record -q -e cpu-clock -o probe.data true 2>err.txt; then
 	skip "perf.data files" "perf cannot record here"
