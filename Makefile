@@ -252,7 +252,7 @@ asan: sanitized
 	tests/sanitized unit
 
 fuzz: deps-fuzz
-	$(SUBMAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
+	$(SUBMAKE) B=build/fuzz CC=clang CPPFLAGS=-DINDEX_MIN=0 SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run
 
 # The frames that tests compare with (tests/golden), drawn anew: read the diff.

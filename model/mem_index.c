@@ -11,7 +11,9 @@
 #include "buf.h"
 #include "mem_build.h"
 
-#define INDEX_MIN   (1u << 20)	 /* smaller ones are built in a blink */
+#ifndef INDEX_MIN	     /* make fuzz: 0 */
+#define INDEX_MIN (1u << 20) /* smaller ones are built in a blink */
+#endif
 #define STRINGS_MAX (256u << 20) /* names of threads, mostly */
 
 enum { CODES, THREADS, GROUPS, GAPS, STRINGS, SECTIONS };

@@ -13,7 +13,7 @@
 
 struct of_event {
 	uint64_t samples, accesses; /* accesses: with a known kind of access to memory */
-	bool branches;
+	uint64_t sample_type;
 };
 
 struct contents {
@@ -50,7 +50,7 @@ static int count(struct contents *c, struct ty_perf *p, const struct ty_perf_rec
 			return -TY_ENOMEM;
 	to = &c->events.v[at];
 	to->samples++;
-	to->branches |= !!(e->attr.sample_type & TY_PERF_S_BRANCH_STACK);
+	to->sample_type = e->attr.sample_type;
 	if ((e->attr.sample_type & (TY_PERF_S_ADDR | TY_PERF_S_DATA_SRC)) ==
 		    (TY_PERF_S_ADDR | TY_PERF_S_DATA_SRC) &&
 	    !ty_perf_sample_parse(r, &e->attr, &s) && ty_mem_data_src_known(s.data_src))
@@ -58,11 +58,25 @@ static int count(struct contents *c, struct ty_perf *p, const struct ty_perf_rec
 	return 0;
 }
 
+/* As report hot takes them (session/sample_load.c). */
+static bool places_a_thread(const struct of_event *e)
+{
+	const uint64_t want = TY_PERF_S_IP | TY_PERF_S_TID | TY_PERF_S_TIME;
+
+	return (e->sample_type & want) == want;
+}
+
+static bool has_branches(const struct of_event *e)
+{
+	return e->sample_type & TY_PERF_S_BRANCH_STACK;
+}
+
 static const char *shown_by(const struct of_event *e)
 {
-	return e->accesses   ? "memory samples: report memory, report sharing, dump memory, view"
-	       : e->branches ? "samples: report hot, view; branch stacks: perf report"
-			     : "samples: report hot, view";
+	return e->accesses ? "memory samples: report memory, report sharing, dump memory, view"
+	       : !places_a_thread(e) ? "samples: use perf report"
+	       : has_branches(e)     ? "samples: report hot, view; branch stacks: perf report"
+				     : "samples: report hot, view";
 }
 
 static const char *aux_kind(uint32_t type)
@@ -115,7 +129,7 @@ static void json(const struct contents *c, const struct ty_perf *p, FILE *f)
 		ty_json_str(&j, "event", p->events.v[i].name);
 		ty_json_u64(&j, "samples", e->samples);
 		ty_json_u64(&j, "memory_samples", e->accesses);
-		ty_json_bool(&j, "branch_stacks", e->branches);
+		ty_json_bool(&j, "branch_stacks", has_branches(e));
 		ty_json_end_object(&j);
 	}
 	ty_json_end_array(&j);

@@ -136,7 +136,7 @@ static void index_remove(const char *suffix)
 	remove(path);
 }
 
-static void run(unsigned which, const char *trace, const char *log, const char *sym,
+static void run(unsigned which, bool index, const char *trace, const char *log, const char *sym,
 		const char *syms, const char *out)
 {
 	static const struct {
@@ -178,6 +178,8 @@ static void run(unsigned which, const char *trace, const char *log, const char *
 
 		argv[argc++] = strdup(file);
 	}
+	if (!index)
+		argv[argc++] = strdup("--no-index");
 	r = all[which].cmd(argc, argv);
 	if (r < 0 || r > TY_EXIT_USAGE)
 		abort();
@@ -218,11 +220,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	index_remove(TY_INDEX_OF_MODEL);
 	index_remove(TY_INDEX_OF_SAMPLES);
 	if (of[INDEX].body) {
-		run(0, trace, log, sym, syms, out);
+		run(0, true, trace, log, sym, syms, out);
 		index_edit(TY_INDEX_OF_MODEL, data + of[INDEX].body, of[INDEX].n);
 		index_edit(TY_INDEX_OF_SAMPLES, data + of[INDEX].body, of[INDEX].n);
 	}
-	run(of[COMMAND].n ? data[of[COMMAND].body] : 0, trace, log, sym, syms, out);
+	run(of[COMMAND].n ? data[of[COMMAND].body] : 0, of[INDEX].body, trace, log, sym, syms, out);
 	remove(out);
 	return 0;
 }
