@@ -111,6 +111,7 @@ static int read_part(void *ctx, const struct ty_flow_part_request *ask,
 {
 	struct ty_flow_part_request mine = *ask;
 	uint32_t i = ask->slot;
+	int r;
 
 	reads++;
 	read_tid = ask->tid;
@@ -118,8 +119,10 @@ static int read_part(void *ctx, const struct ty_flow_part_request *ask,
 	slots[i].flow = open_flow();
 	slots[i].names = ty_flow_names_new(ty_flow_code(slots[i].flow));
 	mine.most = mine.most < most ? mine.most : most;
-	assert_int_equal(0,
-			 ty_flow_part_read(slots[i].flow, slots[i].names, &mine, &slots[i].part));
+	r = ty_flow_part_read(slots[i].flow, slots[i].names, &mine, &slots[i].part);
+	if (r && ask->stop && atomic_load(ask->stop)) /* in a thread aside, which is told to end */
+		return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "stopped");
+	assert_int_equal(0, r);
 	*out = &slots[i].part;
 	return 0;
 }
