@@ -11,6 +11,7 @@
 #include "key_value.h"
 #include "plain_text.h"
 #include "put_text.h"
+#include "shell_word.h"
 #include "text_page.h"
 #include "time_text.h"
 #include "units.h"
@@ -253,6 +254,26 @@ static bool call_notes(const struct ty_syscall_stats *c, FILE *f)
 	return any;
 }
 
+/* How to see the longest call of the first row that has one, with its arguments. */
+static void how_to_see(const struct ty_report *r, FILE *f)
+{
+	uint64_t start = ty_model_summary(r->s->model)->start_ns;
+	char file[400];
+
+	for (uint32_t i = 0; i < r->calls_n; i++) {
+		uint64_t us = (r->calls[i].max_start_ns - start) / 1000;
+
+		if (r->calls[i].count <= r->calls[i].untimed + r->calls[i].before ||
+		    r->calls[i].max_start_ns < start)
+			continue;
+		fprintf(f, "one call: %starry dump %s syscalls --from %.6f --to %.6f%s\n",
+			ty_style(TY_STYLE_NEXT),
+			ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)),
+			(double)us / 1e6, (double)(us + 1) / 1e6, ty_style(TY_STYLE_END));
+		return;
+	}
+}
+
 static void syscalls(const struct ty_report *r, FILE *f)
 {
 	bool notes = false;
@@ -285,6 +306,7 @@ static void syscalls(const struct ty_report *r, FILE *f)
 			       "until then.\n"
 			       "began before (the recording), untimed (start or end not recorded): "
 			       "excluded.");
+	how_to_see(r, f);
 }
 
 /* A row of threads: one, or several of one name. */

@@ -102,6 +102,8 @@ passes "text: 7 execve" grep -qE '^execve +7 ' c.txt
 passes "text: command in the header" grep -q '^command .*sleep 0.3' c.txt
 passes "the shares of the command's ledger are in the default report" grep -qE '^ +[0-9.]+ ms +[0-9.]+%  sleep/[0-9]+: sleeping in clock_nanosleep, woken by a timer$' c.txt
 passes "... and the command that shows the rest names the file" grep -q 'smaller rows: tarry report c.dat ledger$' c.txt
+see=$(sed -n 's/^one call: tarry //p' c.txt)
+passes "the command below the system calls shows the first row's longest call" grep -qE "[0-9] $(sed -n '/^system call  /{n;s/ .*//;p}' c.txt)\(" <("$TARRY" $see)
 "$TARRY" report c.dat loss >l.txt
 passes "one section only" [ "$(grep -c . l.txt)" -eq 1 ]
 "$TARRY" report c.dat --json --comm sleep >w.json
