@@ -580,7 +580,8 @@ static void look_at(struct ty_stacks *s, char *buf, uint32_t from, uint32_t to, 
 		n = read(fd, buf, LOOK_BYTES);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
-		if (n <= 0)
+		/* Held up until after the end: what the copies would go to is gone. */
+		if (n <= 0 || atomic_load(&s->stop))
 			break;
 		on_copies(s, buf, (size_t)n, ns + s->clock_off_ns - period_ns / 2, period_ns);
 	}
