@@ -381,8 +381,8 @@ mmap = struct.pack("<IHHII3Q", 1, 2, 48, 7, 7, 0x400000, 0x1000, 0) + b"//anon\0
 open(sys.argv[1] + "/side", "wb").write(mmap + struct.pack("<IHHQ", 1, 2, 16, 0))
 END
 	"$TARRY" dump flow --pt-raw "$out/pt" --pt-sideband "$out/side",sample=0 2>"$out/err"
-	is "a malformed record of the sideband is told" "tarry: 1 malformed record is" \
-		"$(grep -o '^tarry: 1 malformed record is' "$out/err")"
+	is "a malformed record of the sideband is told" "tarry: 1 malformed perf record is" \
+		"$(grep -o '^tarry: 1 malformed perf record is' "$out/err")"
 }
 
 if [ "$(uname -m)" != x86_64 ] || [ "$(id -u)" -ne 0 ]; then
