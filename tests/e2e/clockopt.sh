@@ -76,7 +76,7 @@ for s, w, t in zip(start, wall, trace):
     assert abs(ns(t[0]) - begin - ns(s[0])) < 2 * 10**6, (s, t)
 for section, unit in (("syscalls", "at (s)"), ("longest", " at "), ("ledger", " from "), ("header", "span")):
     text = tarry("report", "c.dat", section, "--clock", "wall")
-    assert re.search(r"\d\d:\d\d:\d\d\.\d{6}", text), (section, text[:500])
+    assert re.search(r"\d\d:\d\d:\d\d\.\d{3}", text), (section, text[:500])
     assert "at (s)" not in text
 P
 judge "view --print: window, ruler, findings and cursor" <<'P'
