@@ -21,6 +21,7 @@
 #include "sample_load.h"
 #include "view_export.h"
 #include "view_flow.h"
+#include "view_keep.h"
 #include "view_memory.h"
 #include "view_indexing.h"
 #include "reader_options.h"
@@ -451,6 +452,20 @@ static bool host_indexing_poll(void *ctx, struct ty_indexing_news *news)
 	return ty_view_indexing_poll(v->indexing, news);
 }
 
+static void host_keep_load(void *ctx, struct ty_buf *out)
+{
+	const struct shown *v = ctx;
+
+	ty_view_keep_load(v->s->model, out);
+}
+
+static int host_keep_save(void *ctx, const char *text, size_t n, struct ty_err *err)
+{
+	const struct shown *v = ctx;
+
+	return ty_view_keep_save(v->s->model, text, n, err);
+}
+
 static int host_memory_load(void *ctx, const atomic_bool *stop, const struct ty_memory_input **out,
 			    struct ty_err *err)
 {
@@ -525,6 +540,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 			 .export_start = host_export_start,
 			 .export_poll = host_export_poll,
 			 .export_stop = host_export_stop,
+			 .keep_load = o->print ? NULL : host_keep_load,
+			 .keep_save = o->print ? NULL : host_keep_save,
 			 .memory_load = has_samples(s->trace) ? host_memory_load : NULL,
 			 .samples_load = ty_samples_recorded(s->trace) ? host_samples_load : NULL},
 		.model = s->model,

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache_folder.h"
 #include "model_priv.h"
 #include "file_owner.h"
 
@@ -86,67 +87,14 @@ static bool beside(const char *suffix, const char *trace, char out[PATH_MAX])
 	return n > 0 && n < PATH_MAX && *name;
 }
 
-static void dir_of(const char *path, char out[PATH_MAX])
-{
-	char *slash;
-
-	snprintf(out, PATH_MAX, "%s", path);
-	slash = strrchr(out, '/');
-	if (!slash)
-		strcpy(out, ".");
-	else
-		slash[slash == out] = 0;
-}
-
-/* What is made within the folder of who called sudo is theirs: fd was made below path's folder. */
-static void give(int fd, const char *path)
-{
-	char dir[PATH_MAX];
-	struct stat st;
-
-	dir_of(path, dir);
-	if (!stat(dir, &st) && st.st_uid != geteuid() && ty_file_owner_is_ours(st.st_uid))
-		ty_file_owner_give(fd);
-}
-
-static void make_folder(const char *path)
-{
-	int fd;
-
-	if (mkdir(path, 0700))
-		return;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	give(fd, path);
-	close(fd);
-}
-
 /* make: create the folder. */
 static bool cached(const char *suffix, const char *trace, bool make, char out[PATH_MAX])
 {
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char real[PATH_MAX], dir[PATH_MAX];
 	int n;
 
-	if (!realpath(trace, real))
+	if (!realpath(trace, real) || !ty_cache_folder(make, dir))
 		return false;
-	if (base && *base == '/')
-		n = snprintf(dir, sizeof(dir), "%s/tarry", base);
-	else if (home && *home == '/')
-		n = snprintf(dir, sizeof(dir), "%s/.cache/tarry", home);
-	else
-		return false;
-	if (n >= PATH_MAX)
-		return false;
-	if (make) {
-		char *slash = strrchr(dir, '/');
-
-		*slash = 0;
-		make_folder(dir);
-		*slash = '/';
-		make_folder(dir);
-	}
 	n = snprintf(out, PATH_MAX, "%s/%016llx.%s", dir,
 		     (unsigned long long)ty_store_hash(real, strlen(real)), suffix);
 	return n > 0 && n < PATH_MAX;
@@ -231,7 +179,7 @@ static int create(const char *path, char temp[PATH_MAX])
 	char dir[PATH_MAX];
 	int fd, n;
 
-	dir_of(path, dir);
+	ty_folder_of(path, dir);
 	temp[0] = 0;
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_DIRECT, 0600);
 	if (fd < 0 && errno == EINVAL) /* no direct writes there */
@@ -298,7 +246,7 @@ struct ty_index_write *ty_index_begin(const struct ty_index_kind *kind, struct t
 	if (!w || !identify(trace_fd, &w->trace))
 		goto none;
 	w->kind = kind;
-	dir_of(trace_path, dir);
+	ty_folder_of(trace_path, dir);
 	/* Not into somebody else's folder, though root may. */
 	if (beside(kind->suffix, trace_path, w->final) && !stat(dir, &st) &&
 	    ty_file_owner_is_ours(st.st_uid))
@@ -307,8 +255,8 @@ struct ty_index_write *ty_index_begin(const struct ty_index_kind *kind, struct t
 		fd = create(w->final, w->temp);
 	if (fd < 0)
 		goto none;
-	give(fd, w->final);
-	dir_of(w->final, dir);
+	ty_cache_give(fd, w->final);
+	ty_folder_of(w->final, dir);
 	if (ty_store_file(store, fd, dir, finish, w)) {
 		close(fd);
 		if (w->temp[0])

@@ -6,13 +6,22 @@
 #include <string.h>
 
 #include "glyphs.h"
+#include "input_line.h"
 
 /* Where the next line goes; lines above or below the screen are counted, not drawn. */
 struct page {
 	struct ty_grid *g;
 	const struct ty_palette *p;
 	int top, line;
+	const char *find;  /* "": everything is shown */
+	const char *topic; /* its title, drawn with its first line */
+	bool titled;
 };
+
+static bool holds(const struct page *pg, const char *s)
+{
+	return strcasestr(s, pg->find);
+}
 
 static int at(const struct page *pg)
 {
@@ -21,12 +30,27 @@ static int at(const struct page *pg)
 	return y >= 1 && y < pg->g->h - 1 ? y : -1;
 }
 
+/* A topic begins: its title is seen when a line of it is. */
 static void title(struct page *pg, const char *s)
 {
-	if (pg->line)
+	pg->topic = s;
+	pg->titled = false;
+}
+
+/* Is this line of the topic shown? By its own text, or because the topic was asked for. */
+static bool begin_line(struct page *pg, const char *a, const char *b)
+{
+	if (!holds(pg, pg->topic) && !holds(pg, a) && !holds(pg, b))
+		return false;
+	if (!pg->titled) {
+		if (pg->line)
+			pg->line++;
+		ty_grid_text(pg->g, 1, at(pg), pg->g->w - 2, pg->topic,
+			     ty_palette_role(pg->p, TY_ROLE_ACCENT));
 		pg->line++;
-	ty_grid_text(pg->g, 1, at(pg), pg->g->w - 2, s, ty_palette_role(pg->p, TY_ROLE_ACCENT));
-	pg->line++;
+	}
+	pg->titled = true;
+	return true;
 }
 
 /* Text over as many lines as it needs. */
@@ -56,8 +80,10 @@ static void keys(struct page *pg)
 
 		if (strcmp(group, t[i].group))
 			title(pg, group = t[i].group);
-		ty_grid_text(pg->g, 3, at(pg), 15, ty_key_names(&t[i], pg->p->utf8, names),
-			     ty_palette_role(pg->p, TY_ROLE_STRONG));
+		ty_key_names(&t[i], pg->p->utf8, names);
+		if (!begin_line(pg, names, t[i].help))
+			continue;
+		ty_grid_text(pg->g, 3, at(pg), 15, names, ty_palette_role(pg->p, TY_ROLE_STRONG));
 		para(pg, 18, t[i].help, ty_palette_role(pg->p, TY_ROLE_TEXT));
 	}
 }
@@ -78,6 +104,8 @@ static void language(struct page *pg)
 
 	title(pg, "Searching and filtering: all words must hold");
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		if (!begin_line(pg, lines[i][0], lines[i][1]))
+			continue;
 		ty_grid_text(pg->g, 3, at(pg), 16, lines[i][0],
 			     ty_palette_role(pg->p, TY_ROLE_STRONG));
 		para(pg, 20, lines[i][1], ty_palette_role(pg->p, TY_ROLE_TEXT));
@@ -86,6 +114,8 @@ static void language(struct page *pg)
 
 static void sign(struct page *pg, struct ty_glyph gl, int times, const char *what)
 {
+	if (!begin_line(pg, what, ""))
+		return;
 	for (int i = 0; i < times; i++)
 		ty_grid_put(pg->g, 3 + i, at(pg), gl.ch, gl.st);
 	para(pg, 18, what, ty_palette_role(pg->p, TY_ROLE_TEXT));
@@ -140,16 +170,16 @@ static void signs(struct page *pg)
 	     "beside a CPU: some starts of runs on it are inferred");
 	title(pg, "Mouse");
 	sign(pg, (struct ty_glyph){.ch = ' '}, 0,
-	     "the wheel zooms on the ruler and scrolls on rows and list; a click moves the cursor; "
-	     "a double click fits the span; dragging selects");
+	     "the wheel zooms on the ruler, with Ctrl on the rows, too, and scrolls rows, list and "
+	     "details; a click moves the cursor; a double click fits the span; dragging selects");
 }
 
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_help *h = self;
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	struct page pg = {.g = g, .p = p};
-	char text[80];
+	struct page pg = {.g = g, .p = p, .find = h->find};
+	char text[160], find[60];
 
 	h->page = g->h > 2 ? g->h - 2 : 1;
 	if (h->top > h->lines - h->page && h->lines)
@@ -162,19 +192,28 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	ty_grid_text(g, 1, 0, g->w - 1, "tarry view: keys and symbols", bar);
 	if (h->note) {
 		title(&pg, "This recording is incomplete");
-		para(&pg, 3, h->note, ty_palette_role(p, TY_ROLE_WARN));
+		if (begin_line(&pg, h->note, ""))
+			para(&pg, 3, h->note, ty_palette_role(p, TY_ROLE_WARN));
 	}
 	if (h->scope) {
 		title(&pg, "What this recording covers");
-		para(&pg, 3, h->scope, ty_palette_role(p, TY_ROLE_WARN));
+		if (begin_line(&pg, h->scope, ""))
+			para(&pg, 3, h->scope, ty_palette_role(p, TY_ROLE_WARN));
 	}
 	keys(&pg);
 	language(&pg);
 	signs(&pg);
 	h->lines = pg.line;
 	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
-	snprintf(text, sizeof(text), "%sq close  %d-%d of %d",
-		 h->lines > h->page ? "j/k scroll  " : "", h->top + 1,
+	if (!h->lines)
+		ty_grid_text(g, 3, 2, g->w - 4, "nothing here holds that: Esc shows all again",
+			     ty_palette_role(p, TY_ROLE_WARN));
+	if (h->typing || *h->find)
+		snprintf(find, sizeof(find), "find: %s%s  ", h->find, h->typing ? "_" : "");
+	else
+		snprintf(find, sizeof(find), "/ find  ");
+	snprintf(text, sizeof(text), "%s%sq close  %d-%d of %d", find,
+		 h->lines > h->page ? "j/k scroll  " : "", h->lines ? h->top + 1 : 0,
 		 h->top + h->page < h->lines ? h->top + h->page : h->lines, h->lines);
 	ty_grid_text(g, 1, g->h - 1, g->w - 1, text, bar);
 }
@@ -202,10 +241,36 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_TIME_FIRST: return scroll(h, -h->lines);
 	case TY_ACT_TIME_LAST: return scroll(h, h->lines);
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
-	case TY_ACT_HELP:
+	case TY_ACT_SEARCH:
+		h->typing = true;
+		h->find[0] = 0;
+		return TY_VIEW_CHANGED;
 	case TY_ACT_BACK:
+		if (!*h->find)
+			return TY_VIEW_CLOSE;
+		h->find[0] = 0; /* one thing at a time */
+		return TY_VIEW_CHANGED;
+	case TY_ACT_HELP:
 	case TY_ACT_OPEN:
 	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
+	default: return TY_VIEW_IGNORED;
+	}
+}
+
+static bool wants_text(const void *self)
+{
+	return ((const struct ty_help *)self)->typing;
+}
+
+static enum ty_view_result text(void *self, uint32_t key)
+{
+	struct ty_help *h = self;
+
+	h->top = 0;
+	switch (ty_input_line_key(h->find, sizeof(h->find), key)) {
+	case TY_INPUT_CANCELLED: h->find[0] = 0; /* fall through */
+	case TY_INPUT_ENTERED: h->typing = false; return TY_VIEW_CHANGED;
+	case TY_INPUT_CHANGED: return TY_VIEW_CHANGED;
 	default: return TY_VIEW_IGNORED;
 	}
 }
@@ -222,4 +287,6 @@ const struct ty_view_ops ty_help_ops = {
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
+	.wants_text = wants_text,
+	.text = text,
 };

@@ -6,6 +6,8 @@
 #include "view.h"
 
 struct ty_help {
+	char find[40];	      /* only what holds this is shown; "": all */
+	bool typing;	      /* keys go into it */
 	int top, lines, page; /* first line shown, number of lines, lines on the screen */
 	const char *note;     /* missing data of the recording; NULL */
 	const char *scope;    /* what the recording cannot contain; NULL */

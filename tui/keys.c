@@ -59,6 +59,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_EXPORT] = {'e'},
 	[TY_ACT_MARK] = {'m'},
 	[TY_ACT_MARK_JUMP] = {'\''},
+	[TY_ACT_KEPT] = {'M'},
 	[TY_ACT_HELP] = {'?', TY_KEY_F1},
 	[TY_ACT_BACK] = {TY_KEY_ESC, TY_KEY_BACKSPACE},
 	[TY_ACT_REDRAW] = {TY_KEY_CTRL('L')},

@@ -101,7 +101,10 @@ enum {
 	X(EXPORT, "Selection", "export",                                                           \
 	  "export the selection, or the window, to NAME.txt, .json or .dat")                       \
 	X(MARK, "Selection", "mark", "set a named mark at the cursor")                             \
-	X(MARK_JUMP, "Selection", "", "jump to a mark by name; without a name: to the next one")   \
+	X(MARK_JUMP, "Selection", "",                                                              \
+	  "jump to a mark by name, with its window; without a name: to the next one")              \
+	X(KEPT, "Selection", "marks",                                                              \
+	  "list the marks, searches and filters that are kept for this recording")                 \
 	X(HELP, "Program", "help", "this help")                                                    \
 	X(BACK, "Program", "back",                                                                 \
 	  "take back one thing: prompt, page, running search, list, arrows, path, filter, "        \

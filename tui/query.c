@@ -27,9 +27,11 @@ enum field { ANY, THREAD, PROCESS, TID, PID, CALL, ERROR, STATE, EVENT, IRQ, LON
 
 struct word {
 	uint8_t field; /* enum field */
-	bool has_re;
+	bool has_re, unknown_key;
+	char letter; /* of a state, as ps has it; 0 */
 	regex_t re;
 	int32_t number;
+	char text[48]; /* the pattern, for messages */
 };
 
 struct ty_query {
@@ -88,14 +90,17 @@ static int compile(struct ty_query *q, struct word *w, const char *re, struct ty
 	char why[120];
 	int r;
 
+	snprintf(w->text, sizeof(w->text), "%s", re);
 	if (!*re)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "'%s' needs a pattern after the colon",
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "'%s' needs a pattern after the colon (example: call:read)",
 			       q->text);
 	r = regcomp(&w->re, re, REG_EXTENDED | REG_NOSUB | (capital(re) ? 0 : REG_ICASE));
 	if (r) {
 		regerror(r, &w->re, why, sizeof(why));
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "'%s' is not a valid regular expression: %s", re, why);
+			       "'%s' is not a valid regular expression: %s (example: call:^read)",
+			       re, why);
 	}
 	w->has_re = true;
 	return 0;
@@ -107,7 +112,8 @@ static int number(struct word *w, const char *s, struct ty_err *err)
 	long v = strtol(s, &end, 10);
 
 	if (*s < '0' || *s > '9' || *end || v > INT32_MAX)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "'%s' is not a number", s);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "'%s' is not a number (example: tid:1234)", s);
 	w->number = (int32_t)v;
 	return 0;
 }
@@ -137,9 +143,12 @@ static int add_word(struct ty_query *q, char *s, struct ty_err *err)
 		if (!strncmp(s, keys[i].key, strlen(keys[i].key))) {
 			w->field = keys[i].field;
 			s += strlen(keys[i].key);
+			if (w->field == STATE && *s >= 'A' && *s <= 'Z' && !s[1])
+				w->letter = *s;
 			return w->field == TID || w->field == PID ? number(w, s, err)
 								  : compile(q, w, s, err);
 		}
+	w->unknown_key = s[strspn(s, "abcdefghijklmnopqrstuvwxyz")] == ':';
 	return compile(q, w, s, err);
 }
 
@@ -203,7 +212,8 @@ static void fill(struct ty_query *q, unsigned i)
 	if (w->field == ANY || w->field == STATE)
 		for (unsigned s = 0; s < TY_ST_COUNT; s++)
 			if (s != TY_ST_DEAD && s != TY_ST_IDLE &&
-			    match(w, ty_state_name((enum ty_state)s)))
+			    (w->letter ? w->letter == ty_state_letter((enum ty_state)s)
+				       : match(w, ty_state_name((enum ty_state)s))))
 				q->state[s] |= bit;
 	if (w->field == ANY || w->field == EVENT) {
 		for (unsigned k = 0; k < KINDS; k++)
@@ -218,6 +228,35 @@ static void fill(struct ty_query *q, unsigned i)
 		if (match(w, "lost"))
 			q->gap |= bit;
 	}
+}
+
+/* Of a word of fixed names: does it stand for any? */
+static int names_any(const struct ty_query *q, unsigned i, struct ty_err *err)
+{
+	static const struct {
+		const char *what, *example;
+	} fixed[] = {[CALL] = {"system call", "call:read"},
+		     [ERROR] = {"error", "error:ENOENT"},
+		     [STATE] = {"state", "state:sleeping"},
+		     [EVENT] = {"event", "event:SIGKILL"}};
+	uint8_t bit = (uint8_t)(1u << i), f = q->word[i].field, seen = 0;
+
+	for (unsigned a = 0; f == CALL && a < ABIS; a++)
+		for (int nr = 0; nr < NRS; nr++)
+			seen |= q->call[a][nr];
+	for (int e = 1; f == ERROR && e < ERRNOS; e++)
+		seen |= q->error[e];
+	for (unsigned s = 0; f == STATE && s < TY_ST_COUNT; s++)
+		seen |= q->state[s];
+	for (unsigned k = 0; f == EVENT && k < KINDS; k++)
+		seen |= q->kind[k];
+	for (int s = 1; f == EVENT && s < SIGNALS; s++)
+		seen |= q->sig[s];
+	seen |= q->gap;
+	if (seen & bit || f < CALL || f > EVENT)
+		return 0;
+	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "no %s matches '%s' (example: %s)",
+		       fixed[f].what, q->word[i].text, fixed[f].example);
 }
 
 int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const char *text,
@@ -247,7 +286,7 @@ int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const 
 		ty_query_free(q);
 		return rc;
 	}
-	for (unsigned i = 0; i < q->n; i++) {
+	for (unsigned i = 0; i < q->n && !rc; i++) {
 		uint8_t bit = (uint8_t)(1u << i), f = q->word[i].field;
 
 		if (f == LONGER)
@@ -258,6 +297,11 @@ int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const 
 		else if (!is_thread_word(f))
 			q->item |= bit;
 		fill(q, i);
+		rc = names_any(q, i, err);
+	}
+	if (rc) {
+		ty_query_free(q);
+		return rc;
 	}
 	*out = q;
 	return 0;
@@ -280,6 +324,15 @@ void ty_query_free(struct ty_query *q)
 const char *ty_query_text(const struct ty_query *q)
 {
 	return q->text;
+}
+
+const char *ty_query_hint(const struct ty_query *q)
+{
+	for (unsigned i = 0; i < q->n; i++)
+		if (q->word[i].unknown_key)
+			return "; keys are thread: process: tid: pid: call: error: state: event: "
+			       "irq: (example: call:read)";
+	return "";
 }
 
 bool ty_query_thread(const struct ty_query *q, uint32_t thread)

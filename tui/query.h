@@ -7,7 +7,7 @@
  *   process:REGEX    its process' name                    pid:N
  *   call:REGEX       a system call by name
  *   error:REGEX      a system call that returned that error ("error:." any)
- *   state:REGEX      running, runnable, sleeping, uninterruptible, stopped, unknown
+ *   state:REGEX      running, runnable, sleeping, uninterruptible, stopped, unknown; or R S D T
  *   event:REGEX      a signal (by name, too), softirq_raise, hrtimer, exec, lost...
  *   irq:REGEX        an interrupt handler, softirq or vector by name
  *   >DURATION        at least that long: >10ms
@@ -33,6 +33,9 @@ int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const 
 		 struct ty_query **out, struct ty_err *err);
 void ty_query_free(struct ty_query *q);
 const char *ty_query_text(const struct ty_query *q);
+/* Why it may have found nothing, as an end of a sentence: a word that looks like a key and is none.
+ * "" where there is no such word. */
+const char *ty_query_hint(const struct ty_query *q);
 
 /* What can match in one thread. */
 struct ty_query_part {

@@ -22,6 +22,41 @@ void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_qu
 	(void)ty_model_gaps(m, &s->gaps_n);
 }
 
+/* Are there threads of both kinds? */
+static bool has_groups(const struct ty_model *m)
+{
+	const struct ty_summary *sum = ty_model_summary(m);
+	uint32_t traced = 0;
+
+	for (uint32_t i = 0; i < sum->threads; i++)
+		traced += ty_model_thread(m, i)->traced;
+	return traced && traced < sum->threads;
+}
+
+void ty_search_begin_traced(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
+			    struct ty_hit from, bool backward, bool fresh)
+{
+	ty_search_begin(s, m, q, from, backward);
+	s->grouped = has_groups(m);
+	s->fresh = fresh;
+	s->other = s->grouped && from.other;
+}
+
+void ty_search_count(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
+		     struct ty_hit at)
+{
+	ty_search_begin_traced(s, m, q, at, false, false);
+	s->counting = true;
+	s->other = false;
+}
+
+/* Is what belongs to this thread of the group that is looked at? */
+static bool in_group(const struct ty_search *s, uint32_t thread)
+{
+	return !s->grouped ||
+	       s->other != (thread != TY_NONE && ty_model_thread(s->m, thread)->traced);
+}
+
 unsigned ty_search_progress(const struct ty_search *s)
 {
 	return (unsigned)(s->ord * 1000 / tracks(s));
@@ -44,6 +79,20 @@ static bool too_far(const struct ty_search *s, uint64_t at)
 static void take(struct ty_search *s, struct ty_hit h)
 {
 	h.ord = s->ord;
+	h.other = s->other;
+	if (s->counting) {
+		const struct ty_hit *at = &s->from;
+		bool before = h.at_ns != at->at_ns ? h.at_ns < at->at_ns : h.ord <= at->ord;
+
+		/* What a step cannot tell apart is one. */
+		if (s->n && s->last_ns == h.at_ns && s->last_ord == h.ord)
+			return;
+		s->last_ns = h.at_ns;
+		s->last_ord = h.ord;
+		s->upto += h.other != at->other ? at->other : before;
+		s->many = s->n++ == TY_SEARCH_MOST;
+		return;
+	}
 	if (s->found && !nearer(s, h.at_ns, h.ord, &s->hit))
 		return;
 	s->hit = h;
@@ -56,6 +105,8 @@ static uint64_t entry(const struct ty_search *s)
 {
 	bool same = s->backward ? s->ord < s->from.ord : s->ord > s->from.ord;
 
+	if (s->counting)
+		return 0;
 	if (s->backward)
 		return s->from.at_ns + (same && s->from.at_ns < UINT64_MAX);
 	return s->from.at_ns - (same && s->from.at_ns);
@@ -72,7 +123,7 @@ static bool thread_step(struct ty_search *s, uint32_t thread, bool calls)
 	struct ty_syscall c;
 	bool ok = true;
 
-	if (calls ? !part.calls : !part.states)
+	if ((calls ? !part.calls : !part.states) || !in_group(s, thread))
 		return true;
 	if (!s->scanning)
 		s->scan_ns = entry(s);
@@ -97,7 +148,7 @@ static bool thread_step(struct ty_search *s, uint32_t thread, bool calls)
 	if (ok)
 		take(s, h);
 	s->scan_ns = h.at_ns;
-	return ok || too_far(s, h.at_ns);
+	return !s->counting && (ok || too_far(s, h.at_ns));
 }
 
 /* First index with time > t (forward), or one behind the last with time < t (backward). */
@@ -122,10 +173,10 @@ static bool point_step(struct ty_search *s, uint32_t cpu)
 	p = ty_model_point(s->m, cpu, h.idx);
 	h.at_ns = p.ts_ns;
 	h.thread = p.thread;
-	if (!ty_query_point(s->q, &p))
+	if (!in_group(s, p.thread) || !ty_query_point(s->q, &p))
 		return too_far(s, p.ts_ns);
 	take(s, h);
-	return true;
+	return !s->counting;
 }
 
 static bool gap_step(struct ty_search *s)
@@ -135,7 +186,7 @@ static bool gap_step(struct ty_search *s)
 	uint64_t t = entry(s);
 	struct ty_hit h = {.what = TY_HIT_GAP, .thread = TY_NONE};
 
-	if (!ty_query_gaps(s->q))
+	if (!ty_query_gaps(s->q) || !in_group(s, TY_NONE))
 		return true;
 	if (!s->scanning)
 		s->scan_i = 0;
@@ -173,7 +224,7 @@ static bool irq_step(struct ty_search *s, uint32_t cpu)
 	struct ty_irq_span irq;
 	uint64_t t = entry(s);
 
-	if (!ty_query_irqs(s->q))
+	if (!ty_query_irqs(s->q) || !in_group(s, TY_NONE))
 		return true;
 	if (!s->scanning)
 		s->scan_i = ty_irq_at(s->m, cpu, s->backward || t == UINT64_MAX ? t : t + 1);
@@ -188,7 +239,7 @@ static bool irq_step(struct ty_search *s, uint32_t cpu)
 	if (!ty_query_irq(s->q, &irq))
 		return too_far(s, irq.start_ns);
 	take(s, h);
-	return true;
+	return !s->counting;
 }
 
 static bool track_step(struct ty_search *s)
@@ -206,23 +257,47 @@ static bool track_step(struct ty_search *s)
 	return irq_step(s, (uint32_t)(s->ord - 2ull * sum->threads - sum->cpus - 1));
 }
 
+/* All tracks are done: what is left to look at, in the order of the hits? False: nothing. */
+static bool next_round(struct ty_search *s)
+{
+	const unsigned rounds =
+		s->grouped ? 3 : 2; /* the group of the start twice: round the end */
+
+	if (s->counting) {
+		if (!s->grouped || s->other)
+			return false;
+		s->other = true;
+		return true;
+	}
+	if (s->found || ++s->round == rounds)
+		return false;
+	if (s->fresh) {
+		s->wrapped = s->round == 1;
+		s->other = s->round == 2;
+	} else {
+		s->wrapped |= !s->grouped || s->round == 2 || s->other == !s->backward;
+		s->other = s->grouped && !s->other;
+	}
+	/* What lies at the very start counts, too. */
+	s->from = (struct ty_hit){.at_ns = s->backward ? UINT64_MAX : 0,
+				  .ord = s->backward ? 0 : UINT64_MAX};
+	return true;
+}
+
 bool ty_search_step(struct ty_search *s, uint32_t budget)
 {
 	while (!s->done && budget--) {
+		if (s->many) {
+			s->done = true;
+			break;
+		}
 		if (!track_step(s))
 			continue;
 		s->scanning = false;
 		if (++s->ord < tracks(s))
 			continue;
-		if (s->found || s->wrapped) {
-			s->done = true;
-			break;
-		}
-		/* Round the end, once; what lies at the very start counts, too. */
-		s->wrapped = true;
 		s->ord = 0;
-		s->from = (struct ty_hit){.at_ns = s->backward ? UINT64_MAX : 0,
-					  .ord = s->backward ? 0 : UINT64_MAX};
+		s->done = !next_round(s);
 	}
 	return s->done;
 }

@@ -21,6 +21,7 @@ struct ty_hit {
 	uint32_t thread; /* TY_NONE: none (an event of an idle CPU, lost events) */
 	uint32_t cpu;	 /* for points, gaps and interrupts, else TY_NONE */
 	uint32_t idx;	 /* span, call, point or interrupt of the CPU, gap */
+	bool other;	 /* traced threads first: of none of these */
 };
 
 struct ty_search {
@@ -30,17 +31,31 @@ struct ty_search {
 	bool wrapped; /* it wrapped around the end (or the start) */
 	bool found;
 	struct ty_hit hit;
+	/* What ty_search_count counts: all hits, and those up to `from`, it included. */
+	uint64_t n, upto;
+	bool many; /* there are more than TY_SEARCH_MOST: it gave up */
 	/* internal: */
 	struct ty_hit from;
-	uint64_t ord, scan_ns, scan_i;
-	bool scanning, done;
+	uint64_t ord, scan_ns, scan_i, last_ns, last_ord;
+	bool scanning, done, grouped, fresh, other, counting;
+	unsigned round;
 	uint32_t gaps_n;
 };
+
+#define TY_SEARCH_MOST 100000u
 
 /* Everything is borrowed. A starting point with ord UINT64_MAX is after all matches at its time,
  * with 0 before them. */
 void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
 		     struct ty_hit from, bool backward);
+/* The same of hits in two groups: those of threads whose calls were recorded, where there are such
+ * and others, come before all others, whatever their time. `from` says of which group it is; fresh:
+ * it is no hit, and the whole first group is looked at before the other. */
+void ty_search_begin_traced(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
+			    struct ty_hit from, bool backward, bool fresh);
+/* Instead: count all hits in that order; `at` is one of them. */
+void ty_search_count(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
+		     struct ty_hit at);
 /* Does some work (about `budget` candidates or tracks); true when done. */
 bool ty_search_step(struct ty_search *s, uint32_t budget);
 /* Progress, 0..1000. */

@@ -404,8 +404,9 @@ static struct ty_input mouse_report(struct ty_term *t)
 	}
 	if (!c || n != 2 || !v[1] || !v[2])
 		return in;
-	in.mouse = (struct ty_mouse){.x = (int)v[1] - 1, .y = (int)v[2] - 1};
-	/* Shift, Alt and Ctrl (4, 8, 16) make no difference; 32: moved; 64: wheel. */
+	in.mouse =
+		(struct ty_mouse){.x = (int)v[1] - 1, .y = (int)v[2] - 1, .ctrl = (v[0] & 16) != 0};
+	/* Shift and Alt (4, 8) make no difference; 16: Ctrl; 32: moved; 64: wheel. */
 	switch (v[0] & ~28u) {
 	case 0: in.mouse.what = c == 'M' ? TY_MOUSE_CLICK : TY_MOUSE_DROP; break;
 	case 32: in.mouse.what = TY_MOUSE_DRAG; break;

@@ -61,6 +61,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 		return rc;
 	}
 	t->finding = TY_NONE;
+	ty_timeline_keep_load(t);
 	ty_timeline_memory_begin(t);
 	t->cursor_ns = t->vp.from_ns + (t->vp.to_ns - t->vp.from_ns) / 2;
 	ty_timeline_to_foremost(t);
@@ -91,6 +92,7 @@ void ty_timeline_free(struct ty_timeline *t)
 	ty_query_free(t->query);
 	ty_query_free(t->filter);
 	vec_fini(&t->marks);
+	vec_fini(&t->history);
 	free(t->cells);
 	free(t);
 }

@@ -205,6 +205,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_EXPORT] = {.prompt = TY_PROMPT_EXPORT, .needs_all = "exports"},
 	[TY_ACT_MARK] = {.prompt = TY_PROMPT_MARK},
 	[TY_ACT_MARK_JUMP] = {.prompt = TY_PROMPT_MARK_JUMP},
+	[TY_ACT_KEPT] = {.open = ty_timeline_kept},
 	[TY_ACT_BACK] = {.run = back},
 	[TY_ACT_HELP] = {.result = TY_VIEW_HELP},
 	[TY_ACT_REDRAW] = {.result = TY_VIEW_REDRAW},
@@ -235,6 +236,7 @@ enum ty_view_result ty_timeline_act(void *self, enum ty_action a)
 	enum ty_view_result r;
 
 	t->message[0] = 0;
+	t->hit_said = false;
 	t->note_seen |= a != TY_ACT_NONE && a != TY_ACT_REDRAW;
 	t->touched = true;
 	t->wanted = 0;

@@ -376,6 +376,12 @@ static void draw_hidden(const struct ty_timeline *t, struct ty_grid *g, const st
 {
 	char text[60];
 
+	if (!t->tracks.hidden_n && t->top) { /* CPUs come first: they are what is missed */
+		snprintf(text, sizeof(text), t->lay.label_w < 18 ? "%u above" : "%u rows above",
+			 t->top);
+		ty_grid_elide(g, p, 1, t->lay.ruler_y, t->lay.label_w - 2, text,
+			      ty_palette_role(p, TY_ROLE_DIM));
+	}
 	if (!t->tracks.hidden_n)
 		return;
 	snprintf(text, sizeof(text), "filter: %u hidden", t->tracks.hidden_n);

@@ -83,13 +83,14 @@ static int change(struct ty_timeline *t, const struct ty_view_input *all, struct
 		t->vp.to_ns = s->end_ns;
 	(void)ty_timeline_memory_map(t); /* out of memory: the strips are as they were */
 	t->args_of = TY_NONE;
-	t->hit_known = t->pin.on = false;
+	t->hit_known = t->hits_known = t->hits_many = t->pin.on = false;
 	t->links_n = 0;
 	ty_range_stats_free(t->stats);
 	t->stats = NULL;
 	ty_page_reset(&t->page);
 	t->vp.here = at;
 	ty_timeline_restore(t);
+	ty_timeline_keep_load(t);
 	ask_again(t);
 	ty_timeline_find(t);
 	return 0;

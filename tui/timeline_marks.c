@@ -26,12 +26,44 @@ static void free_name(struct ty_timeline *t, char name[24])
 	}
 }
 
+int ty_timeline_add_mark(struct ty_timeline *t, const struct ty_mark *m)
+{
+	struct ty_mark *old = find(t, m->name);
+	size_t i;
+
+	if (old)
+		memmove(old, old + 1, (size_t)(t->marks.v + --t->marks.n - old) * sizeof(*old));
+	if (vec_push(&t->marks, *m))
+		return -TY_ENOMEM;
+	for (i = t->marks.n - 1; i && t->marks.v[i - 1].at_ns > m->at_ns; i--)
+		t->marks.v[i] = t->marks.v[i - 1];
+	t->marks.v[i] = *m;
+	return 0;
+}
+
+static void remove_mark(struct ty_timeline *t, const char *name)
+{
+	struct ty_mark *old = find(t, name);
+
+	if (!old) {
+		ty_timeline_say(t, "there is no mark '%s'", name);
+		return;
+	}
+	memmove(old, old + 1, (size_t)(t->marks.v + --t->marks.n - old) * sizeof(*old));
+	ty_timeline_say(t, "mark '%s' is removed", name);
+	ty_timeline_keep(t);
+}
+
 void ty_timeline_mark(struct ty_timeline *t, const char *name)
 {
 	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
-	struct ty_mark m = {.at_ns = t->cursor_ns}, *old;
-	size_t i;
+	struct ty_mark m = {.at_ns = t->cursor_ns, .from_ns = t->vp.from_ns, .to_ns = t->vp.to_ns};
+	bool moved;
 
+	if (*name == '-' && name[1]) {
+		remove_mark(t, name + 1);
+		return;
+	}
 	if (r) {
 		m.row_kind = r->kind;
 		m.row_id = r->id;
@@ -40,18 +72,14 @@ void ty_timeline_mark(struct ty_timeline *t, const char *name)
 		snprintf(m.name, sizeof(m.name), "%s", name);
 	else
 		free_name(t, m.name);
-	old = find(t, m.name);
-	if (old)
-		memmove(old, old + 1, (size_t)(t->marks.v + --t->marks.n - old) * sizeof(*old));
-	if (vec_push(&t->marks, m)) {
+	moved = find(t, m.name);
+	if (ty_timeline_add_mark(t, &m)) {
 		ty_timeline_say(t, "out of memory: the mark was not set");
 		return;
 	}
-	for (i = t->marks.n - 1; i && t->marks.v[i - 1].at_ns > m.at_ns; i--)
-		t->marks.v[i] = t->marks.v[i - 1];
-	t->marks.v[i] = m;
-	ty_timeline_say(t, "mark '%s' is %s (press ' to jump to it)", m.name,
-			old ? "moved here" : "set");
+	ty_timeline_say(t, "mark '%s' is %s (press ' to jump to it, M lists all)", m.name,
+			moved ? "moved here" : "set");
+	ty_timeline_keep(t);
 }
 
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
@@ -75,7 +103,12 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 			m = &t->marks.v[i];
 	if (!m)
 		m = &t->marks.v[0];
-	ty_timeline_visit(t, TY_NONE, m->at_ns);
+	if (*name) { /* the view as it was; the next mark is visited at the present zoom */
+		ty_viewport_jump(&t->vp, m->from_ns, m->to_ns);
+		t->cursor_ns = m->at_ns;
+	} else {
+		ty_timeline_visit(t, TY_NONE, m->at_ns);
+	}
 	row = ty_tracks_find(&t->tracks, m->row_kind, m->row_id);
 	if (row == TY_NONE)
 		row = ty_tracks_reveal_row(&t->tracks, m->row_kind, m->row_id);

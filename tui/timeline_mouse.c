@@ -18,15 +18,18 @@ static void scroll_rows(struct ty_timeline *t, int by)
 static void wheel(struct ty_timeline *t, const struct ty_mouse *m, int by)
 {
 	const struct ty_layout *l = &t->lay;
+	const bool rows = m->y >= l->rows_y && m->y < l->rows_y + l->rows_h;
 
-	if (m->y == l->ruler_y || m->y == l->minimap_y) {
-		if (m->x >= l->cells_x && m->y == l->ruler_y)
+	if (m->y == l->ruler_y || m->y == l->minimap_y || (rows && m->ctrl)) {
+		if (m->x >= l->cells_x && m->y != l->minimap_y)
 			ty_timeline_to_column(t, (uint32_t)(m->x - l->cells_x));
 		ty_viewport_zoom(&t->vp, t->cursor_ns, by < 0 ? 1 : 2, by < 0 ? 2 : 1);
-	} else if (m->y >= l->rows_y && m->y < l->rows_y + l->rows_h) {
+	} else if (rows) {
 		scroll_rows(t, 3 * by);
 	} else if (m->y > l->list_y && m->y < l->list_y + l->list_h) {
 		ty_timeline_move_in_list(t, by);
+	} else if (m->y > l->details_y && m->y < l->details_y + l->details_h) {
+		ty_timeline_scroll_details(t, by);
 	}
 }
 
@@ -110,6 +113,7 @@ enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m)
 	if (!t->tracks.rows.n)
 		return TY_VIEW_IGNORED;
 	t->message[0] = 0;
+	t->hit_said = false;
 	t->note_seen = t->touched = true;
 	t->wanted = 0;
 	t->vp.here = ty_timeline_place(t);

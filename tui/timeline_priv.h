@@ -50,10 +50,18 @@ struct ty_lead {
 };
 
 struct ty_mark {
-	uint64_t at_ns;
+	uint64_t at_ns, from_ns, to_ns; /* and the window that was shown */
 	uint32_t row_id;
 	uint8_t row_kind;
 	char name[24];
+};
+
+/* What was searched for or filtered by. */
+#define TY_HISTORY  50u
+#define TY_KEEP_MAX (64u << 10) /* bytes of what is kept of a recording */
+struct ty_asked_query {
+	bool filter;
+	char text[200];
 };
 
 /* Cells and rows between two corners; a corner is a cell with its two edges. */
@@ -227,6 +235,8 @@ struct ty_timeline {
 	struct ty_selection sel;
 	bool dragging, drag_times; /* the button is down; it was pressed on the ruler: time only */
 	VEC(struct ty_mark) marks; /* in time order */
+	VEC(struct ty_asked_query) history; /* the oldest first, TY_HISTORY at most */
+	size_t recalled;		    /* of it in the prompt */
 	struct ty_lead links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
 	struct ty_place details_of; /* subject of the details last drawn, */
@@ -239,6 +249,10 @@ struct ty_timeline {
 	struct ty_search search;
 	struct ty_hit hit; /* last match, where the next search continues */
 	bool hit_known;
+	struct ty_search count;	    /* how many hits there are */
+	uint64_t hits_n, hit_at;    /* of the query; which of them the hit is, from 1 */
+	bool hits_known, hits_many; /* they are counted; there are too many */
+	bool hit_steps, hit_said;   /* from a hit to the next; the message is of the hit */
 	uint64_t filter_i, filter_at;
 	struct ty_range_stats *stats;
 	struct ty_page page;		   /* the last page */
@@ -353,6 +367,18 @@ void ty_timeline_scroll_details(struct ty_timeline *t, int by);
 void ty_timeline_marks_taken(const struct ty_timeline *t, uint8_t *taken);
 void ty_timeline_mark(struct ty_timeline *t, const char *name);
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
+/* One that may take the place of another of its name. 0 or -TY_ENOMEM. */
+int ty_timeline_add_mark(struct ty_timeline *t, const struct ty_mark *m);
+
+/* timeline_keep.c */
+void ty_timeline_remember(struct ty_timeline *t, bool filter, const char *text);
+/* The one before (or after) that in the prompt; false: there is none. */
+bool ty_timeline_recall(struct ty_timeline *t, bool filter, bool older);
+void ty_timeline_keep(struct ty_timeline *t); /* it changed */
+
+/* timeline_kept.c */
+void ty_timeline_keep_load(struct ty_timeline *t); /* as it was kept, to what there is */
+bool ty_timeline_kept(struct ty_timeline *t); /* the page of it; false: a sentence says why not */
 
 /* timeline_findings.c */
 void ty_timeline_find(struct ty_timeline *t); /* begin to look for them */

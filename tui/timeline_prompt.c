@@ -16,6 +16,7 @@ void ty_timeline_ask(struct ty_timeline *t, enum ty_prompt what)
 {
 	t->prompt = (uint8_t)what;
 	t->input[0] = 0;
+	t->recalled = t->history.n;
 }
 
 const char *ty_timeline_question(const struct ty_timeline *t, char names[TY_QUESTION_MAX])
@@ -29,7 +30,7 @@ const char *ty_timeline_question(const struct ty_timeline *t, char names[TY_QUES
 	case TY_PROMPT_EXPORT:
 		return t->sel.on ? "export the selection to (NAME.txt, .json or .dat): "
 				 : "export the window to (NAME.txt, .json or .dat): ";
-	case TY_PROMPT_MARK: return "name of the mark (empty: the next letter): ";
+	case TY_PROMPT_MARK: return "name of the mark (empty: the next letter; -NAME removes): ";
 	case TY_PROMPT_MARK_JUMP:
 		n = (size_t)snprintf(names, TY_QUESTION_MAX,
 				     "jump to mark (empty: the next; there");
@@ -169,7 +170,11 @@ static void enter(struct ty_timeline *t)
 enum ty_view_result ty_timeline_text(void *self, uint32_t key)
 {
 	struct ty_timeline *t = self;
+	bool filter = t->prompt == TY_PROMPT_FILTER;
 
+	if ((key == TY_KEY_UP || key == TY_KEY_DOWN) && (filter || t->prompt == TY_PROMPT_SEARCH))
+		return ty_timeline_recall(t, filter, key == TY_KEY_UP) ? TY_VIEW_CHANGED
+								       : TY_VIEW_IGNORED;
 	switch (ty_input_line_key(t->input, sizeof(t->input), key)) {
 	case TY_INPUT_ENTERED: enter(t); return TY_VIEW_CHANGED;
 	case TY_INPUT_CANCELLED: t->prompt = TY_PROMPT_NONE; return TY_VIEW_CHANGED;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Search and filter: jobs with slices of BUDGET candidates. */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,9 @@ void ty_timeline_search(struct ty_timeline *t, const char *text)
 	}
 	ty_query_free(t->query);
 	t->query = q;
-	t->hit_known = false;
+	t->hit_known = t->hits_known = t->hits_many = false;
+	ty_timeline_remember(t, false, text);
+	ty_timeline_keep(t);
 	ty_timeline_next_hit(t, false);
 }
 
@@ -52,9 +55,23 @@ static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 		ty_timeline_pin(t, track, h->idx);
 }
 
-static void say_hit(struct ty_timeline *t, const struct ty_hit *h, const char *round)
+/* Which of how many, as far as that is known. */
+static void hit_number(const struct ty_timeline *t, char out[60])
 {
-	char who[TY_WHO_MAX], at[TY_TIME_MAX], what[140], name[TY_IRQ_NAME_MAX];
+	out[0] = 0;
+	if (t->hits_many)
+		snprintf(out, 60, "one of more than %u hits: ", TY_SEARCH_MOST);
+	else if (t->hits_known)
+		snprintf(out, 60, "hit %" PRIu64 " of %" PRIu64 ": ", t->hit_at, t->hits_n);
+}
+
+static void say_hit(struct ty_timeline *t)
+{
+	const struct ty_hit *h = &t->hit;
+	const char *round = !t->search.wrapped	 ? ""
+			    : t->search.backward ? "wrapped to the end: "
+						 : "wrapped to the start: ";
+	char who[TY_WHO_MAX], at[TY_TIME_MAX], what[140], name[TY_IRQ_NAME_MAX], number[60];
 	struct ty_irq_span irq;
 	struct ty_point p;
 	struct ty_syscall c;
@@ -85,18 +102,46 @@ static void say_hit(struct ty_timeline *t, const struct ty_hit *h, const char *r
 		break;
 	default: snprintf(what, sizeof(what), "events lost on CPU %u", h->cpu); break;
 	}
-	ty_timeline_say(t, "%s%s%s%s at %s", round, what, h->thread == TY_NONE ? "" : " of ",
+	hit_number(t, number);
+	ty_timeline_say(t, "%s%s%s%s%s at %s%s", number, round, what,
+			h->thread == TY_NONE ? "" : " of ",
 			h->thread == TY_NONE ? "" : ty_timeline_who(t, h->thread, h->at_ns, who),
-			ty_timeline_at(t, h->at_ns, 1000, at));
+			ty_timeline_at(t, h->at_ns, 1000, at),
+			h->other && t->search.grouped ? " (not traced)" : "");
+	t->hit_said = true;
 }
+
+/* All hits are counted, while the first one is looked at. */
+static bool count_step(struct ty_timeline *t)
+{
+	return ty_search_step(&t->count, BUDGET);
+}
+
+static bool counted(struct ty_timeline *t)
+{
+	t->hits_many = t->count.many;
+	t->hits_known = !t->count.many;
+	t->hits_n = t->count.n;
+	t->hit_at = t->count.upto;
+	if (t->hit_said) /* no other key meanwhile */
+		say_hit(t);
+	return false;
+}
+
+static void count_tell(struct ty_timeline *t)
+{
+}
+
+static const struct ty_job count_job = {.step = count_step, .done = counted, .tell = count_tell};
 
 static bool hit_found(struct ty_timeline *t)
 {
 	const struct ty_search *s = &t->search;
 
 	if (!s->found) {
-		ty_timeline_say(t, "'%s' not found in %s", ty_query_text(t->query),
-				t->partial ? "the part indexed so far" : "the recording");
+		ty_timeline_say(t, "'%s' not found in %s%s", ty_query_text(t->query),
+				t->partial ? "the part indexed so far" : "the recording",
+				ty_query_hint(t->query));
 		return false;
 	}
 	t->vp.here = ty_timeline_place(t);
@@ -104,10 +149,16 @@ static bool hit_found(struct ty_timeline *t)
 	t->hit = s->hit;
 	t->hit_known = true;
 	show_hit_row(t, &s->hit);
-	say_hit(t, &s->hit,
-		!s->wrapped   ? ""
-		: s->backward ? "wrapped to the end: "
-			      : "wrapped to the start: ");
+	if (t->hits_known && t->hit_steps) /* from hit to hit: the next number */
+		t->hit_at = s->backward ? (t->hit_at + t->hits_n - 2) % t->hits_n + 1
+					: t->hit_at % t->hits_n + 1;
+	else
+		t->hits_known = false;
+	say_hit(t);
+	if (!t->hits_known && !t->hits_many) {
+		ty_search_count(&t->count, t->m, t->query, t->hit);
+		ty_timeline_begin(t, &count_job);
+	}
 	return false;
 }
 
@@ -133,9 +184,10 @@ void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
 		ty_timeline_say(t, "no search yet: press / to search");
 		return;
 	}
-	if (t->hit_known && t->hit.at_ns == t->cursor_ns)
+	t->hit_steps = t->hit_known && t->hit.at_ns == t->cursor_ns;
+	if (t->hit_steps)
 		from = t->hit;
-	ty_search_begin(&t->search, t->m, t->query, from, backward);
+	ty_search_begin_traced(&t->search, t->m, t->query, from, backward, !t->hit_steps);
 	ty_timeline_begin(t, &search_job);
 }
 
@@ -231,6 +283,8 @@ void ty_timeline_filter(struct ty_timeline *t, const char *text)
 		ty_timeline_say(t, "no filter: all %u threads are shown", t->tracks.threads);
 		return;
 	}
+	ty_timeline_remember(t, true, text);
+	ty_timeline_keep(t);
 	ty_timeline_unselect(t);
 	ty_tracks_filter_begin(&t->tracks);
 	t->filter_i = 0;

@@ -47,6 +47,7 @@ enum ty_mouse_what {
 struct ty_mouse {
 	enum ty_mouse_what what;
 	int x, y;
+	bool ctrl; /* Ctrl was held down */
 };
 
 struct ty_view_ops {
@@ -101,6 +102,10 @@ struct ty_view_host {
 	/* The model holds the first part of the recording, while all of it is being indexed: true
 	 * when that is over. NULL: the model is of all. */
 	bool (*indexing_poll)(void *ctx, struct ty_indexing_news *news);
+	/* What was kept of this recording when it was last open (timeline_keep.h), into out; and
+	 * keep it: 0 or -TY_E... with a sentence. */
+	void (*keep_load)(void *ctx, struct ty_buf *out);
+	int (*keep_save)(void *ctx, const char *text, size_t n, struct ty_err *err);
 	/*
 	 * The memory samples of the recording, read when it is opened (in a thread where `aside`):
 	 * 0, -TY_ENOTFOUND: it has none, -TY_EINTR when *stop is set. NULL: it has none.

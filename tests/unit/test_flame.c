@@ -197,7 +197,7 @@ static void whose_samples(void **state)
 static void mouse_chooses(void **state)
 {
 	struct ty_flame_view *v = open_view(0);
-	struct ty_mouse m = {TY_MOUSE_CLICK, 78, 2};
+	struct ty_mouse m = {TY_MOUSE_CLICK, 78, 2, false};
 
 	frame(v, &ty_tl_utf8, 80, 24);
 	assert_int_equal(ty_flame_view_ops.mouse(v, &m), TY_VIEW_CHANGED);
@@ -212,7 +212,7 @@ static void mouse_chooses(void **state)
 	assert_string_equal(chosen(v), "worker");
 	m.y = 15;
 	assert_int_equal(ty_flame_view_ops.mouse(v, &m), TY_VIEW_IGNORED);
-	m = (struct ty_mouse){TY_MOUSE_WHEEL_UP, 0, 5};
+	m = (struct ty_mouse){TY_MOUSE_WHEEL_UP, 0, 5, false};
 	assert_int_equal(ty_flame_view_ops.mouse(v, &m), TY_VIEW_CHANGED);
 	assert_string_equal(chosen(v), "start_thread");
 	ty_flame_view_free(v);

@@ -147,7 +147,7 @@ static void test_window(void **state)
 	act(v, TY_ACT_UNDO);
 	shows(v, " 400 samples");
 	/* The slow load is alone at the top; the cursor goes to its column. */
-	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 7 + 56, 5});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 7 + 56, 5, false});
 	assert_int_equal(act(v, TY_ACT_OPEN), TY_VIEW_PUSH);
 	ty_memory_view_ops.child(v, &ops, &page);
 	ty_buf_init(&b, 1 << 20);
@@ -204,9 +204,9 @@ static void test_rectangle(void **state)
 	(void)state;
 	frame(v, true, 100, 30);
 	/* The row of 2..7 cycles, half the time: a third of the samples there. */
-	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 7, 12});
-	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DRAG, 7 + 39, 12});
-	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DROP, 7 + 39, 12});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 7, 12, false});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DRAG, 7 + 39, 12, false});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DROP, 7 + 39, 12, false});
 	shows(v, "selected: 498.750 us, 4..7 cycles");
 	shows(v, "67 100.0%      5      5      5  0x4000 work");
 	has_not(v, "0x4010 work");
@@ -241,8 +241,8 @@ static void test_panes(void **state)
 	ty_tl_golden("memory-threads-80x24", frame(v, true, 80, 24));
 	ty_tl_golden("memory-threads-80x24-ascii", frame(v, false, 80, 24));
 	/* A strip alone. */
-	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 22, 2});
-	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DRAG, 99, 2});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 22, 2, false});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DRAG, 99, 2, false});
 	shows(v, "134 100.0%      5      5      5  0x4000 work");
 	act(v, TY_ACT_BACK);
 	act(v, TY_ACT_FOCUS);

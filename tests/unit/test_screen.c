@@ -90,6 +90,7 @@ static const struct step {
 	[TY_ACT_EXPORT] = {"n", "{D}/cut.dat\r", .shows = "cut.dat is written"},
 	[TY_ACT_MARK] = {"", "here\r", .shows = "mark 'here' is set"},
 	[TY_ACT_MARK_JUMP] = {"g1\rmone\r$", "one\r", .shows = "at 1.0"},
+	[TY_ACT_KEPT] = {"g1\rmone\r", "", .shows = "Kept for this recording"},
 	[TY_ACT_HELP] = {"", "", .shows = "keys and symbols"},
 	[TY_ACT_BACK] = {"?", "", .shows = "q quit", .lacks = "keys and symbols"},
 	[TY_ACT_REDRAW] = {"n", "", .shows = "flock"},
@@ -106,7 +107,15 @@ static void start_as(void (*how)(int, int, const char *const *, const char *cons
 		     const struct config *c, const char *const *more)
 {
 	char term[40], locale[40], no_color[20];
-	const char *env[] = {term, locale, no_color, "TZ=UTC", "COLORFGBG=15;0", NULL};
+	/* Relative: there is no cache folder, and one run's marks are not the next one's. */
+	const char *env[] = {term,
+			     locale,
+			     no_color,
+			     "TZ=UTC",
+			     "COLORFGBG=15;0",
+			     "HOME=none",
+			     "XDG_CACHE_HOME=none",
+			     NULL};
 	const char *argv[8] = {tarry, "view", file};
 
 	snprintf(term, sizeof(term), "TERM=%s", c->term);

@@ -31,7 +31,7 @@ static const struct ty_model *random_model(unsigned seed)
 		int tid = 10 + 2 * (rand_r(&seed) % 3) + (int)cpu, what = rand_r(&seed) % 10;
 
 		ts += 1 + (uint64_t)rand_r(&seed) % 900;
-		if (on[cpu] && what < 4) {
+		if (on[cpu] && on[cpu] != 15 && what < 4) { /* t15 makes no call: not traced */
 			int call = nr[rand_r(&seed) % 3];
 
 			ty_mx_enter(cpu, ts, on[cpu], call);
@@ -88,6 +88,12 @@ static const struct {
 	/* one switch: two hits of one instant */
 	{"state:^(running|sleeping)$", STATES, NULL, 1u << TY_ST_SLEEPING | 1u << TY_ST_RUNNING, -1,
 	 0, 0, -1},
+	{"state:D", STATES, NULL, 1u << TY_ST_BLOCKED, -1, 0, 0, -1},
+	/* a length alone: whatever lasts that long */
+	{">3us", STATES, NULL,
+	 1u << TY_ST_RUNNING | 1u << TY_ST_RUNNABLE | 1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED |
+		 1u << TY_ST_STOPPED,
+	 -1, 0, 3000, -1},
 	{"Uninterruptible", 0, NULL, 0, -1, 0, 0, -1},
 	{"uninterruptible >2us", STATES, NULL, 1u << TY_ST_BLOCKED, -1, 0, 2000, -1},
 	{"call:^flock$", CALLS, NULL, 0, FLOCK, 0, 0, -1},
@@ -112,9 +118,10 @@ static const struct {
 
 typedef VEC(struct ty_hit) hits;
 
-static void add(hits *h, uint64_t at, uint64_t ord)
+static void add(hits *h, uint64_t at, uint64_t ord, bool traced)
 {
-	assert_int_equal(vec_push(h, (struct ty_hit){.at_ns = at, .ord = ord}), 0);
+	assert_int_equal(vec_push(h, (struct ty_hit){.at_ns = at, .ord = ord, .other = !traced}),
+			 0);
 }
 
 static int by_place(const void *a, const void *b)
@@ -143,7 +150,7 @@ static void walk(const struct ty_model *m, unsigned q, hits *h)
 				queries[q].what & RUNS ? 1u << TY_ST_RUNNING : queries[q].states;
 
 			if (states >> s.state & 1 && s.end_ns - s.start_ns >= queries[q].min_ns)
-				add(h, s.start_ns, i);
+				add(h, s.start_ns, i, t->traced);
 		}
 		for (uint32_t k = 0; k < t->syscalls_n && queries[q].what & CALLS; k++) {
 			struct ty_syscall c = ty_model_syscall(m, t->syscalls_first + k);
@@ -152,7 +159,7 @@ static void walk(const struct ty_model *m, unsigned q, hits *h)
 			if ((queries[q].nr < 0 || c.nr == queries[q].nr) &&
 			    (!queries[q].err || (known && c.ret == -queries[q].err)) &&
 			    c.end_ns - c.start_ns >= queries[q].min_ns)
-				add(h, c.start_ns, sum->threads + i);
+				add(h, c.start_ns, sum->threads + i, t->traced);
 		}
 	}
 	for (uint32_t c = 0; c < sum->cpus && queries[q].what & POINTS; c++)
@@ -165,21 +172,90 @@ static void walk(const struct ty_model *m, unsigned q, hits *h)
 			     (p.thread != TY_NONE &&
 			      !strcmp(queries[q].comm,
 				      ty_model_str(m, ty_model_thread(m, p.thread)->name)))))
-				add(h, p.ts_ns, 2ull * sum->threads + c);
+				add(h, p.ts_ns, 2ull * sum->threads + c,
+				    p.thread != TY_NONE && ty_model_thread(m, p.thread)->traced);
 		}
 	gaps = ty_model_gaps(m, &n);
 	for (uint32_t k = 0; k < n && queries[q].what & GAPS; k++)
-		add(h, gaps[k].from_ns, 2ull * sum->threads + sum->cpus);
+		add(h, gaps[k].from_ns, 2ull * sum->threads + sum->cpus, false);
 	for (uint32_t c = 0; c < sum->cpus && queries[q].what & IRQS; c++)
 		for (uint32_t k = 0; k < ty_model_irq_spans(m, c); k++) {
 			struct ty_irq_span s = ty_model_irq_span(m, c, k);
 
 			if ((queries[q].nr < 0 || s.vec == (uint32_t)queries[q].nr) &&
 			    s.end_ns - s.start_ns >= queries[q].min_ns)
-				add(h, s.start_ns, 2ull * sum->threads + sum->cpus + 1 + c);
+				add(h, s.start_ns, 2ull * sum->threads + sum->cpus + 1 + c, false);
 		}
 	if (h->n)
 		qsort(h->v, h->n, sizeof(*h->v), by_place);
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct ty_hit *x = a, *y = b;
+
+	return x->other != y->other ? x->other - y->other : by_place(a, b);
+}
+
+static struct ty_search run_traced(const struct ty_model *m, struct ty_query *q, struct ty_hit from,
+				   bool backward, bool fresh)
+{
+	struct ty_search s;
+
+	ty_search_begin_traced(&s, m, q, from, backward, fresh);
+	while (!ty_search_step(&s, 3))
+		;
+	return s;
+}
+
+/* Those of traced threads first, forward, backward and round the ends; each knows its number. */
+static void check_traced(const struct ty_model *m, struct ty_query *q, hits *h)
+{
+	struct ty_hit at = {.at_ns = 0, .ord = UINT64_MAX};
+	struct ty_search s, c;
+	uint32_t threads = ty_model_summary(m)->threads, traced = 0;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < threads; i++)
+		traced += ty_model_thread(m, i)->traced;
+	for (size_t k = 0; k < h->n && (!traced || traced == threads); k++)
+		h->v[k].other = false; /* there is one group only */
+	if (h->n)
+		qsort(h->v, h->n, sizeof(*h->v), by_group);
+	for (size_t k = 0; k < h->n; k++) /* what a step cannot tell apart is one */
+		if (!k || by_group(&h->v[n - 1], &h->v[k]))
+			h->v[n++] = h->v[k];
+	h->n = n;
+	for (size_t k = 0; k < n; k++) {
+		s = run_traced(m, q, at, false, false);
+		assert_true(s.found && !s.wrapped);
+		assert_int_equal(s.hit.at_ns, h->v[k].at_ns);
+		assert_int_equal(s.hit.ord, h->v[k].ord);
+		assert_int_equal(s.hit.other, h->v[k].other);
+		at = s.hit;
+		if (k % 7)
+			continue;
+		ty_search_count(&c, m, q, at);
+		while (!ty_search_step(&c, 5))
+			;
+		assert_int_equal(c.n, n);
+		assert_int_equal(c.upto, k + 1);
+	}
+	if (!n)
+		return;
+	s = run_traced(m, q, at, false, false);
+	assert_true(s.found && s.wrapped && !by_group(&s.hit, &h->v[0]));
+	for (size_t k = n - 1; k-- > 0;) {
+		s = run_traced(m, q, at, true, false);
+		assert_true(s.found && !s.wrapped && !by_group(&s.hit, &h->v[k]));
+		at = s.hit;
+	}
+	s = run_traced(m, q, at, true, false);
+	assert_true(s.found && s.wrapped && !by_group(&s.hit, &h->v[n - 1]));
+	/* A new search goes round all of the first group before it looks at the other. */
+	at = (struct ty_hit){.at_ns = UINT64_MAX - 1, .ord = UINT64_MAX};
+	s = run_traced(m, q, at, false, true);
+	assert_true(s.found && !by_group(&s.hit, &h->v[0]) && s.wrapped == !h->v[0].other);
 }
 
 static struct ty_search run(const struct ty_model *m, struct ty_query *q, struct ty_hit from,
@@ -200,6 +276,7 @@ static void every_hit_once_and_in_order(void **state)
 {
 	const struct ty_sysarch *arch = ty_sysarch_find("x86_64");
 	unsigned found = 0;
+	bool groups = false;
 
 	for (unsigned seed = 1; seed <= 6; seed++) {
 		const struct ty_model *m = random_model(seed);
@@ -260,11 +337,13 @@ static void every_hit_once_and_in_order(void **state)
 					;
 				assert_int_equal(r, want);
 			}
+			groups |= h.n && h.v[0].other != h.v[h.n - 1].other;
+			check_traced(m, q, &h);
 			vec_fini(&h);
 			ty_query_free(q);
 		}
 	}
-	assert_true(found > 1000);
+	assert_true(found > 1000 && groups);
 	ty_mx_drop();
 }
 
@@ -356,6 +435,18 @@ static void cells_of_interrupts(void **state)
 	ty_mx_drop();
 }
 
+static const char *hint_of(const struct ty_model *m, const char *text)
+{
+	struct ty_query *q;
+	struct ty_err err = {0};
+	const char *hint;
+
+	assert_int_equal(ty_query_new(m, ty_sysarch_find("x86_64"), text, &q, &err), 0);
+	hint = ty_query_hint(q);
+	ty_query_free(q);
+	return hint;
+}
+
 static void bad_queries_are_sentences(void **state)
 {
 	static const struct {
@@ -368,6 +459,11 @@ static void bad_queries_are_sentences(void **state)
 		{"tid:x", "not a number"},
 		{"tid:99999999999999999999", "not a number"},
 		{">soon", "not a duration"},
+		{"a(", "example: call:^read"},
+		{"call:nix", "no system call matches 'nix' (example: call:read)"},
+		{"t11 state:asleep", "no state matches 'asleep' (example: state:sleeping)"},
+		{"event:signl", "no event matches 'signl'"},
+		{"error:ENOPE", "no error matches 'ENOPE'"},
 		{"a b c d e f g h i", "at most 8 words"},
 	};
 	const struct ty_model *m = random_model(3);
@@ -380,6 +476,11 @@ static void bad_queries_are_sentences(void **state)
 				 -TY_EUSAGE);
 		assert_non_null(strstr(err.msg, bad[i].why));
 	}
+	/* a word that looks like a key and is none may be a name: it is said where nothing is found
+	 */
+	assert_string_equal(hint_of(m, "t11"), "");
+	assert_string_equal(hint_of(m, "kworker/0:1"), "");
+	assert_non_null(strstr(hint_of(m, "stat:sleeping"), "keys are thread: process:"));
 	ty_mx_drop();
 }
 

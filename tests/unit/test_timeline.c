@@ -78,6 +78,42 @@ static void pages_are_as_they_were(void **state)
 	ty_model_free(m);
 }
 
+/* Help is searched: the lines that hold it, all of a topic that does, under their titles. */
+static void help_is_searched(void **state)
+{
+	struct ty_help help = {0};
+	const char *s;
+
+	ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 24);
+	ty_help_ops.act(&help, TY_ACT_SEARCH);
+	assert_true(ty_help_ops.wants_text(&help));
+	for (s = "LEDGER"; *s; s++)
+		ty_help_ops.text(&help, (uint32_t)*s);
+	s = ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 24);
+	assert_non_null(strstr(s, "Findings"));
+	assert_non_null(strstr(s, "ledger: where the time"));
+	assert_null(strstr(s, "zoom in"));
+	assert_null(strstr(s, "Symbols"));
+	assert_non_null(strstr(s, "find: LEDGER_"));
+	ty_help_ops.text(&help, TY_KEY_ENTER);
+	assert_false(ty_help_ops.wants_text(&help));
+	/* Esc: all again, then close */
+	assert_int_equal(ty_help_ops.act(&help, TY_ACT_BACK), TY_VIEW_CHANGED);
+	assert_non_null(
+		strstr(ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 24), "zoom in"));
+	assert_int_equal(ty_help_ops.act(&help, TY_ACT_BACK), TY_VIEW_CLOSE);
+	/* a topic by its title; and what is nowhere */
+	ty_help_ops.act(&help, TY_ACT_SEARCH);
+	for (s = "symbols"; *s; s++)
+		ty_help_ops.text(&help, (uint32_t)*s);
+	s = ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 40);
+	assert_non_null(strstr(s, "events were lost here"));
+	assert_null(strstr(s, "Findings"));
+	ty_help_ops.text(&help, 'x');
+	s = ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 24);
+	assert_non_null(strstr(s, "nothing here holds that"));
+}
+
 static void every_action_is_handled(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -348,6 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_are_as_they_were),
 		cmocka_unit_test(pages_are_as_they_were),
+		cmocka_unit_test(help_is_searched),
 		cmocka_unit_test(every_action_is_handled),
 		cmocka_unit_test(times_in_the_clock_asked_for),
 		cmocka_unit_test(what_is_missing_is_told),

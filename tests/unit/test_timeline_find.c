@@ -133,6 +133,7 @@ static void searching(void **state)
 	struct ty_view_input in = ty_tl_input(m);
 	struct ty_timeline *t = ty_tl_open(&in);
 	const char *s;
+	char want[60];
 
 	ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
 	assert_non_null(strstr(t->message, "no search yet"));
@@ -141,7 +142,7 @@ static void searching(void **state)
 	assert_int_equal(t->cursor_ns, START + 900010000);
 	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_SYSCALLS);
 	s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
-	assert_non_null(strstr(s, "fsync of backup/101 at 0.900010 s"));
+	assert_non_null(strstr(s, "hit 1 of 1: fsync of backup/101 at 0.900010 s"));
 	assert_non_null(strstr(s, "backup/101 in fsync("));
 	/* the only one: round the end it is found again, and that is said */
 	ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
@@ -167,6 +168,27 @@ static void searching(void **state)
 	assert_non_null(strstr(t->message, "not found in the recording"));
 	ty_tl_ask(t, TY_ACT_SEARCH, "(");
 	assert_non_null(strstr(t->message, "not a valid regular expression"));
+	/* which of how many, step by step and from elsewhere; bad words are named */
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	ty_tl_ask(t, TY_ACT_SEARCH, "call:^write$");
+	assert_true(t->hits_known && t->hits_n > 2);
+	for (uint64_t i = 1; i <= t->hits_n + 1; i++) {
+		snprintf(want, sizeof(want), "hit %u of %u: ", (unsigned)((i - 1) % t->hits_n) + 1,
+			 (unsigned)t->hits_n);
+		assert_non_null(strstr(t->message, want));
+		ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
+		ty_tl_work(t);
+	}
+	ty_timeline_ops.act(t, TY_ACT_HIT_PREV);
+	ty_tl_work(t);
+	assert_non_null(strstr(t->message, "hit 1 of "));
+	ty_timeline_ops.act(t, TY_ACT_TIME_LAST);
+	ty_timeline_ops.act(t, TY_ACT_HIT_PREV);
+	ty_tl_work(t);
+	snprintf(want, sizeof(want), "hit %u of %u: ", (unsigned)t->hits_n, (unsigned)t->hits_n);
+	assert_non_null(strstr(t->message, want));
+	ty_tl_ask(t, TY_ACT_SEARCH, "cal:write");
+	assert_non_null(strstr(t->message, "not found in the recording; keys are"));
 	/* Esc stops one that is under way */
 	ty_timeline_ops.act(t, TY_ACT_SEARCH);
 	ty_tl_type(t, "fsync");

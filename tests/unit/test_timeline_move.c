@@ -73,6 +73,7 @@ static void the_mouse_points(void **state)
 	struct ty_timeline *t = ty_tl_open(&in);
 	struct ty_mouse ev = {.what = TY_MOUSE_WHEEL_UP};
 	uint64_t at, length = t->vp.to_ns - t->vp.from_ns;
+	uint32_t row;
 
 	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
 	ev.x = t->lay.cells_x + 30;
@@ -81,6 +82,19 @@ static void the_mouse_points(void **state)
 	ty_timeline_ops.mouse(t, &ev);
 	assert_int_equal(t->vp.to_ns - t->vp.from_ns, length / 2);
 	assert_in_range(ty_viewport_column(&t->vp, at, (uint32_t)t->lay.cells_w), 29, 30);
+	/* with Ctrl it zooms over rows, too, at the pointer, on no other row */
+	ev.y = t->lay.rows_y + 2;
+	ev.x = t->lay.cells_x + 12;
+	ev.ctrl = true;
+	row = t->row;
+	at = ty_viewport_edge(&t->vp, 12, (uint32_t)t->lay.cells_w);
+	ty_timeline_ops.mouse(t, &ev);
+	assert_int_equal(t->vp.to_ns - t->vp.from_ns, length / 4);
+	assert_in_range(ty_viewport_column(&t->vp, at, (uint32_t)t->lay.cells_w), 11, 12);
+	assert_int_equal(t->row, row);
+	ev.ctrl = false;
+	ty_timeline_ops.mouse(t, &ev);
+	assert_int_equal(t->vp.to_ns - t->vp.from_ns, length / 4);
 	/* a click into a row selects row and time */
 	ev = (struct ty_mouse){
 		.what = TY_MOUSE_CLICK, .x = t->lay.cells_x + 7, .y = t->lay.rows_y + 1};
@@ -542,6 +556,110 @@ static void the_cursor_is_a_line_and_its_span_is_marked(void **state)
 	ty_model_free(m);
 }
 
+/* What the program around it keeps, as it does. */
+static char kept[64 << 10];
+
+static void keep_load(void *ctx, struct ty_buf *out)
+{
+	ty_buf_adds(out, kept);
+}
+
+static int keep_save(void *ctx, const char *text, size_t n, struct ty_err *err)
+{
+	assert_true(n < sizeof(kept));
+	memcpy(kept, text, n);
+	kept[n] = 0;
+	return 0;
+}
+
+/* Marks with their windows, searches and filters come back, and lead where they led. */
+static void a_view_is_saved_and_comes_back(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t;
+	const struct ty_view_ops *ops;
+	void *page;
+	uint64_t from, to, at;
+	uint32_t row;
+
+	kept[0] = 0;
+	in.host.keep_load = keep_load;
+	in.host.keep_save = keep_save;
+	in.at_finding = 1;
+	t = ty_tl_open(&in);
+	ty_timeline_ops.act(t, TY_ACT_ZOOM_IN);
+	from = t->vp.from_ns;
+	to = t->vp.to_ns;
+	at = t->cursor_ns;
+	row = t->row;
+	ty_timeline_ops.act(t, TY_ACT_MARK);
+	ty_tl_type(t, "the stall");
+	ty_timeline_ops.act(t, TY_ACT_ALL);
+	ty_timeline_ops.act(t, TY_ACT_MARK);
+	ty_tl_type(t, "gone");
+	ty_tl_ask(t, TY_ACT_SEARCH, "fsync");
+	ty_tl_ask(t, TY_ACT_SEARCH, "call:flock");
+	ty_tl_ask(t, TY_ACT_SEARCH, "fsync"); /* again: it is the last one, once */
+	ty_tl_ask(t, TY_ACT_FILTER, "backup");
+	ty_timeline_ops.act(t, TY_ACT_MARK);
+	ty_tl_type(t, "-gone");
+	assert_int_equal(t->marks.n, 1);
+	ty_timeline_free(t);
+
+	in.at_finding = 0;
+	t = ty_tl_open(&in);
+	assert_int_equal(t->marks.n, 1);
+	assert_int_equal(t->history.n, 3);
+	ty_timeline_ops.act(t, TY_ACT_MARK_JUMP);
+	ty_tl_type(t, "the stall");
+	assert_int_equal(t->vp.from_ns, from);
+	assert_int_equal(t->vp.to_ns, to);
+	assert_int_equal(t->cursor_ns, at);
+	assert_int_equal(t->row, row);
+	/* the prompt goes through what was asked, the newest first */
+	ty_timeline_ops.act(t, TY_ACT_SEARCH);
+	ty_timeline_ops.text(t, TY_KEY_UP);
+	assert_string_equal(t->input, "fsync");
+	ty_timeline_ops.text(t, TY_KEY_UP);
+	assert_string_equal(t->input, "call:flock");
+	assert_int_equal(ty_timeline_ops.text(t, TY_KEY_UP), TY_VIEW_IGNORED);
+	ty_timeline_ops.text(t, TY_KEY_DOWN);
+	assert_string_equal(t->input, "fsync");
+	ty_timeline_ops.text(t, TY_KEY_DOWN);
+	assert_string_equal(t->input, "");
+	ty_timeline_ops.text(t, TY_KEY_ESC);
+	/* the page lists all; its lines lead there */
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_KEPT), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24), "  the stall "));
+	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24), "  call:flock"));
+	ops->act(page, TY_ACT_TIME_LAST);
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	ty_timeline_ops.resumed(t);
+	ty_tl_work(t);
+	assert_true(t->filter && !strcmp(ty_query_text(t->filter), "backup"));
+	ty_timeline_free(t);
+
+	/* what cannot be of this recording is left */
+	snprintf(kept, sizeof(kept),
+		 "tarry-view 1\nmark 1 2 3 5 0 early\nmark %llu %llu %llu 5 99999 norow\n"
+		 "mark %llu %llu %llu 77 0 nokind\nmark x\nmark\n\nsearch \nnonsense\n"
+		 "mark %llu %llu %llu 5 0 good\nmark %llu %llu %llu 5 0 backwards",
+		 START + 5, START + 1, START + 9, START + 5, START + 1, START + 9, START + 5,
+		 START + 1, START + 9, START + 5, START + 9, START + 1);
+	t = ty_tl_open(&in);
+	assert_int_equal(t->marks.n, 1);
+	assert_string_equal(t->marks.v[0].name, "good");
+	assert_int_equal(t->history.n, 0);
+	ty_timeline_free(t);
+	snprintf(kept, sizeof(kept), "tarry-view 2\nsearch x\n");
+	t = ty_tl_open(&in);
+	assert_int_equal(t->history.n, 0);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void folding_where_nothing_folds_changes_nothing(void **state)
 {
 	static const uint32_t cpus[] = {2, 8};
@@ -599,6 +717,7 @@ int main(void)
 		cmocka_unit_test(a_selection_tells_its_length_and_shares),
 		cmocka_unit_test(signs_leave_the_numbers_whole),
 		cmocka_unit_test(the_cursor_is_a_line_and_its_span_is_marked),
+		cmocka_unit_test(a_view_is_saved_and_comes_back),
 		cmocka_unit_test(folding_where_nothing_folds_changes_nothing),
 	};
 

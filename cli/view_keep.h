@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the timeline keeps of a recording between two sessions (marks, searches, filters), in the
+ * cache folder. The file is named by what the recording is (its times and counts), not by its path,
+ * so that a recording that was moved or copied keeps its marks.
+ */
+#ifndef TY_VIEW_KEEP_H
+#define TY_VIEW_KEEP_H
+
+#include "buf.h"
+#include "err.h"
+#include "model.h"
+
+#define TY_VIEW_KEEP_MAX (64u << 10)
+
+/* Adds what was kept to out; nothing where there is none or it cannot be read. */
+void ty_view_keep_load(const struct ty_model *m, struct ty_buf *out);
+/* 0 or -TY_E... with a sentence. */
+int ty_view_keep_save(const struct ty_model *m, const char *text, size_t n, struct ty_err *err);
+/* True once for a user: the first time that the timeline is opened. */
+bool ty_view_keep_first(void);
+
+#endif
