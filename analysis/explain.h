@@ -67,7 +67,7 @@ struct ty_explain {
 	 */
 	bool (*throttled)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 			  struct ty_throttled *out);
-	/* True when a cgroup of the thread had a CPU quota at some time in [from, to), according to
+	/* True when a cgroup of the thread had a CPU quota in all of [from, to), according to
 	 * samples. out: which, without ns. May be NULL: not recorded. */
 	bool (*quota)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_throttled *out);

@@ -72,8 +72,10 @@ enum ty_section {
 	 * throttled_ns (sum over all CPUs, counted when its threads ran again; "-": unknown, the
 	 * group is gone) quota_us period_us path tids (each preceded by a blank, including those of
 	 * child groups, 4096 at most; "=": as in the path's previous line); TAB, newline and
-	 * backslash in the path as above. At most 64 MB; when that did not suffice, the last line
-	 * is "left_out N".
+	 * backslash in the path as above. After threads left, a further line states those that
+	 * remain. FROM_NS of a quota that is gone and was not used since is when it was last read
+	 * (of older recordings: when the count was). At most 64 MB; when that did not suffice, the
+	 * last line is "left_out N".
 	 */
 	TY_SEC_QUOTA = 6,
 	/*

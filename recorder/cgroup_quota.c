@@ -222,7 +222,10 @@ static uint64_t trace_now(struct look *l)
 static bool put_line(struct look *l, struct ty_quota_group *g, const uint64_t *ns,
 		     const struct ty_tid_set *tids)
 {
-	uint64_t to = trace_now(l), since = ty_now_ns(CLOCK_MONOTONIC) - g->seen_ns;
+	/* A quota that nothing was counted for may have been taken away when it was last read. */
+	bool unused = ns && !*ns && !g->quota_us;
+	uint64_t to = trace_now(l),
+		 since = ty_now_ns(CLOCK_MONOTONIC) - (unused ? g->read_ns : g->seen_ns);
 	struct ty_buf line;
 	int r;
 
@@ -291,16 +294,19 @@ static int look_closer(struct look *l, struct ty_quota_group *g, uint64_t grown)
 	if (!e && r == 1)
 		g->quota_us = g->period_us = 0;
 	if (!e && (grown || changed || r == 1)) {
-		g->told = put_line(l, g, &grown, &both) && same(&both, &g->tids);
-		g->fresh = false;
+		bool put = put_line(l, g, &grown, &both);
+
+		g->told = put && same(&both, &g->tids);
+		g->fresh = put && !same(&both, &g->tids);
 	}
+	g->read_ns = l->mono_ns;
 	vec_fini(&old);
 	vec_fini(&both);
 	return e ? e : r;
 }
 
-/* A group's count; whole: its quota and threads as well, which are else read when the count grew
- * and while no thread is known. 1: it is to be forgotten. */
+/* A group's count; whole: its quota and threads as well, which are else read when the count grew,
+ * while no thread is known and after threads left. 1: it is to be forgotten. */
 static int look_at_group(struct look *l, struct ty_quota_group *g, bool whole)
 {
 	char path[PATH_MAX + 16];
@@ -315,7 +321,7 @@ static int look_at_group(struct look *l, struct ty_quota_group *g, bool whole)
 	}
 	/* Less than before: it was removed and made again. */
 	grown = ns >= g->throttled_ns ? ns - g->throttled_ns : ns;
-	if (whole || grown || !g->tids.n)
+	if (whole || grown || !g->tids.n || g->fresh)
 		r = look_closer(l, g, grown);
 	if (r >= 0) {
 		g->throttled_ns = ns;
@@ -346,6 +352,7 @@ static int add_group(struct look *l, const struct ty_quota_group *new)
 	int r;
 
 	g.seen_ns = l->q->scanned_ns;
+	g.read_ns = l->mono_ns;
 	g.fresh = true;
 	/* More than that is of the time before it had a quota, or before the recording. */
 	if (!l->q->scanned_ns || g.throttled_ns > since * cpus)

@@ -23,8 +23,10 @@ struct ty_quota_group {
 	struct ty_tid_set tids; /* as last read */
 	uint64_t throttled_ns, quota_us, period_us;
 	uint64_t seen_ns; /* CLOCK_MONOTONIC of that count */
+	uint64_t read_ns; /* and of that quota */
 	bool told;	  /* its last line states these tids */
-	bool fresh;	  /* no line has stated its quota yet */
+	bool fresh;	  /* it needs a line: none has stated its quota yet, or its last one
+			   * states threads that had left */
 };
 
 struct ty_quotas {

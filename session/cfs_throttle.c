@@ -24,15 +24,22 @@ struct tids {
 };
 
 struct line {
-	uint64_t from_ns, to_ns, ns, quota_us, period_us;
+	uint64_t from_ns, to_ns, ns, quota_us, period_us; /* quota 0: not known, or none */
 	struct tids tids;
 	uint32_t path;
-	bool unknown; /* ns is */
+	bool unknown;	 /* ns is */
+	bool taken_away; /* the quota, before to_ns */
+};
+
+/* As of a path's last line. */
+struct last {
+	struct tids tids;
+	uint64_t quota_us, period_us; /* 0: none */
 };
 
 struct ty_throttle_lines {
 	struct ty_strtab *paths;
-	VEC(struct tids) last; /* of each path, as of its last line */
+	VEC(struct last) last; /* of each path */
 	VEC(struct line) v;
 	VEC(int32_t) tids;
 };
@@ -68,20 +75,28 @@ static int add_line(struct ty_throttle_lines *h, const struct ty_snap_quota *q, 
 			 .ns = q->throttled_ns,
 			 .quota_us = q->quota_us,
 			 .period_us = q->period_us,
-			 .unknown = q->unknown};
+			 .unknown = q->unknown,
+			 .taken_away = !q->quota_us};
+	struct last *last;
 
 	l.path = ty_strtab_add(h->paths, path,
 			       ty_unescape_field(q->path.s, q->path.n, path, q->path.n + 1));
 	if (l.path == UINT32_MAX)
 		return -TY_ENOMEM;
 	while (h->last.n <= l.path)
-		if (vec_push(&h->last, (struct tids){0}))
+		if (vec_push(&h->last, (struct last){0}))
 			return -TY_ENOMEM;
+	last = &h->last.v[l.path];
 	if (q->same_tids)
-		l.tids = h->last.v[l.path];
+		l.tids = last->tids;
 	else if (add_tids(h, q->tids, &l.tids))
 		return -TY_ENOMEM;
-	h->last.v[l.path] = l.tids;
+	/* What such a line counts is of the quota until then. */
+	if (l.taken_away) {
+		l.quota_us = last->quota_us;
+		l.period_us = last->period_us;
+	}
+	*last = (struct last){.tids = l.tids, .quota_us = q->quota_us, .period_us = q->period_us};
 	return vec_push(&h->v, l);
 }
 
@@ -120,6 +135,12 @@ void ty_throttle_lines_free(struct ty_throttle_lines *h)
 	free(h);
 }
 
+static bool has_tid(const struct ty_throttle_lines *h, const struct line *l, int32_t tid)
+{
+	return l->tids.n &&
+	       bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), ty_int_order);
+}
+
 bool ty_throttle_lines_find(const struct ty_throttle_lines *h, int32_t tid, uint64_t from_ns,
 			    uint64_t to_ns, struct ty_throttled *out)
 {
@@ -133,8 +154,7 @@ bool ty_throttle_lines_find(const struct ty_throttle_lines *h, int32_t tid, uint
 		uint64_t so_far = (l->to_ns < to_ns ? l->to_ns : to_ns) - from_ns;
 		unsigned k = 0;
 
-		if (!l->tids.n ||
-		    !bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), ty_int_order))
+		if (!l->quota_us || !has_tid(h, l, tid))
 			continue;
 		while (k < n && path[k] != l->path)
 			k++;
@@ -159,7 +179,7 @@ bool ty_throttle_lines_find(const struct ty_throttle_lines *h, int32_t tid, uint
 bool ty_throttle_lines_quota(const struct ty_throttle_lines *h, int32_t tid, uint64_t from_ns,
 			     uint64_t to_ns, struct ty_throttled *out)
 {
-	uint32_t path[LATEST];
+	uint32_t path[LATEST]; /* groups that are settled */
 	unsigned n = 0;
 	size_t i = partition_point(k, 0, h->v.n, h->v.v[k].to_ns < to_ns);
 
@@ -168,26 +188,25 @@ bool ty_throttle_lines_quota(const struct ty_throttle_lines *h, int32_t tid, uin
 		i++;
 	for (unsigned looks = 0; i && n < LATEST && looks < LOOKS; looks++) {
 		const struct line *l = &h->v.v[--i];
-		bool seen = false;
+		bool settled = false, before = l->to_ns <= from_ns, may;
 
-		for (unsigned k = 0; k < n && !seen; k++)
-			seen = path[k] == l->path;
-		if (seen || l->from_ns >= to_ns)
+		for (unsigned k = 0; k < n && !settled; k++)
+			settled = path[k] == l->path;
+		if (settled || l->from_ns >= to_ns)
 			continue;
-		/* What is older than `from` is superseded by the group's next line. */
-		if (l->to_ns <= from_ns)
+		/* Of a group that is gone, the last threads left it before its line's end. */
+		may = !l->taken_away && has_tid(h, l, tid) && !(l->unknown && l->to_ns < to_ns);
+		/* The quota of the last line before `from` is what the later ones left alone. */
+		if (may && before) {
+			*out = (struct ty_throttled){.quota_us = l->quota_us,
+						     .period_us = l->period_us,
+						     .path = ty_strtab_get(h->paths, l->path),
+						     .tids = h->tids.v + l->tids.first,
+						     .tids_n = l->tids.n};
+			return true;
+		}
+		if (!may)
 			path[n++] = l->path;
-		if (l->to_ns <= from_ns && (l->unknown || !l->quota_us))
-			continue;
-		if (!l->quota_us ||
-		    !bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), ty_int_order))
-			continue;
-		*out = (struct ty_throttled){.quota_us = l->quota_us,
-					     .period_us = l->period_us,
-					     .path = ty_strtab_get(h->paths, l->path),
-					     .tids = h->tids.v + l->tids.first,
-					     .tids_n = l->tids.n};
-		return true;
 	}
 	return false;
 }

@@ -9,8 +9,8 @@ struct ty_throttle_lines;
 
 /* Parses the section's text (NULL: none). NULL: out of memory. Malformed lines are skipped. */
 struct ty_throttle_lines *ty_throttle_lines_new(const char *section);
-/* True when a cgroup of the thread, or one above it, had a quota at some time in [from, to),
- * according to the samples. In that case fills out, except ns. */
+/* As struct ty_explain's quota: one that was found until `from`, and not taken away from the group,
+ * or left by the thread, in a look at any time of [from, to). Fills out, except ns. */
 bool ty_throttle_lines_quota(const struct ty_throttle_lines *h, int32_t tid, uint64_t from_ns,
 			     uint64_t to_ns, struct ty_throttled *out);
 void ty_throttle_lines_free(struct ty_throttle_lines *h);

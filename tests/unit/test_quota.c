@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,7 @@ static void groups_are_looked_at(void **state)
 	struct ty_throttle_lines *h;
 	struct ty_throttled g;
 	struct ty_buf out;
+	uint64_t from, to;
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -135,6 +137,12 @@ static void groups_are_looked_at(void **state)
 	assert_false(ty_throttle_lines_find(h, 12, 0, now_ns - UINT64_C(900000000000), &g));
 	assert_false(ty_throttle_lines_find(h, 13, now_ns - 5, now_ns + 5, &g));
 	ty_throttle_lines_free(h);
+
+	/* The next look tells, once, that 7 is not there any more. */
+	look(&q, &out);
+	assert_non_null(strstr(out.p, "\t0\t20000\t100000\t/a\\tb\t 12 99\n"));
+	look(&q, &out);
+	assert_string_equal(out.p, "");
 
 	/* It is removed: what was since the last look is not known. */
 	drop("a\tb/c/cpu.max");
@@ -198,6 +206,19 @@ static void groups_are_looked_at(void **state)
 	ty_throttle_lines_free(h);
 	assert_int_equal(q.groups.n, 0);
 	put("free/cpu.max", "30000 100000\n");
+	found_at_last(&q, &out);
+	/* Unused, it may have been taken away when it was last read, before the last look. */
+	put("free/cpu.max", "max 100000\n");
+	usleep(100000);
+	look(&q, &out);
+	put("cgroup.stat", "nr_descendants 2\n");
+	if (!*out.p)
+		found_at_last(&q, &out);
+	assert_int_equal(sscanf(out.p, "%" SCNu64 "\t%" SCNu64 "\t0\t0\t0\t/free\t", &from, &to),
+			 2);
+	assert_true(to - from >= 100000000);
+	put("free/cpu.max", "30000 100000\n");
+	put("cgroup.stat", "nr_descendants 3\n");
 	found_at_last(&q, &out);
 	/* No more lines than fit. */
 	q.bytes = UINT64_MAX - 4096;
@@ -280,33 +301,45 @@ static void many_blanks(void **state)
 	free(text);
 }
 
-/* A group gets a quota, 12 leaves it for another one, and its quota is taken away. */
+/* A group gets a quota, 12 leaves it for another one, and its quota is taken away. Nobody has one
+ * who did not have it in all of the time, as far as looks tell. */
 static void quotas_come_and_go(void **state)
 {
 	static const char text[] = "10\t20\t0\t1000\t100000\t/x\t 12 13\n"
 				   "30\t40\t0\t2000\t100000\t/y\t 12\n"
 				   "30\t40\t0\t1000\t100000\t/x\t 13\n"
-				   "50\t60\t0\t0\t0\t/x\t 13\n"
+				   "50\t60\t3\t0\t0\t/x\t 13\n"
+				   "70\t80\t3\t0\t0\t/z\t 15\n"
 				   "50\t60\t-\t2000\t100000\t/y\t 12\n";
 	static const struct {
 		int32_t tid;
 		uint64_t from, to;
 		uint64_t quota_us; /* 0: none */
 	} cases[] = {
-		{12, 1, 5, 0},	    {12, 15, 16, 1000}, {12, 25, 28, 1000},
-		{12, 41, 45, 2000}, {13, 41, 45, 1000}, {13, 61, 65, 0},
-		{12, 55, 58, 2000}, {12, 61, 65, 0},	{14, 25, 28, 0},
+		{12, 1, 5, 0},	    {12, 15, 16, 0},	{12, 15, 25, 0},    {12, 20, 28, 1000},
+		{12, 41, 45, 2000}, {13, 41, 45, 1000}, {13, 25, 45, 1000}, {12, 25, 35, 0},
+		{13, 45, 55, 0},    {13, 52, 58, 0},	{13, 61, 65, 0},    {12, 55, 58, 2000},
+		{12, 55, 70, 0},    {12, 61, 65, 0},	{14, 25, 28, 0},    {15, 81, 85, 0},
 	};
 	struct ty_throttle_lines *h = ty_throttle_lines_new(text);
+	struct ty_throttled g;
 
 	(void)state;
 	assert_non_null(h);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct ty_throttled g;
 		bool has = ty_throttle_lines_quota(h, cases[i].tid, cases[i].from, cases[i].to, &g);
 
-		assert_int_equal(has ? g.quota_us : 0, cases[i].quota_us);
+		assert_int_equal(has, cases[i].quota_us != 0);
+		if (has)
+			assert_int_equal(g.quota_us, cases[i].quota_us);
 	}
+	/* What was counted until it was taken away is of the quota that was; of none there is
+	 * nothing to count. */
+	assert_true(ty_throttle_lines_find(h, 13, 52, 58, &g));
+	assert_int_equal(g.ns, 3);
+	assert_int_equal(g.quota_us, 1000);
+	assert_int_equal(g.period_us, 100000);
+	assert_false(ty_throttle_lines_find(h, 15, 72, 78, &g));
 	ty_throttle_lines_free(h);
 }
 
