@@ -284,10 +284,9 @@ int ty_diff_find(const struct ty_explain *x, const struct ty_window *w, struct t
 	from = w->from_ns > sum->start_ns ? w->from_ns : sum->start_ns;
 	to = w->to_ns < sum->end_ns ? w->to_ns : sum->end_ns;
 	if (from >= to || to - from == sum->end_ns - sum->start_ns)
-		return ty_fail(
-			err, TY_EUSAGE, TY_NO_OFFSET,
-			"diff compares a part of the recording with the rest. Give --from or "
-			"--to, so that a rest remains");
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "diff compares the part selected by --from and --to with the rest: "
+			       "select less than the whole recording");
 	out->in_ns = to - from;
 	out->out_ns = sum->end_ns - sum->start_ns - out->in_ns;
 	s.all.from_ns = sum->start_ns;

@@ -275,7 +275,9 @@ int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint
 		r = ty_outlier_ledgers(&known, &out->v[i], out->v[i].thread);
 	ty_cpu_gaps_fini(&gaps);
 	free(s);
-	return r ? ty_fail(err, -r, TY_NO_OFFSET, "outliers: %s", ty_strerror(r)) : 0;
+	return r ? ty_fail(err, -r, TY_NO_OFFSET, "cannot compare the slowest calls: %s",
+			   ty_strerror(r))
+		 : 0;
 }
 
 void ty_outliers_fini(struct ty_outliers *o)

@@ -606,7 +606,8 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	out->cut_ns = p.full ? until_ns : 0;
 	if (rc) {
 		ty_requests_fini(out);
-		return ty_fail(err, -rc, TY_NO_OFFSET, "requests: %s", ty_strerror(rc));
+		return ty_fail(err, -rc, TY_NO_OFFSET, "cannot analyse the requests: %s",
+			       ty_strerror(rc));
 	}
 	return 0;
 }

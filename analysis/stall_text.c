@@ -422,7 +422,10 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 							      : "waker not recorded");
 		return;
 	}
-	ty_put(o, c->s.state == TY_ST_RUNNING ? "released by " : "woken by ");
+	ty_put(o, c->s.state == TY_ST_RUNNING ? "released by "
+		  : c->s.kind == TY_STALL_LOCK && c->waker.kind == TY_WAKER_THREAD && c->s.links > 1
+			  ? "held by "
+			  : "woken by ");
 	waker(o, h, c);
 }
 
@@ -469,6 +472,9 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		[TY_ST_RUNNING] = "ran",	 [TY_ST_RUNNABLE] = "waited for a CPU",
 		[TY_ST_SLEEPING] = "waited",	 [TY_ST_BLOCKED] = "blocked (uninterruptible)",
 		[TY_ST_STOPPED] = "was stopped", [TY_ST_UNKNOWN] = "was in an unknown state"};
+	bool file_lock = s->kind == TY_STALL_LOCK && s->state == TY_ST_SLEEPING && !c->spun &&
+			 !c->w.word && !c->w.path && !c->w.guessed && !c->w.by_waker && *call &&
+			 *c->w.object;
 
 	cause(&t, h, c);
 	if (s->waits <= 1)
@@ -499,9 +505,11 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		       s->all_threads ? " with all %u threads of its process"
 				      : " with %u threads of its process",
 		       s->threads);
-	if (*call)
+	if (file_lock)
+		ty_put(&o, " for the lock on %s (%s)", c->w.object, call);
+	else if (*call)
 		ty_put(&o, " in %s", call);
-	if (*call && *c->w.object)
+	if (!file_lock && *call && *c->w.object)
 		ty_put(&o, "(%s%s)", c->w.object,
 		       c->w.path       ? ""
 		       : c->w.guessed  ? ", inferred from what it did next"

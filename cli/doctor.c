@@ -379,7 +379,8 @@ static int doctor(void)
 	check_perf_and_bpf();
 	check_strings();
 	check_hardware();
-	puts(good ? "\ntarry record works here." : "\ntarry record does not work here: see FAIL.");
+	puts(good ? "\ntarry record works here."
+		  : "\ntarry record does not work here. Fix the checks marked FAIL.");
 	return good ? TY_EXIT_GOOD : TY_EXIT_FAILED;
 }
 

@@ -59,7 +59,7 @@ static int take_words(struct args *a, char **words, int n)
 		return ty_cli_usage("dump", "--spe-raw and --midr need memory");
 	if (!a->memory && (a->mem.kallsyms || (a->mem.roots.n && a->dump != ty_dump_stacks)))
 		return ty_cli_usage("dump", "--symfs and --kallsyms need memory or flow; --symfs "
-					    "also goes with stacks");
+					    "also works with stacks");
 	if (a->memory && a->sel.clock_chosen)
 		return ty_cli_usage("dump", "--clock needs events or syscalls");
 	return -1;

@@ -19,11 +19,12 @@ static const char head[] =
 	"perf: write a perf.data file for perf script, perf sched and perf trace -i.\n"
 	"Events become tracepoint samples. Intel PT (also that of --flow=step, for\n"
 	"perf script --itrace=b) and memory samples are included. --tid, --comm and --cpu\n"
-	"select events and samples. Intel PT and Arm SPE are copied whole.\n"
+	"select events and samples (perf only). Intel PT is copied around --from and\n"
+	"--to, for all threads and CPUs; Arm SPE is copied whole.\n"
 	"\n"
 	"dat: write the events between --from and --to as a smaller recording, with the\n"
-	"state of every thread at its start, for tarry, trace-cmd and KernelShark. Intel\n"
-	"PT and memory samples are left out.\n"
+	"state of every thread at --from, for tarry, trace-cmd and KernelShark. Intel PT\n"
+	"and memory samples are left out.\n"
 	"\n";
 
 struct args {
@@ -48,7 +49,8 @@ static int take_to(void *to, const char *arg, struct ty_err *err)
 static const struct ty_option options[] = {
 	{0, "to", "FORM", "write perf (perf.data) or dat (a smaller recording)", .take = take_to},
 	{'o', "output", "OUT",
-	 "write to OUT (default for perf: perf.data); the default and a dat are never overwritten",
+	 "write to OUT (default for perf: perf.data). An existing ./perf.data and any existing dat "
+	 "file are refused; an existing perf file named with -o is replaced",
 	 .take = ty_take_text, .at = offsetof(struct args, out)},
 	{0}};
 
@@ -57,8 +59,10 @@ static int same_file(const char *in, const char *out, struct ty_err *err)
 	char a[4096], b[4096];
 
 	if (realpath(in, a) && realpath(out, b) && !strcmp(a, b))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s would overwrite itself: choose another -o", in);
+		return ty_fail(
+			err, TY_EUSAGE, TY_NO_OFFSET,
+			"input and output are the same file, %s. Choose another output with -o",
+			in);
 	return 0;
 }
 
@@ -112,8 +116,8 @@ static int export_perf(const char *path, const char *out, const struct ty_select
 		ty_say(" -> %s\n", out);
 	}
 	if (!r && done.uncut)
-		ty_say("tarry: AUX data is exported whole: --from and --to apply only to Intel PT "
-		       "with a clock\n");
+		ty_say("tarry: Arm SPE data, and Intel PT without times, is exported whole. --from "
+		       "and --to apply to events and to Intel PT with times only.\n");
 	if (!r && done.images)
 		ty_say("tarry: %s has images of code that is in no file (vdso, JIT), which perf "
 		       "cannot decode\n",
@@ -126,7 +130,8 @@ static int export_perf(const char *path, const char *out, const struct ty_select
 static int check(const struct args *a, char **words, int n)
 {
 	if (n > 1)
-		return ty_cli_usage("export", "more than one file (%s)", words[1]);
+		return ty_cli_usage("export", "unexpected argument %s: only one FILE can be given",
+				    words[1]);
 	if (!a->form)
 		return ty_cli_usage("export", "--to is missing: give --to perf or --to dat");
 	if (strcmp(a->form, "perf") && strcmp(a->form, "dat"))
@@ -135,7 +140,8 @@ static int check(const struct args *a, char **words, int n)
 	if (!strcmp(a->form, "perf"))
 		return -1;
 	if (a->sel.tids.n || a->sel.comms.n || a->sel.cpus.n)
-		return ty_cli_usage("export", "--to dat takes only --from and --to");
+		return ty_cli_usage("export",
+				    "--tid, --comm and --cpu cannot be used with --to dat");
 	return a->out ? -1 : ty_cli_usage("export", "--to dat needs -o OUT");
 }
 

@@ -132,7 +132,7 @@ const struct ty_option ty_clock_option[] = {
 	{0}};
 const struct ty_option ty_memory_option[] = {
 	{0, "memory", "SIZE",
-	 "use at most SIZE of memory, such as 2G (default: a quarter of the machine)",
+	 "limit tarry's own memory use to SIZE, such as 2G (default: a quarter of the machine)",
 	 .take = take_memory, .at = AT(memory_bytes)},
 	{0}};
 const struct ty_option ty_unused_options[] = {

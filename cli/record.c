@@ -195,8 +195,8 @@ static int record(struct ty_record_args *a)
 	if (r) {
 		r = ty_cli_fail(&err);
 		if (res.kept_spool && !res.finished && res.kept_whole)
-			ty_say("tarry: %s stays unfinished: complete and readable by tarry, but "
-			       "not by trace-cmd\n",
+			ty_say("tarry: %s could not be converted to trace.dat. The recording is "
+			       "complete and tarry can read it, but trace-cmd cannot\n",
 			       a->o.out);
 		if (res.kept_spool && !res.kept_whole)
 			ty_say("tarry: the part recorded until then (%.3g s) is in %s and can be "

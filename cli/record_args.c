@@ -31,8 +31,9 @@ static const char head[] =
 	"\n"
 	"Record system calls and scheduling into a file. System calls are recorded for\n"
 	"the command and its descendants, for the given processes and their descendants\n"
-	"(-p), or for all processes (-a). Scheduling, interrupts and block I/O are always\n"
-	"recorded for the whole machine, because the cause of a wait is often elsewhere.\n"
+	"(-p), or for all processes (-a). Scheduling, interrupts and block I/O are\n"
+	"recorded for the whole machine unless --no-sched is given, because the cause of\n"
+	"a wait is often elsewhere.\n"
 	"\n"
 	"Recording stops when the command or the last given process ends (it does not\n"
 	"wait for their children), after --duration, or at Ctrl-C. A second Ctrl-C stops\n"
@@ -325,8 +326,8 @@ static const struct ty_option options[] = {
 	 "sample what runs on each CPU HZ times a second, with its stack (default 99)",
 	 .take = take_sample, .at = AT(o.sampling.hz)},
 	{0, "sample-stacks", "HOW",
-	 "find callers by dwarf (call frame information), fp (frame pointers) or auto (default: "
-	 "dwarf)",
+	 "find callers by dwarf (call frame information), fp (frame pointers) or auto (default): "
+	 "dwarf where supported, else fp",
 	 .take = take_sample_stacks, .at = AT(o.sampling.stacks)},
 	{0, "regions", "FILE|off",
 	 "also find regions (tarry.h) of this program or library, which the command starts or "
@@ -393,7 +394,9 @@ static int find_function(struct ty_record_args *a, const char *option, const cha
 	int r;
 
 	if (strlen(text) >= sizeof(name))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: name too long", option);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "%s: '%.40s...' is longer than %zu bytes", option, text,
+			       sizeof(name) - 1);
 	strcpy(name, text);
 	at = strchr(name, '@');
 	if (at) {
@@ -496,7 +499,8 @@ static int check_pt(struct ty_record_args *a)
 		if (add_pt_filter(a, *f, &err))
 			return ty_cli_fail(&err);
 	if (a->pt_filter.failed)
-		return ty_cli_usage("record", "--flow-filter: too many, or too long");
+		return ty_cli_usage("record", "--flow-filter: all filters together are too long. "
+					      "Give fewer or shorter ones");
 	a->pt.filter = a->pt_filter.len ? a->pt_filter.p : NULL;
 	a->o.pt = &a->pt;
 	return 0;

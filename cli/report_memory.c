@@ -69,8 +69,8 @@ static int run(struct ty_mem_report *r, const struct args *a, FILE *f, struct ty
 		ty_json_fini(&j);
 	}
 	return e == -TY_ELIMIT ? ty_fail(err, TY_ELIMIT, TY_NO_OFFSET,
-					 "%s: the counts exceed --memory: increase it, or narrow "
-					 "with --from and --to",
+					 "%s: the counts do not fit into the memory limit: "
+					 "raise --memory, or narrow with --from and --to",
 					 r->s.path)
 	       : e	       ? ty_fail(err, -e, TY_NO_OFFSET, "%s: out of memory", r->s.path)
 			       : ty_mem_session_check(&r->s, err);

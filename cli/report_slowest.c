@@ -123,7 +123,7 @@ static int read_both(struct ty_flow_args *a, struct compare *k, struct ty_flow_c
 	}
 	r = r ? r : more ? more : k->failed;
 	if (r && !err->code)
-		ty_fail(err, -r, TY_NO_OFFSET, "the calls: %s", ty_strerror(r));
+		ty_fail(err, -r, TY_NO_OFFSET, "cannot decode the calls: %s", ty_strerror(r));
 	return r;
 }
 

@@ -166,7 +166,8 @@ static int take_json(void *to, const char *arg, struct ty_err *err)
 }
 
 static const struct ty_option options[] = {
-	{0, "at-finding", "N", "start at the N-th finding (stalls, then the longest waits)",
+	{0, "at-finding", "N",
+	 "start at the N-th entry of the list (stalls, then the longest waits)",
 	 .take = take_finding, .at = offsetof(struct options, at_finding)},
 	{0, "log", "FILE", "show the lines of a log file on the axis (by timestamp, repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct options, logs.path)},
@@ -681,7 +682,8 @@ int ty_cmd_view(int argc, char **argv)
 	if (status < 0 && optind < argc)
 		o.path = argv[optind++];
 	if (status < 0 && optind < argc)
-		status = ty_cli_usage("view", "more than one file (%s)", argv[optind]);
+		status = ty_cli_usage("view", "unexpected argument %s: only one FILE can be given",
+				      argv[optind]);
 	if (status < 0 && !o.print && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
 		ty_fail(&err, TY_EUSAGE, TY_NO_OFFSET,
 			"view: standard %s is not a terminal: add --print to print one frame as "

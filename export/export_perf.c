@@ -370,8 +370,8 @@ static int put_formats(const struct export *x, struct ty_err *err)
 	add_text(&b, t->printk, 4);
 	add_text(&b, t->cmdlines, 8);
 	if (b.failed)
-		r = ty_fail(err, -b.failed, TY_NO_OFFSET, "%s: its event formats: %s", t->path,
-			    ty_strerror(b.failed));
+		r = ty_fail(err, -b.failed, TY_NO_OFFSET, "%s: cannot export the event formats: %s",
+			    t->path, ty_strerror(b.failed));
 	else
 		ty_perf_out_feature(x->out, TY_PERF_F_TRACING_DATA, b.p, b.len);
 	ty_buf_fini(&b);

@@ -406,8 +406,8 @@ static int can_be_cut(const struct ty_trace *t, uint32_t *page_size, struct ty_e
 	*page_size = 0;
 	if (t->big_endian != !*(const uint8_t *)&one || t->long_size != sizeof(long))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s comes from a machine with another word size or byte order: it "
-			       "cannot be exported here",
+			       "%s comes from a machine with another word size or byte order: "
+			       "export it on a machine of that kind",
 			       t->path);
 	for (size_t i = 0; i < t->buffers.n; i++) {
 		if (*page_size && t->buffers.v[i].page_size != *page_size)

@@ -172,7 +172,7 @@ int ty_atomic_file_place(int fd, char **name, const char *path, int own, struct 
 	int folder = lock_folder(path), r = check(path, own, err);
 
 	if (!r && ((nameless && give_name(fd, path, name)) || rename(*name, path))) {
-		r = ty_fail_errno(err, "cannot put the recording at %s (" OTHER ")", path);
+		r = ty_fail_errno(err, "cannot rename the recording to %s (" OTHER ")", path);
 		if (nameless)
 			ty_atomic_file_remove(name);
 	}

@@ -113,7 +113,8 @@ static int flush(struct ty_page_writer *o, struct ty_page_sink *k, struct ty_err
 	k->pages += o->page / TY_PAGE_OUT_BYTES;
 	o->page = 0;
 	r = ty_trace_add_chunk(k->t, &o->data, e);
-	return r ? ty_fail(err, -r, TY_NO_OFFSET, "%s: its events: %s", t->path, ty_strerror(r))
+	return r ? ty_fail(err, -r, TY_NO_OFFSET, "%s: cannot store the events: %s", t->path,
+			   ty_strerror(r))
 		 : 0;
 }
 

@@ -126,7 +126,7 @@ static int each(struct ty_aux_ring *r, unsigned long what)
 int ty_aux_on(struct ty_aux_ring *r, bool on, struct ty_err *err)
 {
 	if (each(r, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE))
-		return ty_fail_errno(err, "cannot switch the event %s", on ? "on" : "off");
+		return ty_fail_errno(err, "cannot %s the event", on ? "enable" : "disable");
 	return 0;
 }
 

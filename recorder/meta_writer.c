@@ -214,7 +214,8 @@ int ty_meta_cmdlines(struct ty_meta *m, const char *root, const struct ty_buf *n
 		r = r ? r : ty_buf_addc(&out, '\n');
 	}
 	if (r)
-		r = ty_fail(err, -r, TY_NO_OFFSET, "the list of names: %s", ty_strerror(r));
+		r = ty_fail(err, -r, TY_NO_OFFSET, "cannot save the thread names: %s",
+			    ty_strerror(r));
 	else
 		r = ty_meta_put(m, TY_META_CMDLINES, out.p ? out.p : "", out.len, err);
 	vec_fini(&all);

@@ -333,7 +333,7 @@ int ty_proc_family(const int *pids, size_t n, int but, ty_proc_pids *family, str
 			}
 	}
 	free(kin);
-	return r ? ty_fail(err, -r, TY_NO_OFFSET, "the children of processes: %s", ty_strerror(r))
+	return r ? ty_fail(err, -r, TY_NO_OFFSET, "cannot list child processes: %s", ty_strerror(r))
 		 : 0;
 }
 

@@ -215,8 +215,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	r->res->steps = r->step.insns;
 	r->res->steps_lost = r->step.lost;
 	if (r->step.lost)
-		ty_rec_note(r, "the executed instructions are incomplete: the process that "
-			       "single-steps was killed, or its packets could not be written");
+		ty_rec_note(r, "the executed instructions are incomplete: tarry-step was "
+			       "killed, or its packets could not be written");
 	if (r->step.unset)
 		ty_rec_note(
 			r,
@@ -240,11 +240,12 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 		ty_rec_note(r, "%s is incomplete: its packets could not be written",
 			    r->o->pt ? "Intel PT" : "Arm SPE");
 	if (recorded && r->o->spe && r->res->aux.no_time)
-		ty_rec_note(r, "the kernel gives no conversion from the CPU counter to its clock: "
-			       "times of memory samples are unknown");
+		ty_rec_note(r,
+			    "the kernel provides no conversion from the CPU counter to its clock: "
+			    "times of memory samples are unknown");
 	if (recorded && r->o->pt && r->res->aux.no_time)
-		ty_rec_note(r, "the kernel gives no conversion from TSC to its clock (a virtual "
-			       "machine, or an unstable TSC): times of instructions are unknown");
+		ty_rec_note(r, "the kernel provides no TSC-to-clock conversion (unstable TSC, or a "
+			       "virtual machine): times of instructions are unknown");
 	if (r->marker >= 0)
 		close(r->marker);
 	if (r->readers)

@@ -268,10 +268,10 @@ struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_
 		snprintf(why, TY_EVIDENCE_WHY,
 			 "the unwinder does not know this machine (--sample-stacks fp)");
 	else if (!open_events(s, &how, cpus, cpus_n))
-		snprintf(why, TY_EVIDENCE_WHY, "the kernel opens no sampling event (%s)",
-			 strerror(errno));
+		snprintf(why, TY_EVIDENCE_WHY,
+			 "cannot open the sampling event (%s): see tarry doctor", strerror(errno));
 	else if (e && !choose(s, e))
-		snprintf(why, TY_EVIDENCE_WHY, "the kernel does not take the BPF program (%s)",
+		snprintf(why, TY_EVIDENCE_WHY, "the kernel rejected the BPF program (%s)",
 			 strerror(errno));
 	else
 		return s;
@@ -749,7 +749,7 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_la
 	}
 	for (unsigned i = 0; i < s->rings_n; i++)
 		if (ty_aux_on(&s->rings[i], true, NULL)) {
-			snprintf(why, TY_EVIDENCE_WHY, "the kernel does not start the event (%s)",
+			snprintf(why, TY_EVIDENCE_WHY, "cannot enable the event (%s)",
 				 strerror(errno));
 			return false;
 		}

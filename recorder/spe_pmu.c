@@ -143,8 +143,9 @@ static int set_field(const struct ty_spe_pmu *p, struct perf_event_attr *attr, c
 	if (strncmp(text, "config", 6) || n < 1 || hi > 63 || lo > hi || word > 3 ||
 	    strchr(text, ','))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s: tarry does not understand '%s' in %s/%s", option, text,
-			       p->folder, file);
+			       "%s: unexpected text '%s' in %s/%s: this kernel's interface is not "
+			       "supported. Please report it",
+			       option, text, p->folder, file);
 	if (hi - lo < 63 && value >> (hi - lo + 1))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
 			       "%s: %" PRIu64 " exceeds the maximum of %s (%" PRIu64 ")", option,

@@ -222,7 +222,7 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, ui
 		s->bpf = load(s);
 	if (s->bpf)
 		return s;
-	snprintf(why, TY_EVIDENCE_WHY, "the kernel does not take the BPF programs (%s)",
+	snprintf(why, TY_EVIDENCE_WHY, "the kernel rejected the BPF programs (%s)",
 		 REGS > 1 ? strerror(errno) : "not known for this architecture");
 	free_all(s);
 	return NULL;

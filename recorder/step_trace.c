@@ -101,7 +101,7 @@ int ty_step_start(struct ty_step *s, const struct ty_step_opts *o, pid_t pid, st
 	ty_buf_init(&b, FRAME_MAX);
 	if (!get_frame(s->in, &kind, &b) || kind != TY_FRAME_READY) {
 		r = ty_fail(err, TY_ESYS, TY_NO_OFFSET, "%s",
-			    b.len ? b.p : "the process that single-steps ended at once");
+			    b.len ? b.p : "tarry-step exited immediately: run tarry doctor");
 		ty_step_finish(s);
 	}
 	ty_buf_fini(&b);

@@ -226,8 +226,8 @@ static int prepare(struct ty_instance *inst, const char *clock, uint64_t ring_by
 			return 0;
 	}
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
-		       "the kernel has no memory for trace rings of %" PRIu64
-		       " kB per CPU (%s): reduce --buffer",
+		       "cannot allocate %" PRIu64
+		       " kB of trace buffer per CPU (%s): reduce --buffer",
 		       ring_bytes / 1024, strerror(errno));
 }
 

@@ -133,9 +133,11 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 		putc('\n', f);
 	}
 	if (!i)
-		fputs("  no difference beyond chance\n", f);
+		fputs("  no statistically significant difference\n", f);
 	if (i < d->n)
-		fprintf(f, "  and %u smaller or insignificant changes (--json has all)\n",
+		fprintf(f,
+			"  and %u smaller or not statistically significant differences (--json has "
+			"all)\n",
 			d->n - i);
 }
 

@@ -12,11 +12,6 @@
 
 #define REJECTED_SHOWN 40
 
-static const char *grade(uint8_t g)
-{
-	return ty_grade_name((enum ty_grade)g);
-}
-
 static void put_who(const struct ty_model *m, uint32_t thread, uint64_t t, FILE *f)
 {
 	ty_put_plain(f, ty_model_comm(m, thread, t));
@@ -67,7 +62,7 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, 
 		ty_put_plain(f, e->object);
 		putc(')', f);
 	}
-	fprintf(f, "  [%s]\n", grade(e->grade));
+	fprintf(f, "  [%s]\n", ty_grade_text((enum ty_grade)e->grade));
 }
 
 static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
@@ -89,7 +84,8 @@ static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
 static void put_rule(const struct ty_rule *r, FILE *f)
 {
 	fprintf(f, "    %-8s %s (%s, %s): %s\n", "rule", r->id,
-		ty_verdict_name((enum ty_verdict)r->verdict), grade(r->grade), r->says);
+		ty_verdict_text((enum ty_verdict)r->verdict),
+		ty_grade_text((enum ty_grade)r->grade), r->says);
 }
 
 void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
@@ -137,7 +133,7 @@ void ty_rule_json(const struct ty_rule *r, struct ty_json *j)
 	ty_json_object(j, "rule");
 	ty_json_str(j, "id", r->id);
 	ty_json_str(j, "verdict", ty_verdict_name((enum ty_verdict)r->verdict));
-	ty_json_str(j, "grade", grade(r->grade));
+	ty_json_str(j, "grade", ty_grade_name((enum ty_grade)r->grade));
 	ty_json_str(j, "sentence", r->says);
 	for (unsigned not = 0; not < 2; not ++) {
 		ty_json_array(j, not ? "not" : "holds");
@@ -172,7 +168,7 @@ void ty_edges_json(const struct ty_explained *e, const struct ty_stall *s, struc
 
 		ty_json_object(j, NULL);
 		ty_json_str(j, "kind", ty_edge_kind_name((enum ty_edge_kind)g->kind));
-		ty_json_str(j, "grade", grade(g->grade));
+		ty_json_str(j, "grade", ty_grade_name((enum ty_grade)g->grade));
 		json_tid(e->x.m, j, "tid", g->thread, g->start_ns);
 		json_tid(e->x.m, j, "to", g->to, g->start_ns);
 		if (*call)

@@ -276,7 +276,8 @@ static int add_images(struct ty_flow_source *s, const char *path, struct ty_text
 				       "%s: its code images are truncated", path);
 		e = ty_code_image(ty_flow_code(s->flow), pid, t_ns, addr, p, n);
 	}
-	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s: its code images: %s", path, ty_strerror(e))
+	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s: cannot read the code images: %s", path,
+			   ty_strerror(e))
 		 : 0;
 }
 
@@ -391,16 +392,16 @@ static void tell_jit(struct ty_flow_jit j)
 {
 	if (j.missing)
 		ty_say("tarry: %u of %u jitdump files of JIT compilers are missing: their "
-		       "functions have no names (copy them, and name their directory with "
-		       "--symfs)\n",
+		       "functions have no names. Copy them under a directory and pass that with "
+		       "--symfs DIR\n",
 		       j.missing, j.files);
 	if (j.damaged)
 		ty_say("tarry: %u jitdump files are truncated or damaged\n", j.damaged);
 	if (j.left_out)
 		ty_say("tarry: %" PRIu64 " of %" PRIu64
 		       " functions of JIT compilers are left out: they share their addresses with "
-		       "others, and the recording's clock does not tell when (perf record -k mono "
-		       "does)\n",
+		       "others, and the recording's clock cannot be matched to jitdump timestamps. "
+		       "Record with perf record -k mono\n",
 		       j.left_out, j.left_out + j.functions);
 }
 
@@ -424,7 +425,8 @@ int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_er
 	if (!r) {
 		r = ty_flow_perf_finish(perf);
 		if (r)
-			ty_fail(err, -r, TY_NO_OFFSET, "the sideband records: %s", ty_strerror(r));
+			ty_fail(err, -r, TY_NO_OFFSET, "cannot read the perf records: %s",
+				ty_strerror(r));
 	}
 	r = r ? r : add_numbers(s, err);
 	r = r ? r : ty_flow_start(s->flow, err);
@@ -445,8 +447,9 @@ struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_e
 	if (!n)
 		ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for names");
 	else if (k->n && !ty_flow_names_kernel(n, (const char *)k->p, k->n) && !s->quiet)
-		ty_say("tarry: the copy of kallsyms has no functions. It was made by a user "
-		       "who may not see addresses (copy it as root), or is not a kallsyms file.\n");
+		ty_say("tarry: the copy of kallsyms has no functions. It was copied without "
+		       "permission to read kernel addresses (copy it as root), or is not a "
+		       "kallsyms file.\n");
 	return n;
 }
 

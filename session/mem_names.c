@@ -94,8 +94,9 @@ int ty_mem_names_kernel(struct ty_mem_names *n, const char *path, struct ty_err 
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	if (!ty_symbol_list_count(n->kernel))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-			       "--kallsyms %s has no functions: it was made by a user who may "
-			       "not see addresses (copy /proc/kallsyms as root), or is not a "
+			       "--kallsyms %s has no functions: it was copied without "
+			       "permission to read kernel addresses (copy /proc/kallsyms as root), "
+			       "or is not a "
 			       "kallsyms file",
 			       path);
 	return 0;
@@ -106,9 +107,10 @@ void ty_mem_names_note(struct ty_mem_names *n)
 	take(n);
 	vec_each (i, &n->images)
 		if (i->symbols && !ty_symbols_usable(i->symbols))
-			ty_say("tarry: %s is not an ELF file or is damaged: its code and data have "
-			       "no names (give the recorded one below a directory with --symfs "
-			       "DIR)\n",
+			ty_say("tarry: %s is not an ELF file or is damaged: its symbols are "
+			       "unavailable. Copy the recorded file under a directory and pass "
+			       "that with --symfs "
+			       "DIR\n",
 			       i->name);
 	ty_flow_files_note(n->files);
 	give(n);

@@ -269,8 +269,8 @@ static int no_room(const struct ty_mem_session *s, const struct ty_mem_points *p
 			err, TY_ELIMIT, TY_NO_OFFSET,
 			p->n >= UINT32_MAX - 1
 				? "%s has more than 2^32 samples: narrow with --from and --to"
-				: "%s: its samples cover more distinct instructions than "
-				  "fit into --memory: increase it",
+				: "%s: its samples cover more distinct instructions than fit "
+				  "into the memory limit: raise --memory",
 			s->path);
 	if (p->store && ty_store_why(p->store, err))
 		return -err->code;

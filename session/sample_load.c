@@ -503,7 +503,8 @@ static int done(struct loader *l, int e, const char *path, struct ty_samples **o
 		ty_samples_free(l->out);
 		l->out = NULL;
 		if (err && !err->code)
-			ty_fail(err, -e, TY_NO_OFFSET, "%s: its samples: %s", path, ty_strerror(e));
+			ty_fail(err, -e, TY_NO_OFFSET, "%s: cannot read the CPU samples: %s", path,
+				ty_strerror(e));
 	}
 	*out = l->out;
 	return e;

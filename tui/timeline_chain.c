@@ -44,8 +44,8 @@ static void add_rule(struct ty_timeline *t, const struct ty_rule *r)
 {
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 	ty_page_add(&t->page, TY_ROLE_ACCENT, "Rule %s (%s, %s):", r->id,
-		    ty_verdict_name((enum ty_verdict)r->verdict),
-		    ty_grade_name((enum ty_grade)r->grade));
+		    ty_verdict_text((enum ty_verdict)r->verdict),
+		    ty_grade_text((enum ty_grade)r->grade));
 	ty_page_add(&t->page, TY_ROLE_TEXT, "  %s", r->says);
 }
 

@@ -37,10 +37,11 @@ static bool page(struct ty_timeline *t, struct ty_page_job *a)
 			    ty_diff_kind_name((enum ty_diff_kind)r->kind), r->what);
 	}
 	if (!i)
-		ty_page_add(&t->page, TY_ROLE_TEXT, "no difference beyond chance");
+		ty_page_add(&t->page, TY_ROLE_TEXT, "no statistically significant difference");
 	ty_page_add(&t->page, TY_ROLE_DIM,
-		    "rates per second, ranked by share of the change of their kind; %u that may be "
-		    "chance are hidden",
+		    "per second, ranked by contribution to the change within each group; %u "
+		    "differences "
+		    "that are not statistically significant are hidden",
 		    d->n - i);
 	return true;
 }

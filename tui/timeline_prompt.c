@@ -115,7 +115,7 @@ static void export_to(struct ty_timeline *t)
 		return;
 	(void)ty_timeline_selected(t, &from, &to, &first, &last);
 	if (!t->in->host.export_start)
-		ty_timeline_say(t, "export is not available here");
+		ty_timeline_say(t, "export works in the timeline only (press q)");
 	else if (t->in->host.export_start(t->in->host.ctx, t->input, from, to, &err))
 		ty_timeline_say(t, "%s", err.msg);
 	else

@@ -51,8 +51,11 @@ struct ty_rule {
 };
 _Static_assert(TY_R_COUNT < 128, "a relation fits into int8_t");
 
+/* As JSON has them, and as people read them. */
 const char *ty_verdict_name(enum ty_verdict v);
+const char *ty_verdict_text(enum ty_verdict v);
 const char *ty_grade_name(enum ty_grade g);
+const char *ty_grade_text(enum ty_grade g);
 
 /* All rules, strongest first. To be made once for many waits; borrows constants only. */
 #define TY_RULES_MOST 64

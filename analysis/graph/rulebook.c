@@ -42,6 +42,18 @@ const char *ty_grade_name(enum ty_grade g)
 	return name[g];
 }
 
+const char *ty_verdict_text(enum ty_verdict v)
+{
+	return v == TY_OWN_CHOICE ? "voluntary sleep" : ty_verdict_name(v);
+}
+
+const char *ty_grade_text(enum ty_grade g)
+{
+	static const char *const text[] = {"inferred (pattern)", "inferred (protocol)", "proven"};
+
+	return text[g];
+}
+
 bool ty_relation_holds(struct ty_relations *of, enum ty_relation r)
 {
 	if (!of->known[r])

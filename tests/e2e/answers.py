@@ -105,7 +105,7 @@ f = os.open("lock", os.O_CREAT | os.O_RDWR)
 print("up", flush=True)
 while not os.path.exists("go"): time.sleep(0.01)
 time.sleep(1.2)"""
-Case("a file lock", [r"flock.*lock.*holder"], beside=HOLD % "fcntl.flock(f, fcntl.LOCK_EX)", code="""
+Case("a file lock", [r"flock.*lock.*holder|lock.*flock.*holder"], beside=HOLD % "fcntl.flock(f, fcntl.LOCK_EX)", code="""
 import fcntl, os
 fcntl.flock(os.open("lock", os.O_RDWR), fcntl.LOCK_EX)""")
 Case("a record lock", [r"fcntl.*lock.*holder"], beside=HOLD % "fcntl.lockf(f, fcntl.LOCK_EX)", code="""

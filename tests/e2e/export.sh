@@ -12,7 +12,7 @@ is "another form: wrong usage" 2 $?
 grep -q "perfetto.*--to perf" err
 check "another form: told what there is" $? "$(cat err)"
 "$TARRY" export x --to dat 2>err || "$TARRY" export x --to dat -o y --cpu 0 2>>err
-is "a dat: not without -o, not of chosen CPUs" "2 2" "$? $(grep -c -e "needs -o OUT" -e "takes only --from and --to" err)"
+is "a dat: not without -o, not of chosen CPUs" "2 2" "$? $(grep -c -e "needs -o OUT" -e "--cpu cannot be used with --to dat" err)"
 echo mine >perf.data
 "$TARRY" export x --to perf 2>err
 is "a perf.data that is there: not without -o" "2 mine" "$? $(cat perf.data)"

@@ -174,7 +174,7 @@ os.read(r, 1)'
 S
 "$TARRY" record -q -o w.dat -- sh wait.sh >/dev/null 2>&1
 "$TARRY" report w.dat stalls --all >stalls.txt 2>&1
-grep -q 'flock(fd [0-9]* <site.lock>)' stalls.txt
+grep -q 'the lock on fd [0-9]* <site.lock> (flock)' stalls.txt
 check "a finding names the file of a descriptor" $? "$(cat stalls.txt)"
 grep -q 'openat("[^ ]*/ff")' stalls.txt
 check "a finding names the path of a call" $? "$(cat stalls.txt)"

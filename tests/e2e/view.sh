@@ -29,8 +29,8 @@ fi
 [ "$(wc -l <"$T/frame")" -eq 24 ] && [ "$(wc -L <"$T/frame")" -le 80 ]
 check "--print writes a frame of the size asked for" $? "$(cat "$T/frame")"
 grep -q 'webserver/[0-9]* sleeping for' "$T/frame" && grep -q 'in flock(' "$T/frame" &&
-	grep -q 'woken by backup/' "$T/frame"
-check "--at-finding 1 is the stall: its call and its waker" $? "$(cat "$T/frame")"
+	grep -q 'held by backup/' "$T/frame"
+check "--at-finding 1 is the stall: its call and the holder" $? "$(cat "$T/frame")"
 ! grep -q $'\033' "$T/frame"
 check "no colours into a file" $?
 "$TARRY" view "$F" --print --color truecolor | grep -q $'\033\[[0-9;]*38;2;'
@@ -83,7 +83,7 @@ exec 9>&-
 "$TARRY" view "$T/attach.dat" --print --at-finding 1 --size 160x40 >"$T/frame" 2>&1 &&
 	grep -q 'flock/[0-9]* sleeping for' "$T/frame" && grep -q 'stall 1, proven' "$T/frame" &&
 	grep -q 'in flock([0-9]*, LOCK_EX) = 0.* began before the recording' "$T/frame" &&
-	"$TARRY" report "$T/attach.dat" stalls | grep -q 'flock(fd [0-9]* <[^>]*the.lock>'
+	"$TARRY" report "$T/attach.dat" stalls | grep -q 'waited for the lock on fd [0-9]* <[^>]*the.lock> (flock)'
 check "attached: a stall on a descriptor that was open before, the call with its arguments" $? "$(cat "$T/frame")"
 
 command -v tmux >/dev/null || {
@@ -144,7 +144,7 @@ for size in '80 24' '200 60'; do
 	wait_for 'q quit'
 	check "$s: q closes the help" $? "$(screen)"
 	keys n
-	wait_for 'stall 1 of' && screen | grep -q 'in flock(' && screen | grep -q 'woken by backup/'
+	wait_for 'stall 1 of' && screen | grep -q 'in flock(' && screen | grep -q 'held by backup/'
 	check "$s: n jumps to the stall; details name the call and the waker" $? "$(screen)"
 	keys Tab j Enter
 	wait_for 'stall 2 of\|2 of .* in the list' && screen | grep -q '^>  2 '

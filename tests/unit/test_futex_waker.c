@@ -97,7 +97,7 @@ static void who_lets_go_held_it(void **state)
 static void spun_and_slept_is_one(void **state)
 {
 	check(LOCK_PI | PRIVATE, 60, 50, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "busy-waited and slept in futex(futex 0x1000) from 0.001 s, woken by t12/12 ");
+	      "busy-waited and slept in futex(futex 0x1000) from 0.001 s, held by t12/12 ");
 	check(LOCK_PI | PRIVATE, 60, 5, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
 	      "busy-waited in futex(futex 0x1000) from 0.001 s, released by t12/12 ");
 }

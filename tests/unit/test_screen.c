@@ -337,7 +337,7 @@ static void the_first_walk(void **state)
 	start(&plain, NULL);
 	send("n"); /* 1: the first finding */
 	assert_true(ty_vt_shows("in flock("));
-	assert_true(ty_vt_shows("woken by backup/101"));
+	assert_true(ty_vt_shows("held by backup/101"));
 	send("c"); /* 2: why */
 	assert_true(ty_vt_shows("<- backup/101"));
 	send("j");  /* 3: the line of the culprit */
