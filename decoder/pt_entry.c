@@ -115,9 +115,9 @@ static void flow(struct ty_pt_entries *s, const struct ty_pt_packet *k, size_t e
 static void take_psb(struct ty_pt_entries *s)
 {
 	s->last = entry_at(s, s->p, s->p);
+	s->last.lost_fup = s->lost_fup;
 	s->last.psb = s->have_last = s->synced = s->header = s->ip_known = true;
 	s->fup = s->overflow = s->bits = s->have_mode = false;
-	s->lost_fup = 0;
 	s->bound = s->block = 0;
 	s->ip = 0;
 	ty_pt_clock_psb(&s->clock);
@@ -169,10 +169,12 @@ static bool pass(struct ty_pt_entries *s)
 	case TY_PKT_PGE:
 	case TY_PKT_PGD:
 	case TY_PKT_FUP:
-		if (s->header)
+		if (s->header) {
 			take_ip(s, &k);
-		else
+			s->lost_fup = 0; /* tracing is on */
+		} else {
 			flow(s, &k, s->p + k.size);
+		}
 		break;
 	default: break;
 	}

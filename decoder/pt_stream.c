@@ -361,6 +361,15 @@ static int enter(struct ty_pt *pt, const struct ty_pt_entry *e)
 	return pt->synced ? 0 : -TY_EFORMAT;
 }
 
+/* What led to code that is not there leads there again; and where tracing ended, a PSB+ does not
+ * tell where it begins. */
+static bool leads_nowhere(const struct ty_pt *pt, uint64_t ip, const struct ty_pt_entry *e)
+{
+	if (pt->status == -pte_nomap)
+		return e->ip == ip && !e->psb;
+	return e->psb && e->lost_fup && !ty_pt_point_at(pt->bytes, pt->n, e->off).on;
+}
+
 /* Where it can be entered again behind what is sure. gap: its text may tell more then. */
 static bool find_entry(struct ty_pt *pt, uint64_t ip, struct ty_pt_entry *e,
 		       struct ty_flow_item *gap)
@@ -368,13 +377,12 @@ static bool find_entry(struct ty_pt *pt, uint64_t ip, struct ty_pt_entry *e,
 	size_t from = pt->sure, after = pt->entry;
 	bool found, overflow = false;
 
-	/* What led to code that is not there leads there again. */
 	do {
 		found = ty_pt_entry_find(&pt->entries, from, after, pt->end, e);
 		overflow |= pt->entries.overflowed;
 		from = e->from;
 		after = e->off;
-	} while (found && pt->status == -pte_nomap && e->ip == ip && !e->psb);
+	} while (found && leads_nowhere(pt, ip, e));
 	if (found && e->psb) {
 		struct ty_pt_point p = ty_pt_point_at(pt->bytes, pt->n, e->off);
 
@@ -548,6 +556,17 @@ bool ty_pt_stopped(const struct ty_pt *pt)
 	return pt->stopped;
 }
 
+/* It comes to a branch, and no packets are left for it: ended tracing on the way there? */
+static bool ended_before(struct ty_pt *pt)
+{
+	const struct ty_pt_entries *s = &pt->entries;
+	struct ty_pt_entry e = {0};
+
+	while (is_near_branch(pt) && ty_pt_entry_find(&pt->entries, pt->sure, e.off, pt->end, &e))
+		;
+	return is_near_branch(pt) && s->lost_fup >= pt->sure && s->lost_fup;
+}
+
 /* One step of the decoder, which may add items. */
 static void step(struct ty_pt *pt)
 {
@@ -566,14 +585,14 @@ static void step(struct ty_pt *pt)
 	past = past_end(pt);
 	if (past && (!pt->stops || pt->status & pts_ip_suppressed))
 		pt->over = true;
-	else if (pt->status == -pte_eos)
+	else if (pt->status == -pte_eos && !ended_before(pt))
 		pt->over = true;
 	else if (pt->status < 0 && pt->far)
 		be_sure(pt, pt->far);
 	else if (pt->status < 0)
 		fail(pt, pt->ip,
 		     pt->status == -pte_nomap ? ty_pt_no_code : pt_errstr(pt_errcode(pt->status)),
-		     pt->status == -pte_bad_query);
+		     pt->status == -pte_bad_query || pt->status == -pte_eos);
 	else if (pt->status & pts_event_pending)
 		take_event(pt, past);
 	else if (pt->status & pts_eos)

@@ -344,6 +344,35 @@ static void test_ended_nowhere(void **state)
 	ty_buf_fini(&b);
 }
 
+/* So it is where the trace ends with that, or a PSB+ is behind it. */
+static void test_ended_at_end(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		struct ty_buf b = new_stream();
+		struct seen s;
+		size_t at;
+
+		ip16(&b, TIP, ENTRY);
+		at = b.len;
+		PUT(&b, PGD);
+		if (i & 1)
+			PUT(&b, "\0\0" CBR);
+		if (i & 2)
+			psb(&b, 1100, 0);
+		if (i & 4)
+			begin(&b, 1200, OTHER);
+		s = decode(&b, true);
+		assert_string_equal(i & 4 ? "<i!<" : "<i!", s.text);
+		assert_int_equal(at, s.gap.off);
+		assert_int_equal(1, s.gap.value);
+		assert_int_equal(ENTRY, s.gap.ip);
+		assert_int_equal(i & 4 ? OTHER : 0, s.gap.to);
+		assert_int_equal(i & 4 ? 1200 : 0, s.gap.until);
+		ty_buf_fini(&b);
+	}
+}
+
 /* Where a far transfer comes first, it was that, as ever. */
 static void test_syscall(void **state)
 {
@@ -661,6 +690,7 @@ int main(void)
 		cmocka_unit_test_setup(test_two_faults, needs_ipt),
 		cmocka_unit_test_setup(test_interrupted_on_the_way, needs_ipt),
 		cmocka_unit_test_setup(test_ended_nowhere, needs_ipt),
+		cmocka_unit_test_setup(test_ended_at_end, needs_ipt),
 		cmocka_unit_test_setup(test_syscall, needs_ipt),
 		cmocka_unit_test_setup(test_interrupted_before_syscall, needs_ipt),
 		cmocka_unit_test_setup(test_runs_out, needs_ipt),
