@@ -135,9 +135,10 @@ struct ty_stacks {
 	uint64_t min_ns, clock_off_ns, clock_at_ns;
 	char *locks; /* /proc/locks, read during this look: locks_read */
 	bool locks_read;
+	pthread_mutex_t of_lock; /* of `of`, which the end takes from a thread that is held up */
 	struct ty_stack_maps *of;
 	struct ty_stack_events *events;
-	pthread_mutex_t lock; /* of what follows; that of `of` is taken before it */
+	pthread_mutex_t lock; /* of what follows; of_lock and that of `of` are taken before it */
 	struct pieces stacks, maps;
 	uint64_t lost_here;
 	bool over; /* nothing is put any more */
@@ -169,6 +170,7 @@ static void free_all(struct ty_stacks *s)
 	ty_stack_events_free(s->events);
 	ty_stack_maps_finish(s->of, 0, &full);
 	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->of_lock);
 	free(s->stacks.p);
 	free(s->maps.p);
 	free(s->locks);
@@ -205,6 +207,7 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, ui
 		return NULL;
 	}
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->of_lock, NULL);
 	s->min_ns = min_ns;
 	s->evidence = e;
 	s->everybody = everybody;
@@ -342,6 +345,15 @@ static uint64_t u64_at(const char *p)
 	return v;
 }
 
+/* The file needs the process' mappings, unless the recording is over. */
+static void need_maps(struct ty_stacks *s, uint32_t pid, uint64_t ns)
+{
+	pthread_mutex_lock(&s->of_lock);
+	if (s->of)
+		ty_stack_maps_need(s->of, pid, ns);
+	pthread_mutex_unlock(&s->of_lock);
+}
+
 /* A record of TY_SEC_STACKS: h without len, what it says of counts is there. Without the lock. */
 static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *kernel,
 		      const void *values, const char *stack, size_t stack_n)
@@ -350,7 +362,7 @@ static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *ker
 
 	stack_n = h.regs_n ? stack_n : 0;
 	h.len = (uint32_t)(8 * (h.kernel_n + h.regs_n) + stack_n);
-	ty_stack_maps_need(s->of, h.pid, h.ns);
+	need_maps(s, h.pid, h.ns);
 	pthread_mutex_lock(&s->lock);
 	p = s->over ? NULL : room(s, &s->stacks, HEAD + h.len, SECTION_MAX);
 	if (!p) {
@@ -739,6 +751,7 @@ static bool is_held_up(pthread_t thread)
 void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 {
 	bool stuck, full = false;
+	struct ty_stack_maps *of;
 	uint64_t one = 1;
 
 	*res = (struct ty_stacks_result){0};
@@ -753,8 +766,11 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 	(void)!write(s->wake, &one, sizeof(one));
 	pthread_join(s->thread, NULL);
 	stuck = s->looks && is_held_up(s->looker);
-	s->res.maps_unread = ty_stack_maps_finish(s->of, END_MS, &full);
+	pthread_mutex_lock(&s->of_lock);
+	of = s->of;
 	s->of = NULL;
+	pthread_mutex_unlock(&s->of_lock);
+	s->res.maps_unread = ty_stack_maps_finish(of, END_MS, &full);
 	pthread_mutex_lock(&s->lock);
 	s->over = true;
 	put_pieces(s, &s->stacks);
