@@ -7,6 +7,18 @@
 
 #include "wakeup.h"
 
+/* The last look at a lock lies so near to the wait's end: some looks, and a part of the wait. */
+#define NEAR_NS 50000000ull
+enum { NEAR_PART = 8 };
+
+/* A thread whose process is not recorded counts as its first one. */
+static int32_t process_of(const struct ty_model *m, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+
+	return t->tgid > 0 ? t->tgid : t->tid;
+}
+
 bool ty_wait_holder(const struct ty_explain *x, uint32_t thread, uint32_t i,
 		    struct ty_wait_holder *out)
 {
@@ -23,13 +35,15 @@ bool ty_wait_holder(const struct ty_explain *x, uint32_t thread, uint32_t i,
 		       &out->seen))
 		return false;
 	out->thread = ty_model_thread_find(m, out->seen.holder, out->seen.at_ns);
-	if (out->seen.process) {
-		out->proven = true;
-		return true;
-	}
 	by = ty_waker_find(m, span.edge);
-	out->proven = out->seen.looks >= 2 && by.kind == TY_WAKER_THREAD && !by.inferred &&
-		      out->thread != TY_NONE && by.thread == out->thread;
+	if (by.kind == TY_WAKER_THREAD && !by.inferred)
+		out->proven = out->seen.process
+				      ? process_of(m, by.thread) == out->seen.holder
+				      : out->seen.looks >= 2 && out->thread != TY_NONE &&
+						by.thread == out->thread &&
+						span.end_ns - out->seen.at_ns <=
+							NEAR_NS + (span.end_ns - span.start_ns) /
+									  NEAR_PART;
 	return out->proven || out->seen.certain;
 }
 
@@ -44,6 +58,10 @@ void ty_wait_holder_text(const struct ty_explain *x, const struct ty_wait_holder
 		snprintf(name, sizeof(name), " %s", s->name);
 	else if (s->word)
 		snprintf(name, sizeof(name), " %#" PRIx64, s->word);
-	snprintf(buf, n, "%s%s, held by %s%s%s%d", s->kind, name, s->process ? "process " : "",
+	/* Who took a file's lock may have left it to another process. */
+	snprintf(buf, n, "%s%s, %s %s%s%d", s->kind, name,
+		 !s->process ? "held by"
+		 : h->proven ? "held by process"
+			     : "taken by process",
 		 comm, *comm ? "/" : "", (int)s->holder);
 }

@@ -9,9 +9,9 @@ struct ty_wait_holder {
 	struct ty_lock_seen seen;
 	uint32_t thread; /* of the model; TY_NONE: it did nothing that is recorded */
 	/*
-	 * Recorded: two looks during the wait found this thread, and then it woke the waiter; or
-	 * the kernel's list of file locks had the process. Else inferred, of what is a lock for
-	 * certain.
+	 * Recorded: two looks during the wait found this thread, the last one near its end, or one
+	 * found this process in the kernel's list of file locks, and then it woke the waiter. Else
+	 * inferred, of what is a lock for certain.
 	 */
 	bool proven;
 };

@@ -3,6 +3,7 @@
 #include "lock_holder.h"
 
 #include <linux/futex.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,7 @@ int32_t ty_futex_holder(uint64_t op, uint64_t val, const uint32_t words[17],
 int32_t ty_file_lock_holder(const char *locks, int32_t pid, int flock, __u64 *inode)
 {
 	long holder = 0, found = 0, id = -1;
+	bool waits = false;
 
 	for (const char *l = locks; l && *l; l = strchr(l, '\n'), l += l != NULL) {
 		char type[16] = "";
@@ -87,8 +89,9 @@ int32_t ty_file_lock_holder(const char *locks, int32_t pid, int flock, __u64 *in
 			   &rest) < 3 ||
 		    !rest || owner != pid || !strcmp(type, "FLOCK") != !!flock)
 			continue;
-		if (holder <= 0 || holder > INT32_MAX || (found && found != holder))
+		if (holder <= 0 || holder > INT32_MAX || waits)
 			return 0;
+		waits = true;
 		found = holder;
 		*inode = ino;
 	}

@@ -21,8 +21,10 @@ int32_t ty_futex_holder(uint64_t op, uint64_t val, const uint32_t words[17],
 			enum ty_lock_kind *kind);
 
 /*
- * The process whose lock the process `pid` waits for, by the text of /proc/locks (proc(5)); flock:
- * by flock(2), else by fcntl(2). 0: none, or its threads wait for several. *inode: the file's.
+ * The process that took the lock that the process `pid` waits for, by the text of /proc/locks
+ * (proc(5)); flock: by flock(2), else by fcntl(2). It may no longer hold it: the lock of an open
+ * file is inherited with the file. 0: none, or several threads of `pid` wait, which the text does
+ * not distinguish. *inode: the file's.
  */
 int32_t ty_file_lock_holder(const char *locks, int32_t pid, int flock, __u64 *inode);
 

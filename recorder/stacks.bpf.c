@@ -327,6 +327,18 @@ static __always_inline void look_at_lock(struct bpf_iter__task *ctx, struct task
 		bpf_seq_write(ctx->meta->seq, &c->seen, sizeof(c->seen));
 }
 
+/* The numbers of five significant bits. */
+static __always_inline int is_lock_look(__u32 n)
+{
+	__u32 step = 1;
+
+#pragma unroll
+	for (__u32 i = 0; i < 27; i++)
+		if (n >> 5 >= step)
+			step <<= 1;
+	return !(n & (step - 1));
+}
+
 static __always_inline void put_off_copy(struct ty_stk_slot *s)
 {
 	if (!s->wanted)
@@ -360,8 +372,7 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 		s->asleep = is_asleep(t);
 		return 0;
 	}
-	n = now - s->first;
-	if (n <= TY_STK_LOCK_LOOKS || !(n & (n - 1)) || !((n - 1) & (n - 2)))
+	if (is_lock_look(now - s->first))
 		look_at_lock(ctx, t, s, c, switches);
 	if (s->copied)
 		return 0;

@@ -84,13 +84,17 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 enum { PIECE = 1 << 20, RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, TICK_MS = 100 };
 /* Stacks a second, and how many of them may come at once; of a CPU, the part for looking. */
 enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 << 10 };
-enum { LOCKS_BYTES = 256 << 10 }; /* of /proc/locks */
+/* Of /proc/locks. Who reads it holds up all that lock files: once a second at most, and only where
+ * a wait for a file's lock is long. */
+enum { LOCKS_BYTES = 256 << 10 };
+#define LOCKS_EVERY_NS 1000000000ull
+#define LOCKS_WAIT_NS  200000000ull
 /* A piece at the latest: what a killed recorder loses. */
-#define PIECE_MS    1000
-#define END_MS	    2000
+#define PIECE_MS       1000
+#define END_MS	       2000
 /* Of the sections, whose readers hold them in memory. */
-#define SECTION_MAX (512ull << 20)
-#define MAPS_MAX    (64ull << 20)
+#define SECTION_MAX    (512ull << 20)
+#define MAPS_MAX       (64ull << 20)
 
 /* In the order of their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36; DWARF for the
  * Arm 64-bit architecture, 4.1), then the program counter. */
@@ -133,8 +137,8 @@ struct ty_stacks {
 	const struct ty_instance *clock;
 	struct bpf_link *iterator;
 	uint64_t min_ns, clock_off_ns, clock_at_ns;
-	char *locks; /* /proc/locks, read during this look: locks_read */
-	bool locks_read;
+	char *locks; /* /proc/locks, read between these times of CLOCK_MONOTONIC; 0: never */
+	uint64_t locks_from_ns, locks_to_ns;
 	pthread_mutex_t of_lock; /* of `of`, which the end takes from a thread that is held up */
 	struct ty_stack_maps *of;
 	struct ty_stack_events *events;
@@ -497,30 +501,49 @@ static uint64_t clock_ns(clockid_t c)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* /proc/locks as it is during this look; "": it cannot be read. */
-static const char *file_locks(struct ty_stacks *s)
+static void read_locks(struct ty_stacks *s)
 {
 	ssize_t n = 0, r = 1;
 	int fd;
 
-	if (s->locks_read)
-		return s->locks;
-	s->locks_read = true;
 	if (!s->locks)
 		s->locks = malloc(LOCKS_BYTES);
 	if (!s->locks)
-		return "";
+		return;
+	s->locks_from_ns = clock_ns(CLOCK_MONOTONIC);
 	fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
-	for (; fd >= 0 && r > 0 && n<LOCKS_BYTES - 1; n += r> 0 ? r : 0)
+	while (fd >= 0 && r > 0 && n < LOCKS_BYTES - 1) {
 		r = read(fd, s->locks + n, (size_t)(LOCKS_BYTES - 1 - n));
+		n += r > 0 ? r : 0;
+	}
 	if (fd >= 0)
 		close(fd);
-	s->locks[n] = 0;
-	return s->locks;
+	/* What is missing may be another wait of the process. */
+	s->locks[n < LOCKS_BYTES - 1 ? n : 0] = 0;
+	s->locks_to_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Who has the lock that a thread waits for, if that one lives. */
-static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct ty_stk_head h)
+/* The process that took the file's lock that a thread waits for, and when that was read. The
+ * thread slept from at least `slept` before `ns` on: what was read in this time is of this wait. */
+static int32_t file_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, uint64_t slept,
+			 uint64_t ns, struct ty_stk_head *h)
+{
+	int32_t holder = 0;
+
+	if (s->locks_to_ns && s->locks_from_ns >= ns - slept && s->locks_to_ns <= ns) {
+		holder = ty_file_lock_holder(s->locks, (int32_t)h->pid, seen->nr == SYS_flock,
+					     &h->aux);
+		h->ns = s->locks_from_ns + s->clock_off_ns;
+	} else if (slept >= LOCKS_WAIT_NS &&
+		   (!s->locks_to_ns || ns >= s->locks_to_ns + LOCKS_EVERY_NS)) {
+		read_locks(s); /* of use at the next look */
+	}
+	return holder && !kill(holder, 0) ? holder : 0;
+}
+
+/* Who has the lock that a thread waits for, if that one lives. ns: CLOCK_MONOTONIC of h->ns. */
+static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct ty_stk_head h,
+		    uint64_t ns)
 {
 	enum ty_lock_kind kind = 0;
 	int32_t holder = 0;
@@ -536,10 +559,8 @@ static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct 
 		   (seen->nr == SYS_fcntl &&
 		    (seen->regs[1] == F_SETLKW || seen->regs[1] == F_OFD_SETLKW))) {
 		kind = seen->nr == SYS_flock ? TY_LOCK_FLOCK : TY_LOCK_POSIX;
-		holder = ty_file_lock_holder(file_locks(s), (int32_t)h.pid, seen->nr == SYS_flock,
-					     &h.aux);
-		if (holder && kill(holder, 0))
-			holder = 0;
+		/* Looks are never nearer to each other than half the least wait. */
+		holder = file_lock(s, seen, seen->looks * s->min_ns / 2, ns, &h);
 	}
 	if (!holder)
 		return;
@@ -565,7 +586,7 @@ static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns,
 		h.tid = h.target = seen.tid;
 		h.wait_ms = (uint32_t)(seen.looks * period_ns / 1000000);
 		if (seen.lock) {
-			on_lock(s, &seen, h);
+			on_lock(s, &seen, h, ns - s->clock_off_ns);
 			continue;
 		}
 		h.flags = seen.flags;
@@ -623,7 +644,6 @@ static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
 	s->bpf->bss->now++;
 	s->bpf->bss->starved = 0;
 	s->bpf->bss->locks = TY_STK_LOCKS;
-	s->locks_read = false;
 	look_at(s, buf, from, UINT32_MAX, ns, period_ns);
 	if (from)
 		look_at(s, buf, 0, from, ns, period_ns);

@@ -39,9 +39,8 @@ struct ty_stk_slot {
 #define TY_STK_MANY   10u
 #define TY_STK_SCARCE 500
 
-/* A wait's lock is looked at for so many looks, and then at two of each power of two. */
-#define TY_STK_LOCK_LOOKS 16u
-/* How many there may be in one look at all threads. */
+/* A wait's lock is looked at for 32 looks, and then 16 times while it doubles its length. How many
+ * there may be in one look at all threads. */
 #define TY_STK_LOCKS 1000
 
 /*

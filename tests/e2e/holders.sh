@@ -67,11 +67,12 @@ passes "the finding names lock and holder, proven" grep -qE '^ +mutex g_lock \(l
 check "a word that looks like a lock has no holder, nor has a condition variable" $? "$(grep -E 'alike|pair' out.txt)"
 
 # File locks: who took them before the recording began.
-file_lock() { # NAME CALL KIND TYPE
+file_lock() { # NAME CALL KIND TYPE TEXT [HAVING]: what the holder does once it has the lock
 	cat >holder.py <<P
-import fcntl, time
+import fcntl, os, signal, time
 f = open('$dir/site.lock', 'w')
 $2
+${6-}
 open('$dir/ready', 'w').close()
 time.sleep(60)
 P
@@ -81,14 +82,22 @@ P
 	holder=$!
 	until [ -e ready ]; do sleep 0.02; done
 	ino=$(stat -c %i site.lock)
-	"$TARRY" record -q -o f.dat -- sh -c "python3 waiter.py & until grep -q -- '-> $4.*:$ino ' /proc/locks; do sleep 0.02; done; sleep 0.2; kill $holder; wait" 2>err.txt
+	"$TARRY" record -q -o f.dat -- sh -c "python3 waiter.py & until grep -q -- '-> $4.*:$ino ' /proc/locks; do sleep 0.02; done; sleep 0.5; kill $holder; wait" 2>err.txt
 	"$TARRY" report f.dat stalls --all >out.txt
-	grep -qE "^ +$3, held by process ([^ ]*/)?$holder \[proven\]$" out.txt
+	grep -qE "^ +$3, ${5/HOLDER/([^ ]*/)?$holder}$" out.txt
 	check "$1: the process that took the lock before the recording" $? "$(cat out.txt err.txt) $holder"
 	wait "$holder" 2>/dev/null
 	holder=
 }
-file_lock flock 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK
-file_lock fcntl 'fcntl.lockf(f, fcntl.LOCK_EX)' 'fcntl lock' POSIX
+file_lock flock 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK 'held by process HOLDER \[proven\]'
+file_lock fcntl 'fcntl.lockf(f, fcntl.LOCK_EX)' 'fcntl lock' POSIX 'held by process HOLDER \[proven\]'
+# The one who took it closes the file; its child has the lock until that one is told to end.
+file_lock "flock of a child that inherited it" 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK 'taken by process HOLDER \[inferred\]' "
+child = os.fork()
+if not child:
+    time.sleep(60)
+    os._exit(0)
+f.close()
+signal.signal(signal.SIGTERM, lambda *_: (os.kill(child, signal.SIGKILL), os.waitpid(child, 0), time.sleep(0.1), os._exit(0)))"
 echo "1..$n"
 exit "$bad"

@@ -142,6 +142,8 @@ static void file_locks(void **state)
 				   "4: -> POSIX  ADVISORY  WRITE 202 fe:00:44 0 EOF\n"
 				   "5: FLOCK  ADVISORY  WRITE 500 fe:00:55 0 EOF\n"
 				   "5: -> FLOCK  ADVISORY  WRITE 202 fe:00:55 0 EOF\n"
+				   "5: -> FLOCK  ADVISORY  WRITE 203 fe:00:55 0 EOF\n"
+				   "5: -> FLOCK  ADVISORY  WRITE 203 fe:00:55 0 EOF\n"
 				   "6: -> FLOCK  ADVISORY  WRITE 600 fe:00:66 0 EOF\n"
 				   "garbage\n7: FLOCK";
 	__u64 inode = 0;
@@ -151,6 +153,7 @@ static void file_locks(void **state)
 	assert_int_equal(ty_file_lock_holder(text, 202, 0, &inode), 400);
 	assert_int_equal(inode, 44);
 	assert_int_equal(ty_file_lock_holder(text, 202, 1, &inode), 0); /* for two */
+	assert_int_equal(ty_file_lock_holder(text, 203, 1, &inode), 0); /* two threads for one */
 	assert_int_equal(ty_file_lock_holder(text, 201, 0, &inode), 0); /* of nobody */
 	assert_int_equal(ty_file_lock_holder(text, 200, 1, &inode), 0); /* it has it */
 	assert_int_equal(ty_file_lock_holder(text, 600, 1, &inode), 0);
