@@ -425,6 +425,8 @@ static enum ty_stack_end by_cfi(struct ty_unwinder *u, struct state *t, Dwarf_Fr
 	r = caller_reg(t, frame, (unsigned)ra, cfa, &pc);
 	if (r < 0)
 		return r == -2 ? TY_STACK_CUT : TY_STACK_NO_CFI;
+	if (r && pc == TY_STK_REMOVED)
+		return TY_STACK_CUT;
 	if (!r || !pc)
 		return TY_STACK_COMPLETE;
 	*exact = signal || is_signal_frame(u, t, pc);

@@ -72,5 +72,7 @@ _Static_assert(sizeof(struct ty_stk_map) == 48, "on disk");
 #define TY_STK_REGS_MAX	  33u
 /* Most bytes copied of a stack. */
 #define TY_STK_BYTES 16384u
+/* In a copy of a stack or of registers: a word of the program that the recorder removed. */
+#define TY_STK_REMOVED 1u
 
 #endif

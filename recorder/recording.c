@@ -151,7 +151,7 @@ static void finish_sampler(struct recording *r)
 			    "%" PRIu64 " samples have only a part of their stack: the recording is "
 			    "long (--sample with a lower rate keeps more)",
 			    s.shortened);
-	if (s.maps_full || s.failed)
+	if (s.maps_full || s.maps_unread || s.failed)
 		ty_rec_note(r, "mappings of some processes are missing: their samples may have no "
 			       "or wrong names");
 }

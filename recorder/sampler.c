@@ -7,8 +7,9 @@
  *
  * What is put into the file are the kernel's own records, without the program's data: of a copy of
  * registers and stack only words that point to code or into that stack are kept, all others are
- * zero. No more is needed to find the callers. The more the section holds, the less of a stack is
- * kept, so that a long recording has whole stacks at first and the sampled address to the end.
+ * marked as removed (TY_STK_REMOVED). No more is needed to find the callers. The more the section
+ * holds, the less of a stack is kept, so that a long recording has whole stacks at first and the
+ * sampled address to the end.
  *
  * Budget: 99 samples a second of a busy CPU, 15 us each with compression: 0.15% of it.
  */
@@ -22,6 +23,7 @@
 #include "aux_ring.h"
 #include "compare.h"
 #include "kernel_names.h"
+#include "map_reader.h"
 #include "now.h"
 #include "pair_map.h"
 #include "partition.h"
@@ -61,6 +63,10 @@ enum {
 	KERNEL_ADDRESSES = 65536,
 	HOLD_NS = 20000000, /* rings are emptied one after the other: what is newer waits */
 	BATCH_MAX = 256 << 20,
+	READ_MS = 100, /* to wait for the mappings of a process: its sample is scrubbed by them */
+	END_MS = 500,  /* in the end, for all of them */
+	AGAIN_NS = 1000000000, /* after lost records a process is read again, no earlier */
+	EXITED = 4096, /* processes whose code is kept after their end: a thread may be left */
 };
 /* Bytes of the section up to which whole copies go in, then STACK_FEW bytes of each, then none. */
 #define WHOLE_UP_TO ((uint64_t)64 << 20)
@@ -96,9 +102,18 @@ struct range {
 };
 typedef VEC(struct range) ranges;
 
+/* A process. TRIED: nothing is mapped, or it cannot be read. */
+struct proc {
+	uint32_t pid, reading; /* reading: the number of that under way */
+	enum { UNKNOWN, READING, TRIED, KNOWN } state;
+	bool exited, stale;		 /* stale: records were lost during the reading */
+	uint64_t read_ns, not_before_ns; /* it was read; it is read */
+	ranges code;
+};
+
 /* A record that waits for its turn. */
 struct waiting {
-	uint64_t ns;
+	uint64_t ns, since_ns; /* since: of the one before in its ring */
 	size_t at;
 	uint32_t n;
 };
@@ -118,14 +133,19 @@ struct ty_sampler {
 	atomic_bool stop;
 	pthread_mutex_t lock; /* of what follows */
 	struct pieces samples, maps;
-	struct ty_pair_map known; /* processes whose mappings are in the file: a number of `code`
-				     from 1; 0: no more */
-	VEC(ranges) code;
+	struct ty_map_reader *reader;
+	uint32_t readings;
+	bool slow; /* the reader gave nothing in time: it is not waited for until it does */
+	struct ty_pair_map proc_of; /* by pid: an index of procs */
+	VEC(struct proc) procs;
+	uint32_t exited[EXITED]; /* pids, the oldest at exited_n % EXITED */
+	size_t exited_n;
+	uint64_t *ring_ns; /* the newest record of each ring */
+	bool side_lost;	   /* a record that is no sample found no room */
 	struct ty_buf batch;
 	VEC(struct waiting) waiting;
 	struct ty_pair_map kernel; /* addresses of the kernel that were seen */
 	uint64_t left_out;
-	struct ty_perf_where where; /* of the process that is looked at */
 	struct ty_sampler_result res;
 };
 
@@ -140,11 +160,13 @@ static void free_all(struct ty_sampler *s)
 	ty_spool_writer_free(s->writer);
 	if (s->wake >= 0)
 		close(s->wake);
-	ty_pair_map_fini(&s->known);
+	ty_map_reader_free(s->reader);
+	free(s->ring_ns);
+	ty_pair_map_fini(&s->proc_of);
 	ty_pair_map_fini(&s->kernel);
-	vec_each (c, &s->code)
-		vec_fini(c);
-	vec_fini(&s->code);
+	vec_each (p, &s->procs)
+		vec_fini(&p->code);
+	vec_fini(&s->procs);
 	vec_fini(&s->waiting);
 	ty_buf_fini(&s->batch);
 	pthread_mutex_destroy(&s->lock);
@@ -262,7 +284,9 @@ struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_
 	ty_buf_init(&s->batch, BATCH_MAX);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->rings = calloc(cpus_n, sizeof(*s->rings));
-	if (s->wake < 0 || !s->rings)
+	s->ring_ns = calloc(cpus_n, sizeof(*s->ring_ns));
+	s->reader = ty_map_reader_new(ty_proc_maps);
+	if (s->wake < 0 || !s->rings || !s->ring_ns || !s->reader)
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
 	else if (how.stacks == TY_SAMPLE_STACKS_DWARF && !REGS)
 		snprintf(why, TY_EVIDENCE_WHY,
@@ -328,32 +352,57 @@ static bool room(struct ty_sampler *s, struct pieces *p, size_t n, uint64_t most
 /* mappings ----------------------------------------------------------------------------------------
  */
 
-/* The code of a process that is known; NULL: it is not. Until the next one is made known. */
+/* Until the next one is made. */
+static struct proc *find(const struct ty_sampler *s, uint32_t pid)
+{
+	const uint32_t n = ty_pair_map_get(&s->proc_of, pid, 0);
+
+	return n == TY_PAIR_NONE ? NULL : &s->procs.v[n];
+}
+
+static struct proc *make(struct ty_sampler *s, uint32_t pid)
+{
+	struct proc *p = find(s, pid);
+	uint32_t *v;
+
+	if (p || vec_push(&s->procs, (struct proc){.pid = pid}))
+		return p;
+	v = ty_pair_map_add(&s->proc_of, pid, 0);
+	if (!v) {
+		s->procs.n--;
+		return NULL;
+	}
+	*v = (uint32_t)s->procs.n - 1;
+	return &s->procs.v[*v];
+}
+
+/* The code of a process that is known; NULL: it is not. Until the next one is made. */
 static ranges *code_of(const struct ty_sampler *s, uint32_t pid)
 {
-	const uint32_t n = ty_pair_map_get(&s->known, pid, 0);
+	struct proc *p = find(s, pid);
 
-	return n && n != TY_PAIR_NONE ? &s->code.v[n - 1] : NULL;
+	return p && p->state == KNOWN ? &p->code : NULL;
+}
+
+/* A process of that number begins, of which nothing is known. */
+static void forget(struct proc *p)
+{
+	vec_fini(&p->code);
+	*p = (struct proc){.pid = p->pid};
 }
 
 /* Make it known, with no code, or with that of its parent. */
 static void set_known(struct ty_sampler *s, uint32_t pid, uint32_t parent)
 {
-	uint32_t *v = ty_pair_map_add(&s->known, pid, 0);
-	ranges *to, *from;
+	struct proc *p = make(s, pid);
+	const ranges *from = parent ? code_of(s, parent) : NULL;
 
-	if (v && (*v == TY_PAIR_NONE || !*v)) {
-		*v = 0;
-		if (!vec_push(&s->code, (ranges){0}))
-			*v = (uint32_t)s->code.n;
-	}
-	to = code_of(s, pid);
-	from = parent ? code_of(s, parent) : NULL;
-	if (!to || !from)
+	if (!p)
 		return;
-	to->n = 0;
-	for (size_t i = 0; i < from->n; i++)
-		if (vec_push(to, from->v[i]))
+	forget(p);
+	p->state = KNOWN;
+	for (size_t i = 0; from && i < from->n; i++)
+		if (vec_push(&p->code, from->v[i]))
 			break;
 }
 
@@ -387,33 +436,95 @@ static bool is_code(const ranges *r, uint64_t addr)
 	return i < r->n && r->v[i].from <= addr;
 }
 
-static void put_existing(void *ctx, const struct ty_stk_map *m, const char *path)
+/* false: there is no room. */
+static bool put_existing(struct ty_sampler *s, const struct ty_perf_where *where,
+			 const struct ty_stk_map *m, const char *path)
 {
-	struct ty_sampler *s = ctx;
+	const uint32_t pid = (uint32_t)where->pid;
 
-	if (!room(s, &s->maps, 256 + strlen(path), MAPS_MAX)) {
-		s->res.maps_full = true;
-		return;
-	}
+	if (!room(s, &s->maps, 256 + strlen(path), MAPS_MAX))
+		return false;
 	/* What was mapped before it is known of is forgotten. */
-	if (!code_of(s, (uint32_t)s->where.pid)) {
-		ty_perf_put_comm(&s->maps.b, &s->where, "", true);
-		set_known(s, (uint32_t)s->where.pid, 0);
+	if (!code_of(s, pid)) {
+		ty_perf_put_comm(&s->maps.b, where, "", true);
+		set_known(s, pid, 0);
 	}
-	if (code_of(s, (uint32_t)s->where.pid))
-		add_code(code_of(s, (uint32_t)s->where.pid), m->start, m->bytes);
-	ty_perf_put_mmap2(&s->maps.b, &s->where, m->start, m->bytes, m->off, 5, m->build_id,
+	if (code_of(s, pid))
+		add_code(code_of(s, pid), m->start, m->bytes);
+	ty_perf_put_mmap2(&s->maps.b, where, m->start, m->bytes, m->off, 5, m->build_id,
 			  m->build_id_n, path);
+	return true;
 }
 
-/* What the process has mapped, from ns on. */
+/* What was read of a process, unless it has become another one meanwhile. */
+static void take_reading(struct ty_sampler *s, const struct ty_map_reading *r)
+{
+	struct proc *p = find(s, r->pid);
+	struct ty_perf_where where = {.pid = (pid_t)r->pid, .tid = (pid_t)r->pid, .id = UINT64_MAX};
+
+	if (!p || p->state != READING || p->reading != r->number)
+		return;
+	where.time_ns = p->read_ns;
+	if (p->stale) {
+		forget(p);
+		p->not_before_ns = where.time_ns + AGAIN_NS;
+		return;
+	}
+	p->state = TRIED;
+	s->res.maps_full |= r->full;
+	for (size_t at = 0; at + sizeof(struct ty_stk_map) < r->maps.len;) {
+		const char *path = r->maps.p + at + sizeof(struct ty_stk_map);
+		struct ty_stk_map m;
+
+		memcpy(&m, r->maps.p + at, sizeof(m));
+		if (!put_existing(s, &where, &m, path)) {
+			s->res.maps_full = true;
+			break;
+		}
+		at += sizeof(m) + strlen(path) + 1;
+	}
+	p = find(s, r->pid);
+	if (p)
+		p->read_ns = where.time_ns;
+}
+
+/* What has been read; one of them is waited for. false: there is none. */
+static bool take_readings(struct ty_sampler *s, unsigned wait_ms)
+{
+	struct ty_map_reading r;
+	bool any = false;
+
+	while (ty_map_reader_take(s->reader, any ? 0 : wait_ms, &r)) {
+		take_reading(s, &r);
+		ty_buf_fini(&r.maps);
+		any = true;
+	}
+	if (any)
+		s->slow = false;
+	return any;
+}
+
+/* What the process has mapped, from ns on: known at once, unless it takes too long. */
 static void know(struct ty_sampler *s, uint32_t pid, uint64_t ns)
 {
-	if (code_of(s, pid))
+	struct proc *p = make(s, pid);
+	uint64_t end_ms;
+
+	if (!p || p->state != UNKNOWN || ns < p->not_before_ns)
 		return;
-	s->where = (struct ty_perf_where){
-		.pid = (pid_t)pid, .tid = (pid_t)pid, .time_ns = ns, .id = UINT64_MAX};
-	ty_proc_maps((int)pid, put_existing, s);
+	p->reading = ++s->readings;
+	p->read_ns = ns;
+	p->state = ty_map_reader_ask(s->reader, pid, p->reading) ? READING : TRIED;
+	if (s->slow)
+		return;
+	end_ms = ty_now_ms() + READ_MS;
+	for (uint64_t now; p && p->state == READING; p = find(s, pid)) {
+		now = ty_now_ms();
+		if (now >= end_ms || !take_readings(s, (unsigned)(end_ms - now))) {
+			s->slow = true;
+			return;
+		}
+	}
 }
 
 void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n)
@@ -462,16 +573,17 @@ static void note_kernel(struct ty_sampler *s, const char *ips, uint64_t n)
 	}
 }
 
-/* Keep of n words what points to code, or into the stack: [sp, sp + STACK). */
+/* Keep of n words what points to code, or into the stack: [sp, sp + STACK). Zero stays zero: it
+ * ends a stack. */
 static void scrub(char *p, size_t n, const ranges *code, uint64_t sp)
 {
-	const uint64_t zero = 0;
+	const uint64_t removed = TY_STK_REMOVED;
 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t v = u64_at(p + 8 * i);
 
 		if (v && v - sp >= STACK && !(code && is_code(code, v)))
-			memcpy(p + 8 * i, &zero, 8);
+			memcpy(p + 8 * i, &removed, 8);
 	}
 }
 
@@ -560,22 +672,70 @@ static void put_side(struct ty_sampler *s, const struct perf_event_header *h, co
 	}
 }
 
+/* Mappings may be missing from since_ns on: no process is known until it is read again. */
+static void on_lost(struct ty_sampler *s, uint64_t since_ns, uint64_t now_ns)
+{
+	vec_each (p, &s->procs) {
+		const struct ty_perf_where where = {.pid = (pid_t)p->pid,
+						    .tid = (pid_t)p->pid,
+						    .time_ns = since_ns,
+						    .id = UINT64_MAX};
+		const struct proc was = *p;
+
+		if (was.state == KNOWN) {
+			if (room(s, &s->maps, 256, MAPS_MAX))
+				ty_perf_put_comm(&s->maps.b, &where, "", true);
+			else
+				s->res.maps_full = true;
+		}
+		p->stale = was.state == READING;
+		if (was.state == UNKNOWN || was.state == READING)
+			continue;
+		forget(p);
+		p->exited = was.exited;
+		p->not_before_ns = was.read_ns ? was.read_ns + AGAIN_NS : 0;
+	}
+}
+
+/* Its threads may outlive a process's first one, and records of it come late: its code is kept for
+ * a time. */
+static void on_task_end(struct ty_sampler *s, uint32_t pid, struct proc *p)
+{
+	struct proc *oldest;
+
+	if (!p)
+		return;
+	p->exited = true;
+	if (s->exited_n >= EXITED) {
+		oldest = find(s, s->exited[s->exited_n % EXITED]);
+		if (oldest && oldest->exited)
+			forget(oldest);
+	}
+	s->exited[s->exited_n++ % EXITED] = pid;
+}
+
 /* What trails a record that is no sample (TY_AUX_SAMPLE): u32 pid, tid, u64 time, u32 cpu, 0, u64
  * id. */
 enum { TAIL = 32, TAIL_TIME = 24 };
 static void on_side(struct ty_sampler *s, const struct perf_event_header *h, const char *p,
-		    size_t n)
+		    size_t n, uint64_t since_ns)
 {
 	const uint32_t pid = n >= 8 + TAIL ? u32_at(p) : 0;
+	struct proc *of = find(s, pid);
 
+	if (h->type == PERF_RECORD_LOST)
+		on_lost(s, since_ns, u64_at(p + n - TAIL_TIME));
 	if (!pid)
 		return;
 	switch (h->type) {
 	case PERF_RECORD_MMAP2: /* u32 pid, tid, u64 addr, bytes */
-		if (!code_of(s, pid) && s->everybody)
+		if ((!of || of->state == UNKNOWN) && s->everybody) {
 			know(s, pid, u64_at(p + n - TAIL_TIME)); /* with this one */
-		else if (code_of(s, pid) && n >= 24 + TAIL) {
-			add_code(code_of(s, pid), u64_at(p + 8), u64_at(p + 16));
+		} else if (of && of->state != UNKNOWN && n >= 24 + TAIL) {
+			if (of->state == TRIED) /* a first one */
+				of->state = KNOWN;
+			if (of->state == KNOWN)
+				add_code(&of->code, u64_at(p + 8), u64_at(p + 16));
 			put_side(s, h, p, n);
 		}
 		break;
@@ -585,9 +745,13 @@ static void on_side(struct ty_sampler *s, const struct perf_event_header *h, con
 		if (code_of(s, u32_at(p + 4))) {
 			set_known(s, pid, u32_at(p + 4));
 			put_side(s, h, p, n);
-		} else if (code_of(s, pid)) {
-			*ty_pair_map_add(&s->known, pid, 0) = 0; /* another one's number now */
+		} else if (of) {
+			forget(of); /* another one's number now */
 		}
+		break;
+	case PERF_RECORD_EXIT: /* as of a fork */
+		if (pid == u32_at(p + 8))
+			on_task_end(s, pid, of);
 		break;
 	case PERF_RECORD_COMM:
 		if (!(h->misc & PERF_RECORD_MISC_COMM_EXEC) || !(code_of(s, pid) || s->everybody))
@@ -611,11 +775,14 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 		if (h.size < sizeof(h) + TAIL || h.size > n)
 			break;
 		w.n = h.size;
+		w.since_ns = s->ring_ns[r - s->rings];
 		w.ns = u64_at(h.type == PERF_RECORD_SAMPLE ? p + sizeof(h) + SAMPLE_TIME
 							   : p + h.size - TAIL_TIME);
+		s->ring_ns[r - s->rings] = w.ns;
 		if (ty_buf_add(&s->batch, p, h.size) || vec_push(&s->waiting, w)) {
 			s->batch.failed = false;
 			s->left_out += h.type == PERF_RECORD_SAMPLE;
+			s->side_lost |= h.type != PERF_RECORD_SAMPLE;
 		}
 		p += h.size;
 		n -= h.size;
@@ -643,6 +810,10 @@ static void take_batch(struct ty_sampler *s, bool all)
 		qsort(s->waiting.v, s->waiting.n, sizeof(*s->waiting.v), by_time);
 	ty_buf_init(&rest, BATCH_MAX);
 	pthread_mutex_lock(&s->lock);
+	take_readings(s, 0);
+	if (s->side_lost && s->waiting.n)
+		on_lost(s, s->waiting.v[0].since_ns, newest);
+	s->side_lost = false;
 	vec_each (w, &s->waiting) {
 		struct perf_event_header h;
 		char *p = s->batch.p + w->at;
@@ -652,11 +823,11 @@ static void take_batch(struct ty_sampler *s, bool all)
 			const size_t at = rest.len;
 
 			if (!ty_buf_add(&rest, p, w->n))
-				s->waiting.v[n++] = (struct waiting){w->ns, at, w->n};
+				s->waiting.v[n++] = (struct waiting){w->ns, w->since_ns, at, w->n};
 		} else if (h.type == PERF_RECORD_SAMPLE) {
 			on_sample(s, h, p + sizeof(h), h.size - sizeof(h));
 		} else {
-			on_side(s, &h, p + sizeof(h), h.size - sizeof(h));
+			on_side(s, &h, p + sizeof(h), h.size - sizeof(h), w->since_ns);
 		}
 	}
 	s->waiting.n = n;
@@ -790,6 +961,21 @@ static void put_lost(struct ty_sampler *s)
 		ty_buf_add(&s->samples.b, &r, sizeof(r));
 }
 
+/* What is still being read; who is stuck is left. */
+static void take_unread(struct ty_sampler *s)
+{
+	const uint64_t end_ms = ty_now_ms() + END_MS;
+
+	pthread_mutex_lock(&s->lock);
+	for (uint64_t now; ty_map_reader_left(s->reader);) {
+		now = ty_now_ms();
+		if (now >= end_ms || !take_readings(s, (unsigned)(end_ms - now)))
+			break;
+	}
+	s->res.maps_unread = ty_map_reader_left(s->reader);
+	pthread_mutex_unlock(&s->lock);
+}
+
 void ty_sampler_finish(struct ty_sampler *s, struct ty_sampler_result *res)
 {
 	uint64_t one = 1;
@@ -804,6 +990,7 @@ void ty_sampler_finish(struct ty_sampler *s, struct ty_sampler_result *res)
 		atomic_store(&s->stop, true);
 		(void)!write(s->wake, &one, sizeof(one));
 		pthread_join(s->thread, NULL);
+		take_unread(s);
 		s->res.lost = s->left_out;
 		for (unsigned i = 0; i < s->rings_n; i++)
 			s->res.lost += s->rings[i].lost;

@@ -55,6 +55,7 @@ struct ty_sampler_result {
 	uint64_t samples, lost; /* lost: no room in a ring, or in the section */
 	uint64_t shortened;	/* samples whose stack copy was cut, because the section was full */
 	bool maps_full;		/* mappings were left out: there were too many */
+	size_t maps_unread;	/* processes whose mappings could not be read in time */
 	bool failed;		/* the rest could not be put */
 	struct ty_buf names;	/* of the kernel's functions that samples met, and of those behind
 				   them, as lines of /proc/kallsyms; the caller's */

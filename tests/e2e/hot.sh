@@ -14,7 +14,7 @@ judge=$src/tests/e2e/hot.py
 prog=$PROGRAMS/hot_shares
 cd "$dir" || exit 1
 export LC_ALL=C
-"$TARRY" record -q -- "$prog" 400 >truth.txt 2>err.txt
+"$TARRY" record -q -- "$prog" 1200 >truth.txt 2>err.txt
 why=$(sed -n 's/.*what runs is not sampled: //p' err.txt)
 if [ -n "$why" ]; then
 	echo "ok 1 - samples # SKIP $why"
@@ -29,7 +29,7 @@ passes "the answer names it, as sampled" grep -qE '^  sampled on CPU: [0-9]+% \(
 shares() { # FILE HOW TREE RECORD-OPTION...
 	local file=$1 how=$2 tree=$3
 	shift 3
-	"$TARRY" record -q -o "$file" --sample 997 "$@" -- "$prog" 60 1 >truth.txt 2>err.txt &&
+	"$TARRY" record -q -o "$file" --sample 997 "$@" -- "$prog" 150 1 >truth.txt 2>err.txt &&
 		"$TARRY" report "$file" hot --json >hot.json 2>>err.txt &&
 		python3 "$judge" truth.txt hot.json $tree >seen.txt 2>&1
 	check "$how: shares within three standard deviations" $? "$(cat seen.txt err.txt)"

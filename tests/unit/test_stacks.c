@@ -335,7 +335,7 @@ static void wrong_callers_are_not_shown(void **state)
 	middle(o, 10);
 	s = stack_of(o);
 	for (size_t at = 0; at + 8 <= o->bytes_n && tried < 3; at += 8) {
-		const uint64_t wrong[] = {1, (uintptr_t)inner, (uintptr_t)o->trace[1] + 1};
+		const uint64_t wrong[] = {2, (uintptr_t)inner, (uintptr_t)o->trace[1] + 1};
 		uint64_t was;
 		size_t n;
 
@@ -355,6 +355,38 @@ static void wrong_callers_are_not_shown(void **state)
 	assert_true(tried > 0);
 }
 
+/* A word that the recorder removed does not end a stack as a zero does. */
+static void cut_where_a_word_was_removed(void **state)
+{
+	const uint64_t removed = TY_STK_REMOVED, zero = 0;
+	struct ty_frame f[TY_FRAMES_MAX];
+	struct own *o = *state;
+	enum ty_stack_end end;
+	struct ty_stack s;
+	bool seen = false;
+
+	if (SANITIZED)
+		skip();
+	middle(o, 10);
+	s = stack_of(o);
+	for (size_t at = 0; at + 8 <= o->bytes_n && !seen; at += 8) {
+		uint64_t was;
+
+		memcpy(&was, o->bytes + at, 8);
+		if (was != (uintptr_t)o->trace[2])
+			continue;
+		memcpy(o->bytes + at, &zero, 8);
+		seen = ty_unwind(o->unwinder, &s, f, &end) == 2 && end == TY_STACK_COMPLETE;
+		memcpy(o->bytes + at, &removed, 8);
+		if (seen) {
+			assert_int_equal(ty_unwind(o->unwinder, &s, f, &end), 2);
+			assert_int_equal(end, TY_STACK_CUT);
+		}
+		memcpy(o->bytes + at, &was, 8);
+	}
+	assert_true(seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +395,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(callers_are_those_of_backtrace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_where_the_copy_ends, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_callers_are_not_shown, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(cut_where_a_word_was_removed, set_up, tear_down),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "map_reader.h"
+#include "proc_maps.h"
+
+enum { STUCK = 1 };
+static sem_t go;
+
+/* Process STUCK cannot be read until `go`. */
+static int read_maps(int pid, void (*each)(void *, const struct ty_stk_map *, const char *),
+		     void *ctx)
+{
+	if (pid == STUCK)
+		while (sem_wait(&go))
+			;
+	return ty_proc_maps(getpid(), each, ctx);
+}
+
+static void others_are_read_while_one_is_stuck(void **state)
+{
+	struct ty_map_reader *r = ty_map_reader_new(read_maps);
+	struct ty_map_reading m;
+
+	assert_int_equal(sem_init(&go, 0, 0), 0);
+	assert_false(ty_map_reader_take(r, 100000, &m)); /* nothing is asked for: no wait */
+	assert_true(ty_map_reader_ask(r, STUCK, 7));
+	assert_false(ty_map_reader_take(r, 20, &m));
+	for (uint32_t i = 2; i < 20; i++) {
+		assert_true(ty_map_reader_ask(r, i, i + 100));
+		assert_true(ty_map_reader_take(r, 20000, &m));
+		assert_int_equal(m.pid, i);
+		assert_int_equal(m.number, i + 100);
+		assert_true(m.maps.len > sizeof(struct ty_stk_map));
+		assert_false(m.full);
+		ty_buf_fini(&m.maps);
+	}
+	assert_int_equal(ty_map_reader_left(r), 1);
+	sem_post(&go);
+	assert_true(ty_map_reader_take(r, 20000, &m));
+	assert_int_equal(m.number, 7);
+	ty_buf_fini(&m.maps);
+	assert_int_equal(ty_map_reader_left(r), 0);
+	ty_map_reader_free(r);
+}
+
+/* All its threads are held up: the end does not wait for them, and they free what they use. */
+static void end_does_not_wait(void **state)
+{
+	struct ty_map_reader *r = ty_map_reader_new(read_maps);
+	struct ty_map_reading m;
+
+	assert_int_equal(sem_init(&go, 0, 0), 0);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_true(ty_map_reader_ask(r, STUCK, i));
+	assert_false(ty_map_reader_take(r, 20, &m));
+	assert_int_equal(ty_map_reader_left(r), 10);
+	ty_map_reader_free(r);
+	for (unsigned i = 0; i < 10; i++)
+		sem_post(&go);
+	usleep(10000); /* a sanitizer sees what they do now */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(others_are_read_while_one_is_stuck),
+		cmocka_unit_test(end_does_not_wait),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("map_reader", tests, NULL, NULL);
+}
