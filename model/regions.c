@@ -177,7 +177,8 @@ static void async_begin(struct ty_builder *b, uint32_t thread, uint32_t name, in
 			uint64_t ts)
 {
 	struct ty_region_log *l = &b->regions;
-	struct ty_region r = row_of(thread, TY_REG_ASYNC_BEGIN, name, id, ts);
+	struct ty_open_async o = {.r = row_of(thread, TY_REG_ASYNC_BEGIN, name, id, ts),
+				  .process = process_of(b, thread)};
 	uint32_t at;
 
 	if (l->async_free.n) {
@@ -188,15 +189,15 @@ static void async_begin(struct ty_builder *b, uint32_t thread, uint32_t name, in
 			return;
 		}
 		at = (uint32_t)l->async.n;
-		if (vec_push(&l->async, r)) {
+		if (vec_push(&l->async, o)) {
 			ty_build_fail(b, -TY_ENOMEM);
 			return;
 		}
 	}
 	/* Slots are lanes: what is open at a time never shares one. */
-	r.lane = (uint16_t)(TY_LANE_ASYNC + (at < TY_LANES_ASYNC ? at : TY_LANES_ASYNC - 1));
-	l->async.v[at] = r;
-	if (ty_hash_add(&l->async_by, async_key(process_of(b, thread), name, id), at))
+	o.r.lane = (uint16_t)(TY_LANE_ASYNC + (at < TY_LANES_ASYNC ? at : TY_LANES_ASYNC - 1));
+	l->async.v[at] = o;
+	if (ty_hash_add(&l->async_by, async_key(o.process, name, id), at))
 		ty_build_fail(b, -TY_ENOMEM);
 }
 
@@ -204,14 +205,15 @@ static void async_close(struct ty_builder *b, uint32_t at, uint64_t ts, uint32_t
 			unsigned flags)
 {
 	struct ty_region_log *l = &b->regions;
-	struct ty_region r = l->async.v[at];
+	struct ty_open_async *o = &l->async.v[at];
+	struct ty_region r = o->r;
 
 	r.end_ns = ts > r.start_ns ? ts : r.start_ns;
 	r.self_ns = r.end_ns - r.start_ns;
 	r.end_thread = thread;
 	r.flags |= (uint8_t)flags;
-	ty_hash_drop(&l->async_by, async_key(process_of(b, r.thread), r.name, r.value), at);
-	l->async.v[at].thread = TY_NONE;
+	ty_hash_drop(&l->async_by, async_key(o->process, r.name, r.value), at);
+	o->r.thread = TY_NONE;
 	push(b, &r);
 	if (vec_push(&l->async_free, at))
 		ty_build_fail(b, -TY_ENOMEM);
@@ -226,10 +228,11 @@ static void async_end(struct ty_builder *b, uint32_t thread, uint32_t name, int6
 	uint32_t found = TY_NONE;
 
 	hash_each (at, &l->async_by, async_key(process, name, id)) {
-		const struct ty_region *r = &l->async.v[at];
+		const struct ty_open_async *o = &l->async.v[at];
 
-		if (r->name == name && r->value == id && process_of(b, r->thread) == process &&
-		    (found == TY_NONE || r->start_ns >= l->async.v[found].start_ns))
+		if (o->r.thread != TY_NONE && o->r.name == name && o->r.value == id &&
+		    o->process == process &&
+		    (found == TY_NONE || o->r.start_ns >= l->async.v[found].r.start_ns))
 			found = at;
 	}
 	if (found != TY_NONE) {
@@ -331,6 +334,20 @@ void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t 
 	}
 }
 
+/* Beyond the bound the last one stands for all: too much is marked rather than too little. */
+static void note_gap(struct ty_builder *b, uint64_t from, uint64_t to)
+{
+	struct ty_region_log *l = &b->regions;
+	struct ty_region_gap *last = l->gaps.n ? &l->gaps.v[l->gaps.n - 1] : NULL;
+
+	if (last && (l->gaps.n >= TY_REGION_GAPS || (from <= last->to && to >= last->from))) {
+		last->from = from < last->from ? from : last->from;
+		last->to = to > last->to ? to : last->to;
+	} else if (vec_push(&l->gaps, (struct ty_region_gap){from, to})) {
+		ty_build_fail(b, -TY_ENOMEM);
+	}
+}
+
 void ty_regions_gap(struct ty_builder *b, unsigned buffer, uint64_t from, uint64_t to)
 {
 	struct ty_region_log *l = &b->regions;
@@ -338,11 +355,54 @@ void ty_regions_gap(struct ty_builder *b, unsigned buffer, uint64_t from, uint64
 	l->lost_ns = to;
 	if (!(l->buffers >> (buffer & 63) & 1))
 		return;
+	note_gap(b, from, to);
 	vec_each (s, &l->stack)
 		end_all(b, s, from, TY_RGN_LOST);
 	for (uint32_t i = 0; i < l->async.n; i++)
-		if (l->async.v[i].thread != TY_NONE)
+		if (l->async.v[i].r.thread != TY_NONE)
 			async_close(b, i, from, TY_NONE, TY_RGN_LOST);
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct ty_region_gap *a = pa, *b = pb;
+
+	return a->from < b->from ? -1 : a->from > b->from;
+}
+
+/* A gap is known of at its end, when regions of other buffers have ended in it. An end or a begin
+ * that belonged to them may be what was lost. */
+static void mark_gaps(struct ty_region_log *l)
+{
+	size_t n = 0;
+
+	if (!l->gaps.n)
+		return;
+	qsort(l->gaps.v, l->gaps.n, sizeof(*l->gaps.v), by_start);
+	vec_each (g, &l->gaps) { /* those that overlap as one: ordered by both times */
+		if (n && g->from <= l->gaps.v[n - 1].to) {
+			if (g->to > l->gaps.v[n - 1].to)
+				l->gaps.v[n - 1].to = g->to;
+		} else {
+			l->gaps.v[n++] = *g;
+		}
+	}
+	vec_each (r, &l->done) {
+		size_t lo = 0, hi = n;
+
+		if (r->lane == TY_LANE_INSTANT)
+			continue;
+		while (lo < hi) { /* the first that ends after its begin */
+			size_t mid = lo + (hi - lo) / 2;
+
+			if (l->gaps.v[mid].to > r->start_ns)
+				hi = mid;
+			else
+				lo = mid + 1;
+		}
+		if (lo < n && l->gaps.v[lo].from < r->end_ns)
+			r->flags |= TY_RGN_LOST;
+	}
 }
 
 static int by_place(const void *pa, const void *pb)
@@ -369,8 +429,9 @@ void ty_regions_finish(struct ty_builder *b, uint64_t end_ns)
 			t->ended ? TY_RGN_ENDED : TY_RGN_OPEN);
 	}
 	for (uint32_t i = 0; i < l->async.n; i++)
-		if (l->async.v[i].thread != TY_NONE)
+		if (l->async.v[i].r.thread != TY_NONE)
 			async_close(b, i, end_ns, TY_NONE, TY_RGN_OPEN);
+	mark_gaps(l);
 	if (l->done.n)
 		qsort(l->done.v, l->done.n, sizeof(*l->done.v), by_place);
 	b->sum.regions_left_out = l->left_out;
@@ -384,5 +445,6 @@ void ty_regions_fini(struct ty_region_log *l)
 	vec_fini(&l->done);
 	vec_fini(&l->async);
 	vec_fini(&l->async_free);
+	vec_fini(&l->gaps);
 	ty_hash_fini(&l->async_by);
 }

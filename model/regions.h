@@ -18,11 +18,24 @@ struct ty_event;
 #define TY_REGIONS_MAX	     (4u << 20)
 #define TY_REGION_DEPTH	     1000u
 #define TY_REGION_ASYNC_OPEN 65536u
+#define TY_REGION_GAPS	     65536u
 
 struct ty_open_region {
 	struct ty_region r;
 	uint64_t inside_ns; /* of those directly inside, up to covered_ns */
 	uint64_t covered_ns;
+};
+
+/* One with an id. process: as it was at the begin, which is what the index has it by: a thread may
+ * belong to another by the time of the end. */
+struct ty_open_async {
+	struct ty_region r; /* thread TY_NONE: free */
+	int32_t process;
+};
+
+/* Events were lost in (from, to]. */
+struct ty_region_gap {
+	uint64_t from, to;
 };
 
 struct ty_region_stack {
@@ -34,9 +47,10 @@ struct ty_region_stack {
 struct ty_region_log {
 	VEC(struct ty_region) done;
 	VEC(struct ty_region_stack) stack; /* by thread */
-	VEC(struct ty_region) async;	   /* open ones with an id; thread TY_NONE: free */
-	struct ty_hash_index async_by;	   /* of process, name and id */
+	VEC(struct ty_open_async) async;
+	struct ty_hash_index async_by; /* of process, name and id */
 	VEC(uint32_t) async_free;
+	VEC(struct ty_region_gap) gaps;
 	uint64_t left_out, lost_ns;
 	uint64_t buffers; /* bits: those that regions came from */
 	uint32_t max;

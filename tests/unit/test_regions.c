@@ -125,6 +125,48 @@ static void over_a_loss(void **state)
 	ty_mx_drop();
 }
 
+/* The loss on CPU 1 is known of at 130, when the regions of CPU 0 have ended in it: their true
+ * ends may be what was lost. What ended before it or began after it is whole. */
+static void over_a_loss_elsewhere(void **state)
+{
+	start();
+	at(105, 5, TY_REG_BEGIN, "before", 0);
+	at(110, 5, TY_REG_END, "", 0);
+	at(111, 5, TY_REG_BEGIN, "into", 0);
+	at(125, 5, TY_REG_END, "", 0);
+	at(126, 5, TY_REG_BEGIN, "inside", 0);
+	at(128, 5, TY_REG_END, "", 0);
+	at(129, 5, TY_REG_COUNTER, "n", 1);
+	ty_mx_gap(0, 127, 130, 3);
+	ty_mx_gap(0, 120, 130, 3);
+	at(131, 5, TY_REG_BEGIN, "after", 0);
+	at(135, 5, TY_REG_END, "", 0);
+	assert_string_equal(text(ty_mx_end()),
+			    "before:105-110(5)@0 into:111-125(14)@0l inside:126-128(2)@0l "
+			    "after:131-135(4)@0 n:129-129(0)@4000");
+	ty_mx_drop();
+}
+
+/* The thread is another process's by the time of the end: its entry in the index must not outlive
+ * it, nor be looked for under the new process. */
+static void by_id_across_exec(void **state)
+{
+	struct ty_event ev = {.ts_ns = 120, .tid = 5, .kind = TY_EV_EXEC, .id = 9};
+
+	start();
+	at(110, 6, TY_REG_ASYNC_BEGIN, "r", 1);
+	ev.u.exec.tid = 5;
+	ev.u.exec.old_tid = 6;
+	ev.u.exec.filename = "x";
+	ty_mx_feed(ev);
+	ty_mx_gap(0, 130, 140, 3);
+	at(150, 6, TY_REG_ASYNC_END, "r", 1);
+	at(160, 5, TY_REG_ASYNC_END, "r", 1);
+	assert_string_equal(text(ty_mx_end()),
+			    "r:150-150(0)@4000l r:110-130(20)@400l r:160-160(0)@4000l");
+	ty_mx_drop();
+}
+
 /* g is left by longjmp: f's return ends it, too, without a length. */
 static void functions(void **state)
 {
@@ -252,11 +294,17 @@ static void statistics(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested),     cmocka_unit_test(by_id),
-		cmocka_unit_test(unbalanced), cmocka_unit_test(over_a_loss),
-		cmocka_unit_test(functions),  cmocka_unit_test(lines),
-		cmocka_unit_test(exec_ends),  cmocka_unit_test(deep),
+		cmocka_unit_test(nested),
+		cmocka_unit_test(by_id),
+		cmocka_unit_test(unbalanced),
+		cmocka_unit_test(over_a_loss),
+		cmocka_unit_test(functions),
+		cmocka_unit_test(lines),
+		cmocka_unit_test(exec_ends),
+		cmocka_unit_test(deep),
 		cmocka_unit_test(statistics),
+		cmocka_unit_test(over_a_loss_elsewhere),
+		cmocka_unit_test(by_id_across_exec),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
