@@ -151,19 +151,19 @@ static void over_a_loss_elsewhere(void **state)
  * it, nor be looked for under the new process. */
 static void by_id_across_exec(void **state)
 {
-	struct ty_event ev = {.ts_ns = 120, .tid = 5, .kind = TY_EV_EXEC, .id = 9};
+	struct ty_event ev = {.ts_ns = 120, .tid = 6, .kind = TY_EV_EXEC, .id = 9};
 
 	start();
 	at(110, 6, TY_REG_ASYNC_BEGIN, "r", 1);
-	ev.u.exec.tid = 5;
+	ev.u.exec.tid = 8;
 	ev.u.exec.old_tid = 6;
 	ev.u.exec.filename = "x";
 	ty_mx_feed(ev);
-	ty_mx_gap(0, 130, 140, 3);
+	ty_mx_gap(1, 130, 140, 3);
 	at(150, 6, TY_REG_ASYNC_END, "r", 1);
 	at(160, 5, TY_REG_ASYNC_END, "r", 1);
 	assert_string_equal(text(ty_mx_end()),
-			    "r:150-150(0)@4000l r:110-130(20)@400l r:160-160(0)@4000l");
+			    "r:160-160(0)@4000l r:110-130(20)@400l r:150-150(0)@4000l");
 	ty_mx_drop();
 }
 
