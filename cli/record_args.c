@@ -333,8 +333,10 @@ static const struct ty_option options[] = {
 	 "also find regions (tarry.h) of this program or library, which the command starts or "
 	 "loads later (repeatable); off records no regions",
 	 .take = ty_take_texts, .at = AT(region_files)},
-	{0, "span", "FUNC@FILE",
-	 "record each call of a function from entry to return, as a region (repeatable)",
+	{0, "span", "FUNC@FILE[:return]",
+	 "record each call of a function, as an instant; with :return behind FILE until its "
+	 "return, as a region, which ends programs that throw C++ exceptions through it "
+	 "(repeatable)",
 	 .take = ty_take_texts, .at = AT(span_texts)},
 	{0, "usdt", "PROVIDER:NAME[@FILE]",
 	 "record a static probe of FILE, or of what is traced, as an instant (repeatable)",
@@ -544,16 +546,27 @@ static bool is_plain(const char *s, size_t n)
 
 static int add_span(struct ty_record_args *a, const char *text, struct ty_err *err)
 {
+	static const char suffix[] = ":return";
 	struct ty_span_point p = {0};
+	char place[PATH_MAX + TY_PROBE_NAME];
+	size_t k = strlen(text), cut = sizeof(suffix) - 1;
 	struct ty_symbol sym;
 	struct stat st;
 	size_t n = strcspn(text, "@");
 
-	if (n > TY_PROBE_NAME || !is_plain(text, n))
-		return wrong(err, "--span '%s' is not FUNC@FILE, as in --span main@/usr/bin/env",
+	p.returns = k > cut && !strcmp(text + k - cut, suffix);
+	if (p.returns) {
+		k -= cut;
+		n = n < k ? n : k;
+	}
+	if (k >= sizeof(place) || n > TY_PROBE_NAME || !is_plain(text, n))
+		return wrong(err,
+			     "--span '%s' is not FUNC@FILE or FUNC@FILE:return, as in --span "
+			     "main@/usr/bin/env",
 			     text);
+	snprintf(place, sizeof(place), "%.*s", (int)k, text);
 	snprintf(p.name, sizeof(p.name), "%.*s", (int)n, text);
-	if (find_function(a, "--span", text, p.path, &st, &sym, err))
+	if (find_function(a, "--span", place, p.path, &st, &sym, err))
 		return -err->code;
 	p.offset = sym.start;
 	return vec_push(&a->spans, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;

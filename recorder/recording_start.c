@@ -383,6 +383,14 @@ static int define_probes(struct recording *r, struct ty_err *err)
 				      r->o->argv ? r->command.path : NULL, &pids, r->o->all,
 				      &r->set, err);
 	vec_fini(&pids);
+	for (size_t i = 0; !e && i < r->o->probes.spans_n; i++)
+		if (r->o->probes.spans[i].returns) {
+			ty_rec_note(r, "--span FUNC@FILE:return: a C++ exception through such a "
+				       "function ends its program, and so may a seccomp filter "
+				       "(kernels 6.11 to 6.13); also programs that are not traced "
+				       "but execute the same file");
+			break;
+		}
 	return e;
 }
 

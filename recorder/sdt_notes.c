@@ -16,6 +16,9 @@
 #define NOTE_TYPE 3u
 /* Notes of the largest programs have some 100 KB. */
 #define SECTION_MAX (4u << 20)
+/* Linked programs have some 50. */
+#define SECTIONS_MAX 65536u
+#define NAMES_MAX    (1u << 20)
 
 /* Where a virtual address lies in the file; 0: nowhere. */
 static uint64_t file_offset(Elf *elf, uint64_t addr)
@@ -106,22 +109,56 @@ static int read_notes(Elf *elf, Elf_Scn *scn, uint64_t base, ty_sdts *out)
 	return found;
 }
 
-int ty_sdt_read(int fd, ty_sdts *out)
+/* The file, with the index of its section names; NULL: not one of ours, or with a table that is
+ * larger than any linker's: libelf reads that as a whole. */
+static Elf *open_elf(int fd, size_t *names)
 {
-	Elf_Scn *scn = NULL, *notes = NULL;
-	uint64_t base = 0;
+	size_t sections;
 	GElf_Ehdr eh;
-	size_t names;
-	int found = 0;
+	GElf_Shdr sh;
+	Elf_Scn *scn;
 	Elf *elf;
 
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf)
-		return 0;
-	if (elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &eh) &&
+	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &eh) &&
 	    eh.e_ident[EI_CLASS] == ELFCLASS64 && eh.e_ident[EI_DATA] == ELFDATA2LSB &&
-	    !elf_getshdrstrndx(elf, &names))
+	    !elf_getshdrnum(elf, &sections) && sections <= SECTIONS_MAX &&
+	    !elf_getshdrstrndx(elf, names) && (scn = elf_getscn(elf, *names)) &&
+	    gelf_getshdr(scn, &sh) && sh.sh_size <= NAMES_MAX)
+		return elf;
+	elf_end(elf);
+	return NULL;
+}
+
+bool ty_elf_is_go(int fd)
+{
+	Elf_Scn *scn = NULL;
+	bool found = false;
+	size_t names;
+	Elf *elf = open_elf(fd, &names);
+
+	while (elf && !found && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		const char *name =
+			gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		found = name && (!strcmp(name, ".go.buildinfo") || !strcmp(name, ".gopclntab") ||
+				 !strcmp(name, ".data.rel.ro.gopclntab"));
+	}
+	elf_end(elf);
+	return found;
+}
+
+int ty_sdt_read(int fd, ty_sdts *out)
+{
+	Elf_Scn *scn = NULL, *notes = NULL;
+	uint64_t base = 0;
+	size_t names;
+	int found = 0;
+	Elf *elf = open_elf(fd, &names);
+
+	if (elf)
 		while ((scn = elf_nextscn(elf, scn))) {
 			GElf_Shdr sh;
 			const char *name =

@@ -3,6 +3,7 @@
 #ifndef TY_SDT_NOTES_H
 #define TY_SDT_NOTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "err.h"
@@ -24,6 +25,9 @@ typedef VEC(struct ty_sdt) ty_sdts;
  * no ELF file, or -TY_ENOMEM.
  */
 int ty_sdt_read(int fd, ty_sdts *out);
+
+/* Is the ELF file that is open as fd a Go program? */
+bool ty_elf_is_go(int fd);
 
 /*
  * One argument of a probe in the words of the kernel's uprobe events ("%di:s32"), from *args, which

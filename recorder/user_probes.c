@@ -252,7 +252,8 @@ static int add_everybody(struct ty_user_probes *u, const struct ty_user_probe_op
 	return r;
 }
 
-/* Entry and return of a function. */
+/* A function: its entry; its return where that was asked for, as the kernel puts an address of its
+ * own in the place of the return address, which not every program survives. */
 static int add_span(struct ty_user_probes *u, const struct ty_span_point *s, struct ty_err *err)
 {
 	char in[TY_PROBE_GROUP], out[TY_PROBE_GROUP];
@@ -260,15 +261,22 @@ static int add_span(struct ty_user_probes *u, const struct ty_span_point *s, str
 
 	if (fd < 0)
 		return ty_fail_errno(err, "--span %s: cannot open %s", s->name, s->path);
+	if (s->returns && ty_elf_is_go(fd)) {
+		close(fd);
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			       "--span %s@%s:return: a Go program moves its stacks, and a probe of "
+			       "a return would end it; --span %s@%s records the calls",
+			       s->name, s->path, s->name, s->path);
+	}
 	snprintf(in, sizeof(in), "span_%u_entry", u->events);
 	r = probe(u, in, s->name,
 		  "p:%s/%s /proc/self/fd/%d:%#" PRIx64
 		  " kind=\\%d:u32 value=%s:s64 arg2=%s:u64 arg3=%s:u64 "
 		  "arg4=%s:u64 arg5=%s:u64 arg6=%s:u64",
-		  u->group, in, fd, s->offset, SPAN_ENTRY, arg_of[0], arg_of[1], arg_of[2],
-		  arg_of[3], arg_of[4], arg_of[5]);
+		  u->group, in, fd, s->offset, s->returns ? SPAN_ENTRY : INSTANT, arg_of[0],
+		  arg_of[1], arg_of[2], arg_of[3], arg_of[4], arg_of[5]);
 	snprintf(out, sizeof(out), "span_%u_return", u->events);
-	if (!r)
+	if (!r && s->returns)
 		r = probe(u, out, s->name,
 			  "r:%s/%s /proc/self/fd/%d:%#" PRIx64 " kind=\\%d:u32 value=$retval:s64",
 			  u->group, out, fd, s->offset, SPAN_RETURN);

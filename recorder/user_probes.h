@@ -18,8 +18,9 @@
 
 enum { TY_PROBES_MAX = 4096, TY_PROBE_GROUP = 64, TY_PROBE_NAME = 200 };
 
-/* A function whose calls are spans. */
+/* A function whose calls are recorded: as instants, or as spans by a probe of their return too. */
 struct ty_span_point {
+	bool returns;
 	char name[TY_PROBE_NAME + 1];
 	char path[4096];
 	uint64_t offset; /* of its first byte in the file */

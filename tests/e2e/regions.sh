@@ -27,7 +27,7 @@ mkdir 'a b:c'
 cp "$PROGRAMS/regions" 'a b:c/regions'
 
 # A path that the kernel's list of probes could not hold.
-"$TARRY" record -q -o t.dat --span work@'a b:c/regions' 'a b:c/regions' >truth 2>rec.log
+"$TARRY" record -q -o t.dat --span work@'a b:c/regions':return 'a b:c/regions' >truth 2>rec.log
 check "a command with regions is recorded" $? "$(cat rec.log)"
 "$TARRY" report t.dat --json >r.json && "$TARRY" dump t.dat events --json >e.json
 judge "200 regions: every one found, lengths between those of the program and the time stamps" <<'P'
@@ -129,6 +129,15 @@ else
 	skip "lines of a shell in trace_marker are regions" "this kernel does not copy them into instances"
 fi
 
+# Without a probe of the return: calls as instants, which do a program no harm.
+"$TARRY" record -q -o s.dat --regions off --span work@"$PROGRAMS/regions" "$PROGRAMS/regions" >/dev/null 2>s.log
+"$TARRY" report s.dat --json >s.json
+judge "--span without :return: calls are instants" <<'P'
+import json
+r, = json.load(open("s.json"))["regions"]["names"]
+assert (r["name"], r["kind"], r["count"], r["timed"]) == ("work", "instant", 40, 0), r
+P
+
 # The static probe of tarry.h itself, as any other; with its arguments.
 "$TARRY" record -q -o u.dat --regions off --usdt tarry:region "$PROGRAMS/regions" >/dev/null 2>u.log
 "$TARRY" report u.dat regions >u.txt
@@ -159,6 +168,12 @@ if command -v g++ >/dev/null && g++ -std=c++11 -Wall -Wextra -Werror -pedantic -
 	"$TARRY" report x.dat regions >x.txt
 	grep -Eq '^scope +region +1 ' x.txt && grep -Eq '^inner +region +1 ' x.txt
 	check "C++: regions are blocks" $? "$(cat x.txt)"
+	cat >throws.cc <<'C'
+extern "C" __attribute__((noinline)) void thrower(int n) { if (n) throw n; }
+int main() { try { thrower(3); } catch (int n) { return n; } return 0; }
+C
+	g++ -O1 -o throws throws.cc && "$TARRY" record -q -o y.dat --span thrower@./throws ./throws
+	is "a program that throws through a function of --span runs on" 3 $?
 else
 	skip "C++" "no C++ compiler: $(head -1 cc.log 2>/dev/null)"
 fi

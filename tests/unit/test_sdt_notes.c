@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Static probes: this program's own (tarry.h), and arguments in the kernel's words. */
+#include <elf.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -43,6 +47,51 @@ static void own_probe(void **state)
 	close(fd);
 }
 
+/* This program has a section as Go's have; the shell has none. */
+static const char mark[] __attribute__((section(".go.buildinfo"), used)) = "x";
+
+static void go_programs(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_true(ty_elf_is_go(fd));
+	close(fd);
+	fd = open("/bin/sh", O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_false(ty_elf_is_go(fd));
+	close(fd);
+	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	assert_false(ty_elf_is_go(fd));
+	close(fd);
+}
+
+/* A table of section names that a file without blocks claims to be of 400 MB is not read. */
+static void large_tables(void **state)
+{
+	int own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int fd = memfd_create("elf", MFD_CLOEXEC);
+	struct stat st;
+	Elf64_Ehdr eh;
+	Elf64_Shdr sh;
+	off_t at;
+	ty_sdts v = {0};
+
+	assert_true(own >= 0 && fd >= 0 && !fstat(own, &st));
+	assert_int_equal(sendfile(fd, own, NULL, (size_t)st.st_size), st.st_size);
+	assert_int_equal(ty_sdt_read(fd, &v), 1);
+	assert_int_equal(pread(fd, &eh, sizeof(eh), 0), sizeof(eh));
+	at = (off_t)(eh.e_shoff + (uint64_t)eh.e_shstrndx * sizeof(sh));
+	assert_int_equal(pread(fd, &sh, sizeof(sh), at), sizeof(sh));
+	sh.sh_size = 400u << 20;
+	assert_int_equal(pwrite(fd, &sh, sizeof(sh), at), sizeof(sh));
+	assert_int_equal(ftruncate(fd, 500 << 20), 0);
+	assert_int_equal(ty_sdt_read(fd, &v), 0);
+	assert_false(ty_elf_is_go(fd));
+	vec_fini(&v);
+	close(own);
+	close(fd);
+}
+
 static const char *arguments(const char *args)
 {
 	static char out[512];
@@ -73,7 +122,9 @@ static void operands(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(own_probe), cmocka_unit_test(operands)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_probe), cmocka_unit_test(go_programs),
+		cmocka_unit_test(large_tables), cmocka_unit_test(operands)};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
