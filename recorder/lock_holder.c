@@ -11,7 +11,7 @@
 /* Of pthread_mutex_t's __kind: nptl/pthreadP.h. */
 enum { TYPE = 3, ROBUST = 16, INHERIT = 32, PROTECT = 64, SHARED = 128, ELISION = 0x300 };
 /* The futex' word, of words[]. */
-enum { WORD = 3 };
+enum { WORD = 0 };
 
 static int32_t mutex(uint32_t val, const uint32_t *w, enum ty_lock_kind *kind)
 {
@@ -43,8 +43,7 @@ static int32_t rwlock(uint32_t val, const uint32_t *w, enum ty_lock_kind *kind)
 	return writers == 0 || writers == 1 || writers == 3 ? (int32_t)w[WORD + 4] : 0;
 }
 
-int32_t ty_futex_holder(uint64_t op, uint64_t val, const uint32_t words[17],
-			enum ty_lock_kind *kind)
+int32_t ty_futex_holder(uint64_t op, uint64_t val, const uint32_t words[6], enum ty_lock_kind *kind)
 {
 	int32_t tid = 0;
 

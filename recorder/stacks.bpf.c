@@ -36,6 +36,8 @@ enum {
 #endif
 	EBUSY = 16,
 	VM_SHARED = 8,
+	VM_PFNMAP = 0x400,
+	VM_IO = 0x4000,
 };
 
 struct pid {
@@ -48,9 +50,11 @@ struct task_struct {
 	unsigned long nvcsw, nivcsw;
 } KERNEL;
 struct file;
+struct anon_vma;
 struct vm_area_struct {
 	unsigned long vm_end, vm_flags;
 	struct file *vm_file;
+	struct anon_vma *anon_vma;
 } KERNEL;
 struct seq_file;
 struct bpf_iter_meta {
@@ -223,11 +227,16 @@ struct area {
 	__u64 end;
 };
 
-/* A page that is shared with a file may lie on a server that is gone: only memory of the process'
- * own is read. What it has written there is in no file. */
+/* A page of a file may lie on a server that is gone, and reading a device's registers changes it:
+ * only memory of the process' own is read, that is anonymous or a private copy that it has written
+ * in parts. */
 static long look_at_area(struct task_struct *t, struct vm_area_struct *v, struct area *a)
 {
-	if (!BPF_CORE_READ(v, vm_file) || !(BPF_CORE_READ(v, vm_flags) & VM_SHARED))
+	const unsigned long flags = BPF_CORE_READ(v, vm_flags);
+
+	if (flags & (VM_IO | VM_PFNMAP))
+		return 0;
+	if (!BPF_CORE_READ(v, vm_file) || (!(flags & VM_SHARED) && BPF_CORE_READ(v, anon_vma)))
 		a->end = BPF_CORE_READ(v, vm_end);
 	return 0;
 }
@@ -292,7 +301,7 @@ static __always_inline void look_at_lock(struct bpf_iter__task *ctx, struct task
 					 struct ty_stk_slot *s, struct copy *c, __u64 switches)
 {
 	struct area area = {0};
-	__u64 a[3] = {0}, from;
+	__u64 a[3] = {0};
 	int nr = call_of(t, a);
 
 	if ((nr != NR_FUTEX && nr != NR_FLOCK && nr != NR_FCNTL) || locks <= 0)
@@ -311,17 +320,11 @@ static __always_inline void look_at_lock(struct bpf_iter__task *ctx, struct task
 		/* Threads of another PID namespace name themselves by other numbers. */
 		if (BPF_CORE_READ(t, thread_pid, level))
 			return;
-		from = a[0] - TY_STK_WORD_BEFORE;
-		if (bpf_find_vma(t, a[0], look_at_area, &area, 0) || !area.end)
+		if (bpf_find_vma(t, a[0], look_at_area, &area, 0) || a[0] >= area.end ||
+		    area.end - a[0] < sizeof(c->seen.words) ||
+		    bpf_copy_from_user_task(c->seen.words, sizeof(c->seen.words), (void *)a[0], t,
+					    0))
 			return;
-		/* What lies before the word may be on a page that is not there. */
-		if (bpf_copy_from_user_task(c->seen.words, sizeof(c->seen.words), (void *)from, t,
-					    0)) {
-			c->seen.words[0] = c->seen.words[1] = c->seen.words[2] = 0;
-			if (bpf_copy_from_user_task(c->seen.words + 3, 6 * sizeof(__u32),
-						    (void *)a[0], t, 0))
-				return;
-		}
 	}
 	if (is_asleep(t) && switches_of(t) == switches)
 		bpf_seq_write(ctx->meta->seq, &c->seen, sizeof(c->seen));

@@ -27,10 +27,8 @@ struct ty_stk_slot {
 
 /* From so many on a stack is recorded without a copy: a wait for the mmap lock itself, say. */
 #define TY_STK_BUSY 4u
-/* Of a lock of glibc: pthread_rwlock_t is the longest; a word of it is waited on that lies up to 12
- * bytes behind its beginning. */
-#define TY_STK_WORDS	   17u
-#define TY_STK_WORD_BEFORE 12u
+/* From a futex' word on: as much of a lock of glibc as tells its holder. */
+#define TY_STK_WORDS 6u
 
 /*
  * While fewer than SCARCE stacks may be copied at once, a wait shorter than MANY looks has its
@@ -45,8 +43,7 @@ struct ty_stk_slot {
 
 /*
  * What a look writes; stack_n bytes follow. lock: it is of a lock that the thread waits for, in
- * system call nr with these arguments (regs), and words is what a futex' word begins (the bytes of
- * glibc's locks).
+ * system call nr with these arguments (regs), and words is what a futex' word begins.
  */
 struct ty_stk_seen {
 	__u32 pid, tid, looks, stack_n;

@@ -13,7 +13,7 @@
 
 #include "lock_holder.h"
 
-enum { WORD = 3, TID = 812 };
+enum { WORD = 0, WORDS = 6, TID = 812 };
 
 static int32_t holder(uint64_t op, uint64_t val, const uint32_t *w, enum ty_lock_kind *kind)
 {
@@ -22,13 +22,12 @@ static int32_t holder(uint64_t op, uint64_t val, const uint32_t *w, enum ty_lock
 }
 
 /* A lock of this libc, as a waiter's futex call would find it: the word at `at`. */
-static void words_of(const void *lock, size_t size, size_t at, uint32_t w[17])
+static void words_of(const void *lock, size_t size, size_t at, uint32_t w[WORDS])
 {
-	const size_t before = at < 12 ? at : 12;
-	const size_t left = size - at < 56 ? size - at : 56;
+	const size_t left = size - at, n = WORDS * sizeof(*w);
 
-	memset(w, 0xff, 17 * sizeof(*w));
-	memcpy((char *)w + 12 - before, (const char *)lock + at - before, before + left);
+	memset(w, 0xff, n);
+	memcpy(w, (const char *)lock + at, left < n ? left : n);
 }
 
 static void mutexes_of_this_libc(void **state)
@@ -37,7 +36,7 @@ static void mutexes_of_this_libc(void **state)
 				    PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP};
 	const int32_t self = (int32_t)syscall(SYS_gettid);
 	enum ty_lock_kind kind;
-	uint32_t w[17];
+	uint32_t w[WORDS];
 
 	for (unsigned i = 0; i < 4; i++) {
 		pthread_mutexattr_t a;
@@ -65,7 +64,7 @@ static void robust_and_pi(void **state)
 	pthread_mutexattr_t a;
 	enum ty_lock_kind kind;
 	pthread_mutex_t m;
-	uint32_t w[17];
+	uint32_t w[WORDS];
 
 	pthread_mutexattr_init(&a);
 	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
@@ -91,7 +90,7 @@ static void rwlocks(void **state)
 	const int32_t self = (int32_t)syscall(SYS_gettid);
 	pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
 	enum ty_lock_kind kind;
-	uint32_t w[17];
+	uint32_t w[WORDS];
 
 	pthread_rwlock_wrlock(&l);
 	for (unsigned at = 8; at <= 12; at += 4) {
@@ -113,7 +112,7 @@ static void rwlocks(void **state)
 static void what_is_no_lock(void **state)
 {
 	/* A condition variable's second word, with a locked mutex behind it. */
-	uint32_t w[17] = {0, 0, 0, 2, 2, 0, TID, 1, 0};
+	uint32_t w[WORDS] = {2, 2, 0, TID, 1, 0};
 	enum ty_lock_kind kind;
 
 	assert_int_equal(holder(FUTEX_WAIT_PRIVATE, 2, w, &kind), 0);
