@@ -106,13 +106,16 @@ struct {
 
 const volatile __u32 everybody, own;
 __u32 off;
-__u32 now;	   /* the number of the look */
-__s32 budget;	   /* stacks that may be copied yet */
-__u32 from, to;	   /* the threads of this part of the look: to is not one */
-__u32 starved;	   /* the first thread that the budget left out */
-__s32 locks;	   /* looks at locks that may be made yet */
-__u64 put_off;	   /* waits that could not be copied when they should have been */
-__u64 copied_late; /* and those of them that were later */
+__u32 full;	    /* there is no room for what would be copied */
+__u32 now;	    /* the number of the look */
+__s32 budget;	    /* stacks that may be copied yet */
+__u32 from, to;	    /* the threads of this part of the look: to is not one */
+__u32 starved;	    /* the first thread that the budget left out */
+__u32 lock_from;    /* the first thread whose lock is looked at */
+__u32 lock_starved; /* the first one that was left out, for the next look */
+__s32 locks;	    /* looks at locks that may be made yet */
+__u64 put_off;	    /* waits that could not be copied when they should have been */
+__u64 copied_late;  /* and those of them that were later */
 __u64 lost;
 __u8 crowded; /* a thread found no slot */
 
@@ -304,7 +307,11 @@ static __always_inline void look_at_lock(struct bpf_iter__task *ctx, struct task
 	__u64 a[3] = {0};
 	int nr = call_of(t, a);
 
-	if ((nr != NR_FUTEX && nr != NR_FLOCK && nr != NR_FCNTL) || locks <= 0)
+	if (nr != NR_FUTEX && nr != NR_FLOCK && nr != NR_FCNTL)
+		return;
+	if (locks <= 0 && !lock_starved)
+		lock_starved = t->pid;
+	if (locks <= 0)
 		return;
 	locks--;
 	__builtin_memset(&c->seen, 0, sizeof(c->seen));
@@ -375,10 +382,15 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 		s->asleep = is_asleep(t);
 		return 0;
 	}
-	if (is_lock_look(now - s->first))
+	if (!full && tid >= lock_from && is_lock_look(now - s->first))
 		look_at_lock(ctx, t, s, c, switches);
 	if (s->copied)
 		return 0;
+	if (full) {
+		__sync_fetch_and_add(&lost, 1);
+		s->copied = 1;
+		return 0;
+	}
 	c->seen.lock = 0;
 	if (budget <= 0 || (budget < TY_STK_SCARCE && s->last && now - s->last < TY_STK_MANY &&
 			    now - s->first < TY_STK_MANY)) {
@@ -439,7 +451,7 @@ SEC("tp_btf/sched_waking") int woken(__u64 *ctx)
 	self = bpf_get_current_task_btf();
 	if (!self->pid || self->flags & KTHREAD || !in_call(self))
 		return 0;
-	if (bpf_perf_event_output(ctx, &stacks_out, BPF_F_CURRENT_CPU, &tid, sizeof(tid)))
+	if (full || bpf_perf_event_output(ctx, &stacks_out, BPF_F_CURRENT_CPU, &tid, sizeof(tid)))
 		__sync_fetch_and_add(&lost, 1);
 	return 0;
 }

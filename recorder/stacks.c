@@ -622,6 +622,13 @@ static void look_at(struct ty_stacks *s, char *buf, uint32_t from, uint32_t to, 
 		close(fd);
 }
 
+/* What a look may copy, with what waits to be written, has no room for certain. */
+static bool is_full(const struct ty_stacks *s)
+{
+	return atomic_load(&s->stacks.bytes) + 2 * PIECE >
+	       SECTION_MAX + atomic_load(&s->stacks.dropped);
+}
+
 /* One look at all threads, by the trace clock, which is read once in a while. Where not all that
  * wait could be copied, the next look begins with the first one that was not. */
 static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
@@ -644,6 +651,9 @@ static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
 	s->bpf->bss->now++;
 	s->bpf->bss->starved = 0;
 	s->bpf->bss->locks = TY_STK_LOCKS;
+	s->bpf->bss->lock_from = s->bpf->bss->lock_starved;
+	s->bpf->bss->lock_starved = 0;
+	s->bpf->bss->full = is_full(s);
 	look_at(s, buf, from, UINT32_MAX, ns, period_ns);
 	if (from)
 		look_at(s, buf, 0, from, ns, period_ns);

@@ -50,16 +50,20 @@ for l in open('stacks.json'):
     proven += 1
     seen.add(lock['kind'])
 print(contended, 'contentions', looked, 'looked at', proven, 'proven', sorted(seen), 'wrong', wrong[:3])
-sys.exit(bool(wrong) or seen != set(kinds))
+if wrong: print(*wrong, sep='\n', file=open('wrong.txt', 'a'))
+sys.exit(seen != set(kinds))
 P
 contended() {
 	"$TARRY" record -q -o l.dat -- "$PROGRAMS/lock_holders" "${TIMES:-6}" >truth.txt 2>err.txt
 	"$TARRY" dump l.dat stacks --json >stacks.json 2>>err.txt
 	"$TARRY" report l.dat --json >report.json 2>>err.txt
 	python3 judge.py >seen.txt 2>&1
-	check "the holders of contended locks of each kind, none of them wrong" $? "$(cat seen.txt err.txt)"
+	check "contended locks of each kind have proven holders" $? "$(cat seen.txt err.txt)"
 }
+: >wrong.txt
 tries 3 contended
+[ ! -s wrong.txt ]
+check "none of them is wrong, in any try" $? "$(cat wrong.txt)"
 sed 's/^/# /' seen.txt
 "$TARRY" report l.dat stalls --all --to 0.3s >out.txt
 passes "the finding names lock and holder, proven" grep -qE '^ +mutex g_lock \(lock_holders.c:[0-9]+\), held by lock_holders/[0-9]+ \[proven\]$' out.txt

@@ -59,8 +59,9 @@ for s in stacks:
     n = [f['function'].split('.')[0] for f in s['frames'] if f.get('file', '').endswith(('wait_stacks.c', 'library.c'))]
     for a, b in zip(n, n[1:]):
         if a in callers and b not in callers[a]: wrong.append(n)
-if good < 0.95 * len(truth) or wrong:
-    print(good, 'of', len(truth), 'missing', missing[:3], 'wrong', wrong[:3])
+if wrong: print(sys.argv, *wrong[:9], file=open('wrong.txt', 'a'))
+if good < 0.95 * len(truth):
+    print(good, 'of', len(truth), 'missing', missing[:3])
     sys.exit(1)
 P
 planted() { # NAME PROGRAM ARG...
@@ -69,12 +70,15 @@ planted() { # NAME PROGRAM ARG...
 	"$TARRY" record -q --stacks 20ms -o p.dat -- "$@" >truth.txt 2>err.txt &&
 		"$TARRY" dump p.dat stacks --json >p.json 2>>err.txt &&
 		python3 "$dir/judge.py" truth.txt p.json >seen.txt 2>&1
-	check "$name: each planted wait has its callers (95%), none has a wrong one" $? "$(cat seen.txt err.txt)"
+	check "$name: each planted wait has its callers (95%)" $? "$(cat seen.txt err.txt)"
 }
+: >wrong.txt
 tries 3 planted "position-independent, with a library" ./pie 0.06 "$dir/library.so"
 tries 3 planted "position-dependent" ./fixed 0.06 "$dir/library.so"
 tries 3 planted "C++" ./cpp 0.06 "$dir/library.so"
 tries 3 planted "static" ./static 0.06
+[ ! -s wrong.txt ]
+check "none has a wrong caller, in any try" $? "$(cat wrong.txt)"
 
 # The report names the first function that is not libc's.
 "$TARRY" record -q --stacks 20ms -o p.dat -- ./pie 0.06 >truth.txt 2>err.txt
