@@ -51,6 +51,13 @@ struct sum {
 	uint64_t n, weight;
 };
 
+/* Periods come from the file: their sum stays at the highest. */
+static void add_weight(uint64_t *sum, uint64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+
 /* Sums by node; NULL: out of memory. */
 static struct sum *by_node(const struct ty_hot_of *of, struct ty_hot *h)
 {
@@ -65,11 +72,11 @@ static struct sum *by_node(const struct ty_hot_of *of, struct ty_hot *h)
 		if (!ty_hot_chosen(of, s))
 			continue;
 		v[s->node].n++;
-		v[s->node].weight += s->period;
+		add_weight(&v[s->node].weight, s->period);
 		if (!h)
 			continue;
 		h->samples++;
-		h->weight += s->period;
+		add_weight(&h->weight, s->period);
 		h->in_kernel += s->in_kernel;
 		h->cut += s->cut;
 		if (!ty_pair_map_add(&tids, (uint32_t)s->tid, 0)) {
@@ -126,11 +133,11 @@ static bool count(struct table *t, uint64_t a, uint64_t b, struct ty_hot_row fre
 		return false;
 	if (self) {
 		r->self += sum->n;
-		r->self_weight += sum->weight;
+		add_weight(&r->self_weight, sum->weight);
 	}
 	if (!again) {
 		r->total += sum->n;
-		r->total_weight += sum->weight;
+		add_weight(&r->total_weight, sum->weight);
 	}
 	return true;
 }
@@ -253,7 +260,7 @@ static bool add_stack(struct ty_flame *f, const uint32_t *funcs, size_t n, const
 
 	for (size_t i = 0;; i++) {
 		f->v.v[at].total += sum->n;
-		f->v.v[at].weight += sum->weight;
+		add_weight(&f->v.v[at].weight, sum->weight);
 		if (i == n)
 			break;
 		at = child_of(f, at, funcs[i]);

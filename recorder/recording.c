@@ -146,6 +146,11 @@ static void finish_sampler(struct recording *r)
 	if (s.lost)
 		ty_rec_note(r, "%" PRIu64 " samples of what ran are missing: there was no room",
 			    s.lost);
+	if (s.throttled)
+		ty_rec_note(r,
+			    "the kernel paused sampling %" PRIu64 " times, since it took too much "
+			    "time: busy spans have too few samples (--sample with a lower rate)",
+			    s.throttled);
 	if (s.shortened)
 		ty_rec_note(r,
 			    "%" PRIu64 " samples have only a part of their stack: the recording is "

@@ -211,6 +211,7 @@ static void start_stacks(struct recording *r)
 /* The same of samples. */
 static void start_sampler(struct recording *r)
 {
+	const unsigned max = ty_sampler_rate_max();
 	struct ty_sampler_result none;
 
 	if (!r->sampler)
@@ -223,8 +224,14 @@ static void start_sampler(struct recording *r)
 		else
 			ty_sampler_know(r->sampler, r->family.v, r->family.n);
 		if (ty_sampler_start(r->sampler, r->spool, r->o->keep_ns || r->o->keep_bytes,
-				     r->sampler_why))
+				     r->sampler_why)) {
+			if (max && r->o->sampling.hz > max)
+				ty_rec_note(r,
+					    "samples are of %s: the kernel allows %u a second of "
+					    "hardware events (kernel.perf_event_max_sample_rate)",
+					    ty_sampler_event(r->sampler), max);
 			return;
+		}
 	}
 	ty_sampler_finish(r->sampler, &none);
 	ty_buf_fini(&none.names);

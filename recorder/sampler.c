@@ -68,7 +68,9 @@ enum {
 	AGAIN_NS = 1000000000, /* after lost records a process is read again, no earlier */
 	EXITED = 4096, /* processes whose code is kept after their end: a thread may be left */
 };
-/* Bytes of the section up to which whole copies go in, then STACK_FEW bytes of each, then none. */
+/* Bytes of the section as the file has them, compressed, and no less than RAW_PART of those that a
+ * reader makes of them: up to which whole copies go in, then STACK_FEW bytes of each, then none. */
+#define RAW_PART    4
 #define WHOLE_UP_TO ((uint64_t)64 << 20)
 #define FEW_UP_TO   ((uint64_t)128 << 20)
 #define SECTION_MAX ((uint64_t)256 << 20)
@@ -127,7 +129,9 @@ struct ty_sampler {
 #ifdef TY_HAVE_BPF
 	struct sampler_bpf *bpf;
 #endif
+	struct ty_spool *spool;
 	struct ty_spool_writer *writer;
+	char *packed; /* a chunk */
 	pthread_t thread;
 	int wake; /* eventfd */
 	atomic_bool stop;
@@ -158,6 +162,7 @@ static void free_all(struct ty_sampler *s)
 	sampler_bpf__destroy(s->bpf);
 #endif
 	ty_spool_writer_free(s->writer);
+	free(s->packed);
 	if (s->wake >= 0)
 		close(s->wake);
 	ty_map_reader_free(s->reader);
@@ -308,6 +313,18 @@ const char *ty_sampler_event(const struct ty_sampler *s)
 	return s->attr.type == PERF_TYPE_HARDWARE ? "cycles" : "cpu-clock";
 }
 
+unsigned ty_sampler_rate_max(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	unsigned n = 0;
+
+	if (f && fscanf(f, "%u", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
 const char *ty_sampler_stacks(const struct ty_sampler *s)
 {
 	return s->attr.sample_type & PERF_SAMPLE_STACK_USER ? "dwarf" : "fp";
@@ -322,19 +339,23 @@ static void put_piece(struct ty_sampler *s, struct pieces *p)
 
 	p->at_ms = ty_now_ms();
 	/* What waited for the end is more than one piece may be; cut anywhere: they are joined. */
-	for (size_t at = 0, n; at < p->b.len && !s->res.failed; at += n) {
+	for (size_t at = 0, n, len; at < p->b.len && !s->res.failed; at += n) {
 		n = p->b.len - at < PIECE ? p->b.len - at : PIECE;
 		what.seq = atomic_fetch_add(&p->count, 1);
-		atomic_fetch_add(&p->bytes, n);
-		if (ty_spool_put(s->writer, &what, p->b.p + at, n, NULL))
+		if (ty_spool_pack(s->writer, &what, p->b.p + at, n, s->packed,
+				  ty_spool_packed_max(PIECE), &len, NULL) ||
+		    ty_spool_append(s->spool, s->packed, len, NULL))
 			s->res.failed = true;
+		else
+			atomic_fetch_add(&p->bytes, len > n / RAW_PART ? len : n / RAW_PART);
 	}
 	p->b.len = 0;
 }
 
 static uint64_t held(const struct pieces *p)
 {
-	const uint64_t all = atomic_load(&p->bytes) + p->b.len, gone = atomic_load(&p->dropped);
+	const uint64_t all = atomic_load(&p->bytes) + p->b.len / RAW_PART,
+		       gone = atomic_load(&p->dropped);
 
 	return all > gone ? all - gone : 0;
 }
@@ -723,6 +744,7 @@ static void on_side(struct ty_sampler *s, const struct perf_event_header *h, con
 	const uint32_t pid = n >= 8 + TAIL ? u32_at(p) : 0;
 	struct proc *of = find(s, pid);
 
+	s->res.throttled += h->type == PERF_RECORD_THROTTLE;
 	if (h->type == PERF_RECORD_LOST)
 		on_lost(s, since_ns, u64_at(p + n - TAIL_TIME));
 	if (!pid)
@@ -912,7 +934,9 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_la
 	s->samples.at_ms = s->maps.at_ms = ty_now_ms();
 	pthread_mutex_lock(&s->lock);
 	s->writer = ty_spool_writer_new(spool, PIECE);
-	good = s->writer && put_head(s);
+	s->spool = spool;
+	s->packed = malloc(ty_spool_packed_max(PIECE));
+	good = s->writer && s->packed && put_head(s);
 	pthread_mutex_unlock(&s->lock);
 	if (!good) {
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");

@@ -44,6 +44,9 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_la
 		      char why[TY_EVIDENCE_WHY]);
 /* "cpu-clock" or "cycles". */
 const char *ty_sampler_event(const struct ty_sampler *s);
+/* The kernel's highest rate of hardware events now; 0: not known. Above it they are refused, and
+ * cpu-clock samples in place of them. */
+unsigned ty_sampler_rate_max(void);
 /* "fp" or "dwarf". */
 const char *ty_sampler_stacks(const struct ty_sampler *s);
 /* As ty_evidence_piece, ty_evidence_bytes and ty_evidence_dropped, of TY_SEC_SAMPLES. */
@@ -54,6 +57,7 @@ void ty_sampler_dropped(struct ty_sampler *s, uint64_t bytes);
 struct ty_sampler_result {
 	uint64_t samples, lost; /* lost: no room in a ring, or in the section */
 	uint64_t shortened;	/* samples whose stack copy was cut, because the section was full */
+	uint64_t throttled;	/* times that the kernel paused an event: it took too long */
 	bool maps_full;		/* mappings were left out: there were too many */
 	size_t maps_unread;	/* processes whose mappings could not be read in time */
 	bool failed;		/* the rest could not be put */

@@ -95,6 +95,17 @@ static void draw_box(const struct ty_flame_view *v, struct ty_grid *g, const str
 		ty_grid_elide(g, p, x0 + 1, y, x1 - x0 - 1, ty_flame_name(v, n), st);
 }
 
+/* Where the box of a child ends that begins at `at`, of the node's [x0, x1). Never beyond it: the
+ * sums come from the file, and doubles round. */
+static uint64_t box_end(uint64_t x0, uint64_t x1, uint64_t at, const struct ty_flame_node *child,
+			const struct ty_flame_node *n)
+{
+	const double width =
+		n->weight ? (double)(x1 - x0) * (double)child->weight / (double)n->weight : 0;
+
+	return at < x1 && width < (double)(x1 - at) ? at + (uint64_t)width : x1;
+}
+
 /* The node is [x0, x1) of the screen's columns, in 1/65536 of them. */
 static void draw_tree(const struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p,
 		      unsigned pane, uint32_t node, uint64_t x0, uint64_t x1, unsigned odd)
@@ -106,24 +117,22 @@ static void draw_tree(const struct ty_flame_view *v, struct ty_grid *g, const st
 	uint64_t at = x0;
 	unsigned k = 0;
 
-	if (x1 >> 16 == x0 >> 16 || n->depth >= DEPTH_MAX ||
+	if (x1 >> 16 <= x0 >> 16 || n->depth >= DEPTH_MAX ||
 	    (int)n->depth >= v->pane[pane].top + v->pane[pane].h)
 		return;
 	draw_box(v, g, p, pane, node, (int)(x0 >> 16), (int)(x1 >> 16), odd);
-	for (uint32_t c = n->first; c; c = f->v.v[c].next, k++) {
+	for (uint32_t c = n->first; c && at < x1; c = f->v.v[c].next, k++) {
 		const struct ty_flame_node *child = &f->v.v[c];
-		uint64_t to = at;
+		uint64_t to;
 
 		if (above) {
 			if (ty_flame_is_above(f, c, v->pane[pane].zoom))
 				draw_tree(v, g, p, pane, c, x0, x1, k & 1);
 			continue;
 		}
-		to += n->weight ? (uint64_t)((double)(x1 - x0) * (double)child->weight /
-					     (double)n->weight)
-				: 0;
+		to = box_end(x0, x1, at, child, n);
 		/* What rounding leaves over is nobody's. */
-		draw_tree(v, g, p, pane, c, at, to > x1 ? x1 : to, (odd + k) & 1);
+		draw_tree(v, g, p, pane, c, at, to, (odd + k) & 1);
 		at = to;
 	}
 }
@@ -269,11 +278,7 @@ static uint32_t node_at(const struct ty_flame_view *v, unsigned pane, uint32_t n
 					break;
 				continue;
 			}
-			to = at +
-			     (n->weight ? (uint64_t)((double)(x1 - x0) * (double)f->v.v[c].weight /
-						     (double)n->weight)
-					: 0);
-			to = to > x1 ? x1 : to;
+			to = box_end(x0, x1, at, &f->v.v[c], n);
 			if (x >= (int)(at >> 16) && x < (int)(to >> 16))
 				break;
 		}
