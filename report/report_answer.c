@@ -153,12 +153,13 @@ void ty_answer_ledger_text(const struct ty_report *r, FILE *f)
 		ty_put_plain(f, a->row[i].row);
 		putc('\n', f);
 	}
-	if (a->rows_left)
-		fprintf(f, "%11s  %5.1f%%  %u smaller rows: %starry report %s ledger%s\n",
+	if (a->rows_left) {
+		fprintf(f, "%11s  %5.1f%%  %u smaller rows: %starry report ",
 			ty_fmt_duration(a->rows_left_ns, d), of * (double)a->rows_left_ns,
-			a->rows_left, ty_style(TY_STYLE_NEXT),
-			ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)),
-			ty_style(TY_STYLE_END));
+			a->rows_left, ty_style(TY_STYLE_NEXT));
+		ty_put_plain(f, ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)));
+		fprintf(f, " ledger%s\n", ty_style(TY_STYLE_END));
+	}
 	putc('\n', f);
 }
 

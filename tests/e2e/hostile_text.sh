@@ -69,8 +69,8 @@ clean named "$TARRY" report "$f" chain --at "$at" --tid "$tid"
 clean json "$TARRY" report "$f" chain --at "$at" --tid "$tid" --json
 clean json "$TARRY" report "$f" ledger --json
 clean json "$TARRY" report "$f" outliers --json
-clean named "$TARRY" report "$f" diff --from 0.1 --to 0.2
-clean json "$TARRY" report "$f" diff --from 0.1 --to 0.2 --json
+clean named "$TARRY" report "$f" diff --from 0 --to "$at"
+clean json "$TARRY" report "$f" diff --from 0 --to "$at" --json
 clean text "$TARRY" dump "$f" syscalls
 clean json "$TARRY" dump "$f" syscalls --json
 clean named "$TARRY" dump "$f" events
