@@ -326,6 +326,14 @@ static bool is_mapped(struct ty_unwinder *u, const struct state *t, uint64_t pc)
 				  &until) >= 0;
 }
 
+/* A return address without its pointer authentication code. */
+static uint64_t unsigned_pc(struct ty_unwinder *u, const struct state *t, uint64_t pc)
+{
+	return t->s->head.regs_n != MACHINE_ARM || is_mapped(u, t, pc - 1)
+		       ? pc
+		       : pc & TY_STK_ARM_ADDRESS;
+}
+
 /* The caller by the frame pointer: both machines keep the caller's and then the return address
  * where it points. */
 static bool by_pointer(struct ty_unwinder *u, struct state *t)
@@ -335,8 +343,10 @@ static bool by_pointer(struct ty_unwinder *u, struct state *t)
 	uint64_t caller_fp, ra;
 
 	if (!(t->known >> t->fp & 1) || fp % 8 || fp < t->reg[t->sp] ||
-	    !load(t, fp, 8, &caller_fp) || !load(t, fp + 8, 8, &ra) || !ra ||
-	    !is_mapped(u, t, ra - 1) || !follows_call(u, t, ra))
+	    !load(t, fp, 8, &caller_fp) || !load(t, fp + 8, 8, &ra) || !ra)
+		return false;
+	ra = unsigned_pc(u, t, ra);
+	if (!is_mapped(u, t, ra - 1) || !follows_call(u, t, ra))
 		return false;
 	next.reg[t->fp] = caller_fp;
 	next.reg[t->sp] = fp + 16;
@@ -429,6 +439,7 @@ static enum ty_stack_end by_cfi(struct ty_unwinder *u, struct state *t, Dwarf_Fr
 		return TY_STACK_CUT;
 	if (!r || !pc)
 		return TY_STACK_COMPLETE;
+	pc = unsigned_pc(u, t, pc);
 	*exact = signal || is_signal_frame(u, t, pc);
 	if (!is_mapped(u, t, *exact ? pc : pc - 1))
 		return TY_STACK_NO_MAPPING;

@@ -74,5 +74,8 @@ _Static_assert(sizeof(struct ty_stk_map) == 48, "on disk");
 #define TY_STK_BYTES 16384u
 /* In a copy of a stack or of registers: a word of the program that the recorder removed. */
 #define TY_STK_REMOVED 1u
+/* arm64: of an address of user code the bits below a pointer authentication code and tag, as long
+ * as the program maps no addresses above 2^48. */
+#define TY_STK_ARM_ADDRESS (((uint64_t)1 << 48) - 1)
 
 #endif

@@ -80,14 +80,17 @@ enum {
 
 #if defined(__x86_64__)
 /* ax bx cx dx si di bp sp ip, r8 to r15 (asm/perf_regs.h) */
-#define REGS   0xff01ffull
-#define REG_SP 7
+#define REGS	  0xff01ffull
+#define REG_SP	  7
+#define CODE_BITS UINT64_MAX
 #elif defined(__aarch64__)
-#define REGS   ((1ull << 33) - 1) /* x0 to x30, sp, pc */
-#define REG_SP 31
+#define REGS	  ((1ull << 33) - 1) /* x0 to x30, sp, pc */
+#define REG_SP	  31
+#define CODE_BITS TY_STK_ARM_ADDRESS /* return addresses may be signed */
 #else
-#define REGS   0ull
-#define REG_SP 0
+#define REGS	  0ull
+#define REG_SP	  0
+#define CODE_BITS UINT64_MAX
 #endif
 
 /* A section that is written in pieces of whole records. */
@@ -603,7 +606,7 @@ static void scrub(char *p, size_t n, const ranges *code, uint64_t sp)
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t v = u64_at(p + 8 * i);
 
-		if (v && v - sp >= STACK && !(code && is_code(code, v)))
+		if (v && v - sp >= STACK && !(code && is_code(code, v & CODE_BITS)))
 			memcpy(p + 8 * i, &removed, 8);
 	}
 }

@@ -189,9 +189,34 @@ static void parts_of_a_sample(void **state)
 		assert_true(ty_perf_sample_parse(&r, &attr, &s) < 0);
 }
 
+/* Periods that no sum can hold: it stays at the highest, and shares at one or below. */
+static void sums_of_periods_do_not_wrap(void **state)
+{
+	struct ty_samples *s = some();
+	struct ty_window w = {.to_ns = UINT64_MAX};
+	struct ty_hot_of of = {s, &w, NULL};
+	struct ty_flame f;
+	struct ty_hot h;
+
+	vec_each (v, &s->v)
+		v->period = UINT64_MAX - 5;
+	assert_int_equal(ty_hot_find(&of, &h), 0);
+	assert_true(h.weight == UINT64_MAX);
+	assert_true(row(s, &h, "main")->total_weight == UINT64_MAX);
+	for (uint32_t i = 0; i < h.funcs_n; i++)
+		assert_true(h.funcs[i].share <= 1);
+	ty_hot_fini(&h);
+	assert_int_equal(ty_flame_find(&of, TY_FLAME_CALLEES, UINT32_MAX, &f), 0);
+	vec_each (n, &f.v)
+		assert_true(n->weight >= UINT64_MAX - 5 && n->weight <= f.v.v[0].weight);
+	ty_flame_fini(&f);
+	ty_samples_free(s);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(functions_and_lines),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_periods_do_not_wrap),
+					   cmocka_unit_test(functions_and_lines),
 					   cmocka_unit_test(intervals), cmocka_unit_test(trees),
 					   cmocka_unit_test(parts_of_a_sample)};
 

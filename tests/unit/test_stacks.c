@@ -387,6 +387,34 @@ static void cut_where_a_word_was_removed(void **state)
 	assert_true(seen);
 }
 
+/* arm64: frames of code without a file, whose return addresses are signed. */
+static void signed_return_addresses(void **state)
+{
+	enum { SP = 0x70000000, CODE = 0x400000 };
+	static const struct ty_stk_map m = {.start = CODE, .bytes = 0x10000};
+	const uint64_t words[4] = {SP + 16, 0x002b000000400208, 0, 0};
+	struct own o = {0};
+	struct ty_stack s = {.head = {.ns = 9, .pid = 77, .tid = 77, .regs_n = 33},
+			     .bytes = (const uint8_t *)words,
+			     .bytes_n = sizeof(words)};
+	struct ty_frame f[TY_FRAMES_MAX];
+	enum ty_stack_end end;
+
+	ty_buf_init(&o.maps, 1 << 16);
+	add_map(&o, &m, "//anon");
+	o.code = ty_code_new(load, &o.code);
+	assert_int_equal(ty_stack_maps(o.maps.p, o.maps.len, o.code), 1);
+	assert_int_equal(ty_code_ready(o.code), 0);
+	o.unwinder = ty_unwinder_new(o.code);
+	s.regs[29] = s.regs[31] = SP;
+	s.regs[32] = CODE + 0x100;
+	assert_int_equal(ty_unwind(o.unwinder, &s, f, &end), 2);
+	assert_true(f[1].pc == CODE + 0x207 && f[1].by_pointer);
+	ty_unwinder_free(o.unwinder);
+	ty_code_free(o.code);
+	ty_buf_fini(&o.maps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +424,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cut_where_the_copy_ends, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_callers_are_not_shown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_where_a_word_was_removed, set_up, tear_down),
+		cmocka_unit_test(signed_return_addresses),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
