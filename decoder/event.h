@@ -190,6 +190,7 @@ struct ty_event {
 		struct {
 			uint32_t kind; /* enum ty_region_kind */
 			int64_t value;
+			uint64_t sp;	  /* CALL, RETURN: the stack pointer; 0: not recorded */
 			const char *name; /* into data or the formats, NUL-terminated; "" when
 					     damaged */
 		} region;

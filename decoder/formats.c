@@ -55,7 +55,7 @@ static const struct {
 	{TY_EV_CONTENTION_BEGIN, {"lock_addr", "flags"}},
 	{TY_EV_CONTENTION_END, {"lock_addr", "ret"}},
 	{TY_EV_PRINT, {"buf"}},
-	{TY_EV_REGION, {"kind", "value", "name"}},
+	{TY_EV_REGION, {"kind", "value", "name", "sp"}},
 };
 
 static const struct {
@@ -212,6 +212,8 @@ static void set_states(struct ty_fmt_entry *e)
 		e->plain_states &= e->state_of_bit[i] == 1u << i;
 }
 
+#define LABEL 200 /* bytes; a longer one is cut */
+
 /* What the recorder noted of a probe of its own: "probe=EVENT NAME". NULL: out of memory. */
 static const char *probe_label(struct ty_formats *f, const char *event)
 {
@@ -220,7 +222,7 @@ static const char *probe_label(struct ty_formats *f, const char *event)
 
 	while (ty_key_next(&text, "probe", &v, &n))
 		if (n > k && !memcmp(v, event, k) && v[k] == ' ')
-			return keep(f, v + k + 1, n - k - 1);
+			return keep(f, v + k + 1, n - k - 1 < LABEL ? n - k - 1 : LABEL);
 	return "";
 }
 

@@ -244,6 +244,7 @@ static void decode_known(const struct ty_formats *f, const struct ty_fmt_entry *
 	case TY_EV_REGION:
 		ev->u.region.kind = U(0);
 		ev->u.region.value = (int64_t)N(1);
+		ev->u.region.sp = N(3);
 		ev->u.region.name = e->label ? e->label : in_place(f, &s[2], ev);
 		break;
 	}

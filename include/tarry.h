@@ -3,7 +3,9 @@
  * Regions of your own code in a tarry recording: one header, no library, C and C++.
  *
  *	tarry_begin("parse");                a region of this thread, may hold others
- *	tarry_end();                         the innermost region of this thread ends
+ *	tarry_end();                         the innermost region of this thread ends; it has no
+ *	                                     name: after a missing begin or end, later ones
+ *	                                     pair with the wrong region
  *	tarry_async_begin("request", id);    a region that any thread of the process may end
  *	tarry_async_end("request", id);
  *	tarry_instant("cache flushed");

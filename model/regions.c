@@ -102,16 +102,20 @@ static struct ty_region row_of(uint32_t thread, unsigned kind, uint32_t name, in
 }
 
 static void begin(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t name,
-		  int64_t value, uint64_t ts)
+		  int64_t value, uint64_t sp, uint64_t ts)
 {
 	struct ty_region_stack *s = stack_of(b, thread);
-	struct ty_open_region o = {.r = row_of(thread, kind, name, value, ts)};
+	struct ty_open_region o = {.r = row_of(thread, kind, name, value, ts), .sp = sp}, *top;
 
 	if (!s)
 		return;
 	s->seen_ns = ts;
+	/* Frames at or below a new one were left without a return; the kernel forgets them, too. */
+	while (sp && s->open.n && (top = &s->open.v[s->open.n - 1])->r.kind == TY_REG_CALL &&
+	       top->sp && top->sp <= sp)
+		end_open(b, s, s->open.n - 1, ts, thread, TY_RGN_UNMATCHED);
 	if (s->over || s->open.n >= TY_REGION_DEPTH) {
-		s->over++;
+		s->over += kind == TY_REG_BEGIN;
 		b->regions.left_out++;
 		return;
 	}
@@ -125,9 +129,17 @@ static void begin(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t
 		ty_build_fail(b, -TY_ENOMEM);
 }
 
-/* An end: of the innermost region, or of the innermost call of the function. Calls that it is
- * inside of have ended before, without a return (longjmp, an exception). */
-static void end(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t name, uint64_t ts)
+/* Is it the return of this call? By the stack pointer, which on x86 is behind the return address by
+ * then: the kernel reports no returns of calls nested deeper than 64. */
+static bool returns(const struct ty_open_region *o, uint64_t sp)
+{
+	return o->sp == sp || (o->sp && sp - o->sp == 8);
+}
+
+/* An end: of the innermost region, or of the call that returns. Calls inside of that have ended
+ * before, without a return (longjmp, an exception). */
+static void end(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t name, uint64_t sp,
+		uint64_t ts)
 {
 	struct ty_region_stack *s = stack_of(b, thread);
 	uint64_t seen;
@@ -137,14 +149,15 @@ static void end(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t n
 		return;
 	seen = s->seen_ns;
 	s->seen_ns = ts;
-	if (s->over) {
+	if (s->over && kind == TY_REG_BEGIN) {
 		s->over--;
 		return;
 	}
 	for (i = s->open.n; i > 0; i--) {
-		const struct ty_region *r = &s->open.v[i - 1].r;
+		const struct ty_open_region *o = &s->open.v[i - 1];
 
-		if (r->kind == kind && (kind == TY_REG_BEGIN || r->name == name))
+		if (o->r.kind == kind &&
+		    (kind == TY_REG_BEGIN || (o->r.name == name && returns(o, sp))))
 			break;
 	}
 	if (!i) {
@@ -245,25 +258,43 @@ static void async_end(struct ty_builder *b, uint32_t thread, uint32_t name, int6
 	push(b, &lone);
 }
 
+/* Beyond the bound (new names of 16 bytes per row) a region has no name; UINT32_MAX: out of memory.
+ */
+static uint32_t name_of(struct ty_builder *b, const char *text, size_t n)
+{
+	struct ty_region_log *l = &b->regions;
+	uint32_t name = ty_strtab_find(b->strs, text, n);
+
+	if (name != UINT32_MAX)
+		return name;
+	if (l->name_bytes + n > (uint64_t)l->max * 16 + TY_REGION_NAME) {
+		l->left_out++;
+		return 0;
+	}
+	l->name_bytes += n;
+	name = ty_strtab_add(b->strs, text, n);
+	if (name == UINT32_MAX)
+		ty_build_fail(b, -TY_ENOMEM);
+	return name;
+}
+
 static void take(struct ty_builder *b, const struct ty_event *ev, uint32_t kind, const char *text,
-		 size_t n, int64_t value, uint64_t ts)
+		 size_t n, int64_t value, uint64_t sp, uint64_t ts)
 {
 	uint32_t thread = ev->tid > 0 ? ty_identity_get(b, ev->tid, ts) : TY_NONE, name;
 	struct ty_region r;
 
 	if (thread == TY_NONE)
 		return;
-	name = ty_strtab_add(b->strs, text, n < TY_REGION_NAME ? n : TY_REGION_NAME);
-	if (name == UINT32_MAX) {
-		ty_build_fail(b, -TY_ENOMEM);
+	name = name_of(b, text, n < TY_REGION_NAME ? n : TY_REGION_NAME);
+	if (name == UINT32_MAX)
 		return;
-	}
 	b->regions.buffers |= UINT64_C(1) << (ev->buffer & 63);
 	switch (kind) {
 	case TY_REG_BEGIN:
-	case TY_REG_CALL: begin(b, thread, kind, name, value, ts); break;
-	case TY_REG_END: end(b, thread, TY_REG_BEGIN, name, ts); break;
-	case TY_REG_RETURN: end(b, thread, TY_REG_CALL, name, ts); break;
+	case TY_REG_CALL: begin(b, thread, kind, name, value, sp, ts); break;
+	case TY_REG_END: end(b, thread, TY_REG_BEGIN, name, 0, ts); break;
+	case TY_REG_RETURN: end(b, thread, TY_REG_CALL, name, sp, ts); break;
 	case TY_REG_ASYNC_BEGIN: async_begin(b, thread, name, value, ts); break;
 	case TY_REG_ASYNC_END: async_end(b, thread, name, value, ts); break;
 	case TY_REG_INSTANT:
@@ -297,7 +328,7 @@ static void marker(struct ty_builder *b, const struct ty_event *ev, const char *
 		return;
 	n = strcspn(p, "\n");
 	if (lines[i].kind == TY_REG_END && (n == 1 || p[1] == '|')) {
-		take(b, ev, TY_REG_END, "", 0, 0, ts);
+		take(b, ev, TY_REG_END, "", 0, 0, 0, ts);
 		return;
 	}
 	bar = n > 2 && p[1] == '|' ? memchr(p + 2, '|', n - 2) : NULL;
@@ -315,7 +346,7 @@ static void marker(struct ty_builder *b, const struct ty_event *ev, const char *
 			return;
 		n = (size_t)(bar - p);
 	}
-	take(b, ev, lines[i].kind, p, n, value, ts);
+	take(b, ev, lines[i].kind, p, n, value, 0, ts);
 }
 
 void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
@@ -324,7 +355,7 @@ void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t 
 
 	if (ev->kind == TY_EV_REGION && ev->u.region.name) {
 		take(b, ev, ev->u.region.kind, ev->u.region.name, strlen(ev->u.region.name),
-		     ev->u.region.value, ts);
+		     ev->u.region.value, ev->u.region.sp, ts);
 	} else if (ev->kind == TY_EV_PRINT && ev->u.print.text) {
 		marker(b, ev, ev->u.print.text, ts);
 	} else if (ev->kind == TY_EV_EXEC) {

@@ -24,6 +24,7 @@ struct ty_open_region {
 	struct ty_region r;
 	uint64_t inside_ns; /* of those directly inside, up to covered_ns */
 	uint64_t covered_ns;
+	uint64_t sp; /* CALL: the stack pointer at its entry; 0: not recorded */
 };
 
 /* One with an id. process: as it was at the begin, which is what the index has it by: a thread may
@@ -40,7 +41,7 @@ struct ty_region_gap {
 
 struct ty_region_stack {
 	VEC(struct ty_open_region) open;
-	uint32_t over;	  /* begins beyond the bound */
+	uint32_t over;	  /* begins beyond the bound; not calls */
 	uint64_t seen_ns; /* its last event, or a loss that was taken care of; 0: none */
 };
 
@@ -52,7 +53,8 @@ struct ty_region_log {
 	VEC(uint32_t) async_free;
 	VEC(struct ty_region_gap) gaps;
 	uint64_t left_out, lost_ns;
-	uint64_t buffers; /* bits: those that regions came from */
+	uint64_t buffers;    /* bits: those that regions came from */
+	uint64_t name_bytes; /* of names that came with regions */
 	uint32_t max;
 };
 

@@ -225,9 +225,9 @@ int ty_event_set_build(struct ty_event_set *set, const char *root, bool syscalls
 	return r;
 }
 
-int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event)
+int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event, bool asked)
 {
-	int r = add(set, system, event, NULL, false);
+	int r = add(set, system, event, NULL, asked);
 
 	if (!r)
 		set->items.v[set->items.n - 1].syscalls = true;

@@ -36,8 +36,8 @@ struct ty_event_set {
 int ty_event_set_build(struct ty_event_set *set, const char *root, bool syscalls, bool sched,
 		       const char *const *specs, size_t specs_n, struct ty_err *err);
 /* One event more, of our own probes: the buffer of system calls has it, as it is of traced threads
- * only. 0 or -TY_ENOMEM. */
-int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event);
+ * only. asked: as of an item. 0 or -TY_ENOMEM. */
+int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event, bool asked);
 void ty_event_set_fini(struct ty_event_set *set);
 bool ty_event_set_has_syscalls(const struct ty_event_set *set);
 

@@ -68,10 +68,7 @@ static int open_pids(struct recording *r, struct ty_err *err)
  */
 static int check_pid_namespace(struct recording *r, struct ty_err *err)
 {
-	char link[64] = "";
-
-	if (readlink("/proc/self/ns/pid", link, sizeof(link) - 1) <= 0 ||
-	    !strcmp(link, "pid:[4026531836]"))
+	if (!ty_proc_own_pids())
 		return 0;
 	r->foreign_pids = true;
 	if (r->o->all) {

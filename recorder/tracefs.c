@@ -344,6 +344,8 @@ unsigned ty_instance_sweep(const char *root)
 	unsigned n = 0;
 	DIR *d;
 
+	if (ty_proc_own_pids())
+		return 0;
 	snprintf(dir, sizeof(dir), "%s/instances", root);
 	d = opendir(dir);
 	if (!d)
@@ -417,4 +419,12 @@ uint64_t ty_instance_now_ns(const struct ty_instance *inst)
 			return s * 1000000000ull + us * 1000;
 	}
 	return 0;
+}
+
+bool ty_proc_own_pids(void)
+{
+	char link[64] = "";
+
+	return readlink("/proc/self/ns/pid", link, sizeof(link) - 1) > 0 &&
+	       strcmp(link, "pid:[4026531836]") != 0;
 }

@@ -77,7 +77,8 @@ static int probe(struct ty_user_probes *u, const char *event, const char *label,
 	u->events++;
 	if (*label)
 		ty_buf_addf(&u->labels, "probe=%s %s\n", event, label);
-	return u->labels.failed ? -TY_ENOMEM : ty_event_set_add(u->set, u->group, event);
+	return u->labels.failed ? -TY_ENOMEM
+				: ty_event_set_add(u->set, u->group, event, *label != 0);
 }
 
 static bool is_new(struct ty_user_probes *u, const struct stat *st)
@@ -105,13 +106,17 @@ static int add_region(struct ty_user_probes *u, int fd, const struct ty_sdt *s, 
 {
 	bool first = !*event;
 	char at[96];
+	int r;
 
 	if (first)
 		snprintf(event, TY_PROBE_GROUP, "region_%u", u->events);
 	place(at, sizeof(at), fd, s);
-	return probe(u, event, first ? "" : NULL,
-		     "p:%s/%s %s kind=%s:u32 name=+0(%s):string value=%s:s64", u->group, event, at,
-		     arg_of[0], arg_of[1], arg_of[2]);
+	r = probe(u, event, first ? "" : NULL,
+		  "p:%s/%s %s kind=%s:u32 name=+0(%s):string value=%s:s64", u->group, event, at,
+		  arg_of[0], arg_of[1], arg_of[2]);
+	if (r && first)
+		*event = 0; /* the next copy's */
+	return r;
 }
 
 /* Another program's static probe: an instant; each place is an event of its own, as the arguments
@@ -189,12 +194,28 @@ static int add_file(struct ty_user_probes *u, const struct ty_user_probe_opts *o
 static int add_path(struct ty_user_probes *u, const struct ty_user_probe_opts *o, const char *path,
 		    const char *option, struct ty_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+	bool regions = option && !strcmp(option, "--regions");
+	unsigned events = u->events;
+	size_t seen = u->seen.n;
+	struct stat st;
+	int fd, r;
 
+	/* Before the open, which acts on some devices. */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return option ? ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+					"%s %s: not a regular file; give a program or library",
+					option, path)
+			      : 0;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return option ? ty_fail_errno(err, "%s %s: cannot open the file", option, path) : 0;
 	r = add_file(u, o, fd, option ? path : NULL, err);
 	close(fd);
+	if (!r && regions && u->seen.n != seen && u->events == events)
+		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			    "--regions %s: the file has no regions (it does not use tarry.h, or "
+			    "its notes were removed)",
+			    path);
 	return r;
 }
 
@@ -220,13 +241,13 @@ static int add_process(struct ty_user_probes *u, const struct ty_user_probe_opts
 		*mode = 0;
 		/* By the mapping: the file may be another one's now, or have no name here. */
 		snprintf(path, sizeof(path), "/proc/%d/map_files/%.40s", pid, line);
-		if (stat(path, &st))
+		if (stat(path, &st) || !S_ISREG(st.st_mode))
 			continue;
 		files++;
 		vec_each (s, &u->seen)
 			if (s->dev == st.st_dev && s->ino == st.st_ino)
 				st.st_ino = 0;
-		fd = st.st_ino ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		fd = st.st_ino ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
 		if (fd < 0)
 			continue;
 		r = add_file(u, o, fd, NULL, err);
@@ -271,14 +292,15 @@ static int add_span(struct ty_user_probes *u, const struct ty_span_point *s, str
 	snprintf(in, sizeof(in), "span_%u_entry", u->events);
 	r = probe(u, in, s->name,
 		  "p:%s/%s /proc/self/fd/%d:%#" PRIx64
-		  " kind=\\%d:u32 value=%s:s64 arg2=%s:u64 arg3=%s:u64 "
+		  " kind=\\%d:u32 value=%s:s64 sp=%%sp:u64 arg2=%s:u64 arg3=%s:u64 "
 		  "arg4=%s:u64 arg5=%s:u64 arg6=%s:u64",
 		  u->group, in, fd, s->offset, s->returns ? SPAN_ENTRY : INSTANT, arg_of[0],
 		  arg_of[1], arg_of[2], arg_of[3], arg_of[4], arg_of[5]);
 	snprintf(out, sizeof(out), "span_%u_return", u->events);
 	if (!r && s->returns)
 		r = probe(u, out, s->name,
-			  "r:%s/%s /proc/self/fd/%d:%#" PRIx64 " kind=\\%d:u32 value=$retval:s64",
+			  "r:%s/%s /proc/self/fd/%d:%#" PRIx64
+			  " kind=\\%d:u32 value=$retval:s64 sp=%%sp:u64",
 			  u->group, out, fd, s->offset, SPAN_RETURN);
 	if (r == -TY_ESYS)
 		ty_fail(err, TY_ESYS, TY_NO_OFFSET,
@@ -400,5 +422,5 @@ void ty_user_probes_remove(struct ty_user_probes *u)
 
 unsigned ty_user_probes_sweep(const char *root)
 {
-	return remove_events(root, NULL);
+	return ty_proc_own_pids() ? 0 : remove_events(root, NULL);
 }

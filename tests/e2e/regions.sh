@@ -149,6 +149,11 @@ check "--usdt: with its arguments" $? "$("$TARRY" dump u.dat events | grep usdt 
 is "a static probe that nobody has is an error" 1 "$?"
 grep -q 'usdt no:such: .* has no such probe' out
 check "which says so" $? "$(cat out)"
+"$TARRY" record -q -o x.dat --regions /bin/true true >out 2>&1
+is "--regions: a file without any is an error" 1 "$?"
+mkfifo pipe
+timeout 20 "$TARRY" record -q -o x.dat --regions pipe true >out 2>&1
+is "--regions: a pipe is refused, not waited for" "1 tarry: --regions pipe: not a regular file; give a program or library" "$? $(cat out)"
 "$TARRY" record -q -o x.dat --span nowhere@"$PROGRAMS/regions" true >out 2>&1
 is "a function that is not there is an error" 1 "$?"
 grep -q "span: .*/regions has no function 'nowhere'" out

@@ -182,6 +182,58 @@ static void functions(void **state)
 	ty_mx_drop();
 }
 
+static void call(uint64_t ts, uint32_t kind, const char *name, uint64_t sp)
+{
+	struct ty_event ev = {.ts_ns = ts, .tid = 5, .kind = TY_EV_REGION, .id = 30};
+
+	ev.u.region.kind = kind;
+	ev.u.region.name = name;
+	ev.u.region.sp = sp;
+	ty_mx_feed(ev);
+}
+
+/* The kernel leaves out the returns of the two inner calls: the outer's is not theirs. Then f
+ * leaves g by longjmp and calls it again; a return of a call that was never seen is nobody's. */
+static void by_stack_pointer(void **state)
+{
+	start();
+	call(110, TY_REG_CALL, "f", 1000);
+	call(120, TY_REG_CALL, "f", 900);
+	call(130, TY_REG_CALL, "f", 800);
+	call(150, TY_REG_RETURN, "f", 1008);
+	call(200, TY_REG_CALL, "f", 1000);
+	call(210, TY_REG_CALL, "g", 900);
+	call(220, TY_REG_CALL, "g", 900);
+	call(225, TY_REG_RETURN, "g", 708);
+	call(230, TY_REG_RETURN, "g", 900); /* as on arm64 */
+	call(240, TY_REG_RETURN, "f", 1008);
+	assert_string_equal(text(ty_mx_end()),
+			    "f:110-150(10)@0 f:200-240(20)@0 f:120-150(10)@1u g:210-220(10)@1u "
+			    "g:220-230(10)@1 f:130-150(20)@2u g:225-225(0)@4000u");
+	ty_mx_drop();
+}
+
+/* Calls whose returns are left out must not hide what comes later. */
+static void deep_calls(void **state)
+{
+	const struct ty_model *m;
+	unsigned whole = 0;
+
+	start();
+	for (unsigned i = 0; i < 1500; i++)
+		call(110 + i, TY_REG_CALL, "f", 100000 - 16 * i);
+	call(3000, TY_REG_RETURN, "f", 100008);
+	at(3010, 5, TY_REG_BEGIN, "later", 0);
+	at(3020, 5, TY_REG_END, "", 0);
+	m = ty_mx_end();
+	for (uint32_t i = 0; i < ty_model_regions(m); i++)
+		whole += !ty_model_region(m, i).flags;
+	assert_int_equal(ty_model_regions(m), 1001);
+	assert_int_equal(whole, 2); /* the outermost, and later */
+	assert_int_equal(ty_model_summary(m)->regions_left_out, 500);
+	ty_mx_drop();
+}
+
 static void lines(void **state)
 {
 	start();
@@ -305,6 +357,8 @@ int main(void)
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(over_a_loss_elsewhere),
 		cmocka_unit_test(by_id_across_exec),
+		cmocka_unit_test(by_stack_pointer),
+		cmocka_unit_test(deep_calls),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
