@@ -32,7 +32,7 @@
 	X(CPU, "on_cpu", "on CPU")                                                                 \
 	X(RUNNABLE, "runnable", "runnable")                                                        \
 	X(THROTTLED, "throttled", "throttled by CPU quota")                                        \
-	X(STOLEN, "stolen", "possibly stolen by the hypervisor")                                   \
+	X(STOLEN, "stolen", "lost to the hypervisor (steal time, inferred)")                       \
 	X(DISK, "disk", "disk")                                                                    \
 	X(FAULT, "fault", "page faults")                                                           \
 	X(DEVICE, "device", "other devices")                                                       \

@@ -195,7 +195,7 @@ int ty_answer_children(const struct ty_answer_work *k, uint32_t root, uint64_t t
 		r = find_groups(m, v, &all, level + 1, &g);
 	}
 	if (!r && strchr(line, '>'))
-		say(out, size, "; %s of it in %s", ty_fmt_duration(ns, d), line);
+		say(out, size, "; %s of that time in %s", ty_fmt_duration(ns, d), line);
 	vec_fini(&g);
 	vec_fini(&all);
 	free(v);

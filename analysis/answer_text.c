@@ -133,7 +133,7 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 		any = true;
 	}
 	if (percent(crowd, s->ns) >= 5) {
-		ty_put(o, "%s many others ran %u%%", any ? "," : " on which",
+		ty_put(o, "%s many other threads ran %u%%", any ? "," : " on which",
 		       percent(crowd, s->ns));
 		any = true;
 	}
@@ -337,7 +337,7 @@ void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_
 	case TY_PART_RUNNABLE: say_runnable(&o, k, s); break;
 	case TY_PART_THROTTLED: ty_put(&o, " was throttled by its CPU quota (inferred)"); break;
 	case TY_PART_STOLEN:
-		ty_put(&o, " had a CPU that the hypervisor possibly stole (inferred)");
+		ty_put(&o, " lost its CPU to the hypervisor (steal time, inferred)");
 		break;
 	default: say_wait(&o, k, s);
 	}

@@ -29,7 +29,7 @@ const char *ty_seg_text(enum ty_seg_what w)
 {
 	static const char *const text[TY_SEG_WHATS] = {
 		[TY_SEG_RUNS] = "running",
-		[TY_SEG_STOLEN] = "its CPU possibly stolen by the hypervisor",
+		[TY_SEG_STOLEN] = "its CPU lost to the hypervisor (steal time, inferred)",
 		[TY_SEG_RUNNABLE] = "runnable, waiting for a CPU",
 		[TY_SEG_DEVICE] = "waiting for a device",
 		[TY_SEG_QUEUED] = "waiting, its I/O request not yet issued to the device",
@@ -576,8 +576,7 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	case TY_SEG_RUNS: snprintf(out, size, *call ? "ran in %s" : "ran", call); return;
 	case TY_SEG_RUNNABLE: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
 	case TY_SEG_STOLEN:
-		snprintf(out, size,
-			 "ran on a CPU that showed no activity, possibly stolen by the hypervisor");
+		snprintf(out, size, "ran on a CPU that showed no activity (steal time, inferred)");
 		return;
 	case TY_SEG_LOST:
 	case TY_SEG_UNKNOWN: snprintf(out, size, "%s", ty_seg_text(l->what)); return;

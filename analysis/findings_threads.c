@@ -73,8 +73,7 @@ int ty_findings_of_children(const struct ty_finding_work *k)
 		to = ty_finding_add(k, &f);
 		if (!to)
 			continue;
-		ty_finding_say(to,
-			       "%s started %s short children %s, which lived %s each, %s together",
+		ty_finding_say(to, "%s started %s short-lived children %s, %s each, %s in total",
 			       ty_finding_who(m, f.thread, false, who), ty_fmt_count(f.n, c),
 			       ty_finding_who(m, f.culprit, true, name),
 			       ty_fmt_duration(f.ns / f.n, d[0]), ty_fmt_duration(f.ns, d[1]));

@@ -212,7 +212,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 		snprintf(out, size, "interrupted by %s %s", irq[k->end < 3 ? k->end : 2], name);
 		return;
 	case TY_ROW_STEAL:
-		snprintf(out, size, "possibly stolen by the hypervisor (inferred: no timer tick)");
+		snprintf(out, size, "lost to the hypervisor (steal time, inferred: no timer tick)");
 		return;
 	case TY_ROW_RUNNABLE:
 		snprintf(out, size, "runnable%s, %s%s",

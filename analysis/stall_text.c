@@ -100,13 +100,14 @@ static void say_before_device(struct ty_sentence *o, const struct ty_candidate *
 	if (c->queued_ns > c->s.duration_ns / 20) {
 		ty_put(o, "; for ");
 		say_ns(o, c->queued_ns);
-		ty_put(o, " of it the request was not yet issued to the device");
+		ty_put(o, " of that time the request was not yet issued to the device");
 	}
 	if (c->no_io_ns > c->s.duration_ns / 20 && c->s.links &&
 	    c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST) {
 		ty_put(o, "; for ");
 		say_ns(o, c->no_io_ns);
-		ty_put(o, " of it no request was in flight (throttled, or waiting for other I/O)");
+		ty_put(o, " of that time no request was in flight (throttled, or waiting for other "
+			  "I/O)");
 	}
 }
 
@@ -141,7 +142,7 @@ static void say_steal(struct ty_sentence *o, const struct ty_stall_search *h,
 			return;
 		ty_put(o, "; for ");
 		say_ns(o, c->s.steal_ns);
-		ty_put(o, " of it a CPU showed no activity: possibly stolen by the hypervisor");
+		ty_put(o, " of that time a CPU showed no activity (steal time, inferred)");
 		return;
 	}
 	if (c->s.steal_ns) {
@@ -149,9 +150,9 @@ static void say_steal(struct ty_sentence *o, const struct ty_stall_search *h,
 		say_ns(o, c->s.steal_ns);
 		ty_put(o, " of ");
 		say_ns(o, c->end_ns - c->s.start_ns);
-		ty_put(o, ": possibly stolen by the hypervisor");
+		ty_put(o, ": lost to the hypervisor (steal time, inferred)");
 	} else {
-		ty_put(o, "CPU %u was possibly stolen by the hypervisor", cpu);
+		ty_put(o, "CPU %u was lost to the hypervisor (steal time, inferred)", cpu);
 	}
 	if (c->s.steal_counted_ns) {
 		ty_put(o, " (the kernel counted ");
@@ -179,7 +180,7 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 	}
 	if (c->s.culprit == TY_NONE) {
 		if (c->unfair) {
-			ty_put(o, "starved: other threads ran ");
+			ty_put(o, "starved: other threads used ");
 			say_ns(o, c->rival_ns);
 			ty_put(o, " on CPU %u, more than its priority explains", s.cpu);
 			ty_put(o,
@@ -200,14 +201,14 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 			}
 			say_idle(o, h, c);
 		} else {
-			ty_put(o, "what ran instead is not recorded");
+			ty_put(o, "preempting thread not recorded");
 		}
 		return;
 	}
 	say_who(o, m, c->s.culprit, c->s.culprit_ns);
 	ty_put(o, " ran for ");
 	say_ns(o, c->rival_ns);
-	ty_put(o, " of it on CPU %u", s.cpu);
+	ty_put(o, " of that time on CPU %u", s.cpu);
 	say_prio(o, c->rival_prio, ", ", "");
 	if (c->own_prio != c->rival_prio && c->own_prio != INT32_MIN) {
 		ty_put(o, " (victim:");
@@ -337,7 +338,7 @@ static void polled(struct ty_sentence *o, const struct ty_stall_search *h,
 		ty_put(o, c->s.flags & TY_SF_OPEN ? "still waiting when the recording ended"
 						  : "holder not recorded");
 	}
-	ty_put(o, "; polled: %u tries failed with %s%s", c->polls, ty_errno_name((int)-s.ret),
+	ty_put(o, "; polled: %u attempts failed with %s%s", c->polls, ty_errno_name((int)-s.ret),
 	       c->poll_got == TY_NONE ? ", and none succeeded" : "");
 }
 

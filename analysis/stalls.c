@@ -649,7 +649,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 	free(h.at);
 	if (r < 0) {
 		ty_stalls_fini(out);
-		return ty_fail(err, -r, TY_NO_OFFSET, "looking for stalls: %s", ty_strerror(r));
+		return ty_fail(err, -r, TY_NO_OFFSET, "searching for stalls: %s", ty_strerror(r));
 	}
 	return 0;
 }

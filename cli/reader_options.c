@@ -112,7 +112,7 @@ static int take_clock(void *to, const char *arg, struct ty_err *err)
 const struct ty_option ty_select_options[] = {
 	{0, "from", "T",
 	 "start at T: seconds from the start (12.5), before the end (-3), or a clock time "
-	 "(14:03:22.5, or with its date)",
+	 "(14:03:22.5, optionally with a date)",
 	 .take = ty_take_text, .at = AT(from)},
 	{0, "to", "T", "end at T", .take = ty_take_text, .at = AT(to)},
 	{0, "tid", "N[,N]", "select these threads", .take = take_tids},
@@ -145,18 +145,20 @@ const struct ty_option ty_index_option[] = {
 	{0}};
 
 const struct ty_option ty_mem_options[] = {
-	{0, "spe-raw", "FILE", "memory, sharing: read a bare Arm SPE stream, not a recording",
+	{0, "spe-raw", "FILE", "memory samples: read a bare Arm SPE stream, not a recording",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, raw)},
-	{0, "midr", "HEX", "MIDR_EL1 of its core (default: data sources by events only)",
+	{0, "midr", "HEX",
+	 "set MIDR_EL1 of the core that wrote the --spe-raw stream (default: data sources by "
+	 "events only)",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, midr)},
 	{0, "symfs", "DIR",
-	 "memory, sharing, stacks: search files of the recorded machine under DIR (alias: "
+	 "memory samples, stacks: search files of the recorded machine under DIR (alias: "
 	 "--sysroot, repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct ty_mem_options, roots)},
 	{0, "sysroot", "DIR", NULL, .take = ty_take_texts,
 	 .at = offsetof(struct ty_mem_options, roots)},
 	{0, "kallsyms", "FILE",
-	 "memory, sharing: read kernel function names from a copy of /proc/kallsyms",
+	 "memory samples: read kernel function names from a copy of /proc/kallsyms",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, kallsyms)},
 	{0}};
 

@@ -104,8 +104,9 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 		       o->keep_bytes && (!o->keep_ns || res->elapsed_ns < o->keep_ns)
 			       ? "limited by the size of --keep"
 			       : "at least the time of --keep");
-	ty_say("tarry: %s events in %s, lost %s, own CPU %s%s%s\n", ty_fmt_count(res->events, n),
-	       ty_fmt_duration(res->elapsed_ns, span), ty_fmt_count(res->lost, lost),
+	ty_say("tarry: %s events in %s, %s lost, recorder CPU time %s%s%s\n",
+	       ty_fmt_count(res->events, n), ty_fmt_duration(res->elapsed_ns, span),
+	       ty_fmt_count(res->lost, lost),
 	       ty_fmt_duration(res->cpu_user_ns + res->cpu_sys_ns, all_span), share,
 	       status_text(o, res, status));
 	ty_say("tarry: %s (%.1f bytes/event) -> %s\n", ty_fmt_bytes(res->file_bytes, bytes),

@@ -42,8 +42,8 @@ static const char head[] =
 static const char tail[] =
 	"\n"
 	"Exit status: that of the command (128+N if killed by signal N, 127 if not found,\n"
-	"126 if not executable), even if only finishing the file failed. Without a\n"
-	"command 0. If recording failed 1, for wrong usage 2.\n"
+	"126 if not executable), even if tarry then fails to finish the file. Without a\n"
+	"command: 0. 1: recording failed. 2: wrong usage.\n"
 	"To see what this machine can record, run tarry doctor.\n";
 
 #define wrong(err, ...) ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, __VA_ARGS__)
@@ -323,7 +323,7 @@ static const struct ty_option options[] = {
 	 "20ms)",
 	 .take = take_stacks, .at = AT(o.stacks_ns)},
 	{0, "sample", "HZ|off",
-	 "sample what runs on each CPU HZ times a second, with its stack (default 99)",
+	 "take CPU samples with stacks HZ times a second on each CPU (default 99)",
 	 .take = take_sample, .at = AT(o.sampling.hz)},
 	{0, "sample-stacks", "HOW",
 	 "find callers by dwarf (call frame information), fp (frame pointers) or auto (default): "
@@ -342,13 +342,14 @@ static const struct ty_option options[] = {
 	 "record a static probe of FILE, or of what is traced, as an instant (repeatable)",
 	 .take = ty_take_texts, .at = AT(usdt_texts)},
 	{0, "flow", "[=pt|step]",
-	 "record every executed instruction of the command, by Intel PT or by single-stepping "
+	 "record every executed instruction of the command, with Intel PT or by single-stepping "
 	 "(step: at least 1,000 times slower)",
 	 .take = take_flow},
 	{0, "flow-filter", "FUNC[@FILE]",
 	 "record only from the entry of FUNC to its return; FILE is a path or a library name. "
 	 "Elsewhere the command runs at full speed. Intel PT records only the code of FUNC itself, "
-	 "and also takes OFFSET/SIZE@FILE, 'start FUNC' and 'stop FUNC', as many as the CPU has",
+	 "and also takes OFFSET/SIZE@FILE, 'start FUNC' and 'stop FUNC', up to the number of "
+	 "address filters of the CPU (tarry doctor)",
 	 .take = ty_take_texts, .at = AT(flow_filters)},
 	{0, "flow-kernel", NULL, "Intel PT: also record kernel code", .take = ty_take_flag,
 	 .at = AT(pt.kernel)},
@@ -359,8 +360,8 @@ static const struct ty_option options[] = {
 	 "single-stepping: write thread and address of each instruction to FILE (decoder tests)",
 	 .take = ty_take_text, .at = AT(step.list)},
 	{0, "memory", "[=spe]",
-	 "sample memory accesses by Arm SPE, of the command, of the processes of -p, or with -a "
-	 "of all processes",
+	 "sample memory accesses of the command, the -p processes or (-a) all processes with Arm "
+	 "SPE",
 	 .take = take_memory},
 	{0, "mem-ops", "OP[,OP]", "sample load, store, branch, or all (default load,store)",
 	 .take = take_mem_ops},
@@ -492,7 +493,7 @@ static int check_pt(struct ty_record_args *a)
 
 	if (!ty_pt_caps_have()) {
 		ty_pt_caps_why_not(why, sizeof(why));
-		ty_say("tarry: this machine cannot record by Intel PT (%s); --flow=step records "
+		ty_say("tarry: this machine cannot record with Intel PT (%s); --flow=step records "
 		       "by single-stepping on any x86-64 machine, slowly\n",
 		       why);
 		return TY_EXIT_FAILED;
@@ -631,7 +632,7 @@ static int check_memory(struct ty_record_args *a)
 				    "--flow and --memory cannot be combined: no machine has both");
 	if (!ty_spe_pmus(TY_SPE_DEVICES, pmus, TY_SPE_PMUS_MAX)) {
 		ty_spe_why_not(why, sizeof(why));
-		ty_say("tarry: this machine cannot sample memory by Arm SPE (%s)%s\n", why,
+		ty_say("tarry: this machine cannot sample memory with Arm SPE (%s)%s\n", why,
 		       strstr(why, "not Arm") ? "; on x86, `perf mem record` does, and tarry "
 						"reads its file"
 					      : "");

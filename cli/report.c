@@ -23,22 +23,24 @@ static const char head[] =
 	"       tarry report [FILE] flow: see tarry report flow --help\n"
 	"\n"
 	"  answer     say where the time went, in ten lines at most\n"
-	"  findings   rank failing calls, polled locks, storms and the like by time\n"
+	"  findings   rank repeated small costs by total time: failing calls, polled\n"
+	"             locks, fsync storms, short-lived children\n"
 	"  stalls     rank the longest waits and name their causes, one sentence each\n"
 	"  ledger     account for every nanosecond of the command and of each thread\n"
 	"  chain      show the wakeup chain of the wait at --at T of thread --tid N\n"
-	"  header     show what was recorded, when, on which machine, at which cost\n"
-	"  syscalls   count and time system calls by name (whole durations)\n"
+	"  header     show what was recorded, when, on which machine, at what cost\n"
+	"  syscalls   count and time system calls by name (full durations, even\n"
+	"             beyond --from and --to)\n"
 	"  threads    split each thread's time by state (alias: sched)\n"
 	"  longest    list the ten longest waits and the ten longest runnable spans\n"
 	"  loss       list where events were lost\n"
 	"  outliers   compare the slowest call with a median one, per thread and call\n"
 	"  diff       compare --from..--to with the rest, per second, ranked by change\n"
-	"  stacks     add up the time off the CPU of long waits by user stack\n"
-	"  hot        rank functions and source lines by samples of what ran on the CPUs\n"
+	"  stacks     sum off-CPU time of long waits by user stack\n"
+	"  hot        rank functions and source lines by CPU samples\n"
 	"  requests   count and time requests of servers, and explain the slowest\n"
 	"  regions    count and time regions of user code; with a NAME also by thread,\n"
-	"             and the slowest beside a median one\n"
+	"             and the slowest compared with a median one\n"
 	"Default: all sections except chain, outliers, diff, stacks and hot; of the\n"
 	"ledger the first rows of the command.\n"
 	"\n";
@@ -99,9 +101,12 @@ static const struct ty_option options[] = {
 	 .at = offsetof(struct args, q.stalls.all)},
 	{0, "min", "T", "stalls: show waits of at least T (default 20ms)", .take = take_min,
 	 .at = offsetof(struct args, q.stalls.min_ns)},
-	{0, "why", "N", "stalls: explain the N-th: its rule, its edges and their events",
+	{0, "why", "N",
+	 "stalls: show the evidence for stall N: the rule that classified it, and the recorded "
+	 "events from victim to root cause",
 	 .take = take_why, .at = offsetof(struct args, r.why)},
-	{0, "rejected", NULL, "stalls: list idle waits, each with the rule that says so",
+	{0, "rejected", NULL,
+	 "stalls: list only the idle waits, each with the rule that classified it as idle",
 	 .take = ty_take_flag, .at = offsetof(struct args, r.rejected)},
 	{0, "process", NULL, "ledger: add up the threads of each process", .take = ty_take_flag,
 	 .at = offsetof(struct args, r.processes)},

@@ -242,7 +242,8 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 const struct ty_option ty_report_flow_options[] = {
 	{0, "slowest", "FUNC",
 	 "compare the slowest complete call of FUNC with the median one: where their paths "
-	 "diverge, and which functions make the difference (single-stepping: the call with most "
+	 "diverge, and which functions account for the difference (single-stepping: the call with "
+	 "most "
 	 "instructions)",
 	 .take = ty_take_text, .at = offsetof(struct job, slowest)},
 	{0}};

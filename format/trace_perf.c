@@ -245,7 +245,7 @@ static int read_records(struct ty_perf_reading *rd, struct ty_err *err)
 	if (late)
 		ty_trace_note(t, "%" PRIu64 " events were out of order and count as lost", late);
 	if (rd->lost_nowhere)
-		ty_trace_note(t, "%" PRIu64 " events were lost at unknown times and CPUs",
+		ty_trace_note(t, "%" PRIu64 " events were lost at unknown times on unknown CPUs",
 			      rd->lost_nowhere);
 	return e;
 }

@@ -167,7 +167,7 @@ int ty_spe_rec_open(struct ty_aux_rec **out, const struct ty_spe_opts *o,
 	} else if (!ev.attrs_n) {
 		ty_spe_why_not(why, sizeof(why));
 		e = ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			    "this machine cannot sample memory by Arm SPE: %s", why);
+			    "this machine cannot sample memory with Arm SPE: %s", why);
 	} else if (!assign(pmus, ev.attrs_n, cpus, n, pmu_of)) {
 		e = ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
 			    "--memory: no CPU that is online belongs to %s (its cpumask)",

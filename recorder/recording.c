@@ -144,8 +144,7 @@ static void finish_sampler(struct recording *r)
 		s.failed = true;
 	ty_buf_fini(&s.names);
 	if (s.lost)
-		ty_rec_note(r, "%" PRIu64 " samples of what ran are missing: there was no room",
-			    s.lost);
+		ty_rec_note(r, "%" PRIu64 " CPU samples were dropped: the buffer was full", s.lost);
 	if (s.throttled)
 		ty_rec_note(r,
 			    "the kernel paused sampling %" PRIu64 " times, since it took too much "
@@ -188,12 +187,12 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (stacks.limited || stacks.lost)
 		ty_rec_note(r,
 			    "%" PRIu64 " user stacks are missing: %" PRIu64
-			    " waits were too many, %" PRIu64 " stacks found no room",
+			    " exceeded the rate limit, %" PRIu64 " did not fit into the buffer",
 			    stacks.limited + stacks.lost, stacks.limited, stacks.lost);
 	if (stacks.late_ns > TY_REC_NS && stacks.late_ns > (r->off_ns - r->start_ns) / 5)
 		ty_rec_note(r,
-			    "for %" PRIu64 " ms in all tarry could not look for user stacks: short "
-			    "waits of that time may have none",
+			    "user stacks were not sampled for %" PRIu64
+			    " ms in total: short waits in that time may have none",
 			    stacks.late_ns / 1000000);
 	if (stacks.maps_full || stacks.failed)
 		ty_rec_note(r, "mappings of some processes are missing: their stacks are cut");
@@ -204,7 +203,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    "Their stacks are cut",
 			    stacks.maps_unread);
 	if (stacks.crowded)
-		ty_rec_note(r, "some threads have no stacks: there were too many threads");
+		ty_rec_note(r, "some threads have no stacks: the limit of threads was exceeded");
 	finish_sampler(r);
 	if (r->evidence)
 		r->evidence_hold = ty_evidence_finish(r->evidence, &strings);
@@ -213,8 +212,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	r->res->strings_lost = strings.lost;
 	if (strings.lost)
 		ty_rec_note(r,
-			    "%" PRIu64 " paths or other strings of system calls are missing: there "
-			    "were too many",
+			    "%" PRIu64 " paths or other strings of system calls were dropped: the "
+			    "rate limit or the buffer was exceeded",
 			    strings.lost);
 	ty_step_finish(&r->step);
 	r->res->steps = r->step.insns;

@@ -66,10 +66,11 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	ty_rec_take_samples(r, false);
 	if (r->quotas.left_out) {
 		ty_buf_addf(&r->throttled, "left_out\t%" PRIu64 "\n", r->quotas.left_out);
-		ty_rec_note(r,
-			    "%" PRIu64 " CPU quota throttlings of cgroups are missing: "
-			    "too many",
-			    r->quotas.left_out);
+		ty_rec_note(
+			r,
+			"%" PRIu64
+			" CPU quota throttlings of cgroups were dropped: the limit was exceeded",
+			r->quotas.left_out);
 	}
 	if (r->quotas.cut)
 		ty_rec_note(r, "there are more than 4096 cgroups, or threads in one of them: CPU "

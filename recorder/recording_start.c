@@ -233,7 +233,7 @@ static void start_sampler(struct recording *r)
 	ty_sampler_finish(r->sampler, &none);
 	ty_buf_fini(&none.names);
 	r->sampler = NULL;
-	ty_rec_note(r, "what runs is not sampled: %s", r->sampler_why);
+	ty_rec_note(r, "CPU sampling is off: %s", r->sampler_why);
 }
 
 /* Strings are read of whom the kernel's list has: until no look at it finds anybody new, since

@@ -28,7 +28,8 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 	char buf[32], d[TY_DURATION_MAX], d2[TY_DURATION_MAX];
 
 	putc('\n', f);
-	ty_put_heading(f, "outliers", "the slowest call beside a median one of the same thread");
+	ty_put_heading(f, "outliers",
+		       "the slowest call compared with a median one of the same thread");
 	for (uint32_t i = 0; i < r->outliers.n && i < OUTLIERS_SHOWN; i++) {
 		const struct ty_outlier *o = &r->outliers.v[i];
 		uint32_t shown = 0;

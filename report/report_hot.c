@@ -328,16 +328,17 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX];
 
 	fprintf(f,
-		"the trace, exactly: %s on CPU in %" PRIu64 " thread%s, %s runnable, %s waiting\n",
+		"from the trace (exact): %s on CPU in %" PRIu64
+		" thread%s, %s runnable, %s waiting\n",
 		ty_fmt_duration(x->on_cpu_ns, a), x->ran, x->ran == 1 ? "" : "s",
 		ty_fmt_duration(x->runnable_ns, b), ty_fmt_duration(x->waiting_ns, c));
 	if (s->clock && x->on_cpu_ns)
-		fprintf(f, "samples alone: %s on CPU (%+.1f%%), nothing of the waits\n",
+		fprintf(f, "from samples only: %s on CPU (%+.1f%%); waits are not visible\n",
 			ty_fmt_duration(h->weight, a),
 			100.0 * ((double)h->weight - (double)x->on_cpu_ns) / (double)x->on_cpu_ns);
 	if (x->unseen)
 		fprintf(f,
-			"no sample met %" PRIu64 " of the threads that ran: %s on CPU together\n",
+			"%" PRIu64 " of the threads that ran have no sample: %s on CPU in total\n",
 			x->unseen, ty_fmt_duration(x->unseen_ns, a));
 	if (x->unknown_ns)
 		fprintf(f, "what threads did is unknown for %s\n",
@@ -351,7 +352,7 @@ void ty_hot_text(const struct ty_report *r, FILE *f)
 	struct exact x;
 	char why[300];
 
-	fputs("\nhot: functions by samples of what ran on the CPUs\n", f);
+	fputs("\nhot: functions by CPU samples\n", f);
 	if (!s) {
 		ty_samples_why_none(r->s->trace, why, sizeof(why));
 		fprintf(f, "none recorded: %s\n", why);
@@ -419,7 +420,7 @@ int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_t
 		ty_json_line(&j);
 		ty_json_fini(&j);
 	} else if (!e) {
-		fputs("hot: functions by samples of what ran on the CPUs\n", f);
+		fputs("hot: functions by CPU samples\n", f);
 		tell_samples(s, &h, f);
 		tables_text(s, &h, f);
 	}

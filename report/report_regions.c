@@ -113,7 +113,7 @@ static void beside(const struct ty_report *r, FILE *f)
 
 	fprintf(f, "\nthe slowest: %s at %s, ", ty_fmt_duration(o->slow_ns, d),
 		instant(r, o->slow_start_ns, at, sizeof(at)));
-	fprintf(f, "beside a median one: %s at %s\n", ty_fmt_duration(o->median_ns, d),
+	fprintf(f, "compared with a median one: %s at %s\n", ty_fmt_duration(o->median_ns, d),
 		instant(r, o->median_start_ns, at, sizeof(at)));
 	for (uint32_t k = 0; k < o->n && k < ROWS_SHOWN; k++) {
 		const struct ty_outlier_row *q = &o->rows[k];

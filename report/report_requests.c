@@ -166,8 +166,8 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 			q->services_n - SERVICES_SHOWN);
 	if (q->cut_ns)
 		fprintf(f,
-			"Only requests up to %s were counted (too many calls). Narrow "
-			"with --from and --to.\n",
+			"Requests after %s were not counted (too many calls). Narrow with --from "
+			"and --to.\n",
 			instant(r, q->cut_ns, buf, sizeof(buf)));
 	putc('\n', f);
 	ty_put_heading(f, "slowest requests", "and where their threads spent most time");

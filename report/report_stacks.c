@@ -123,8 +123,8 @@ static void tell_missing(const struct ty_session *s, struct ty_wait_stacks *w, F
 
 	if (n.left_out || n.pieces_missing || n.damaged)
 		fprintf(f,
-			"%" PRIu64 " waits have no stack: %" PRIu64 " were too many, %" PRIu64
-			" found no room%s\n",
+			"%" PRIu64 " waits have no stack: %" PRIu64
+			" exceeded the rate limit, %" PRIu64 " did not fit into the buffer%s\n",
 			n.left_out, n.limited, n.left_out - n.limited,
 			n.damaged	   ? "; the recorded ones are damaged"
 			: n.pieces_missing ? "; parts of the recorded ones are missing"
@@ -139,7 +139,7 @@ static void why_none(const struct ty_session *s, FILE *f)
 	ty_key_value(facts, "stacks_why", why, sizeof(why));
 	ty_plain(why, strlen(why));
 	if (!*why && ty_key_u64(facts, "stacks_ns"))
-		snprintf(why, sizeof(why), "no wait took %s",
+		snprintf(why, sizeof(why), "no wait lasted %s or longer",
 			 ty_fmt_duration(ty_key_u64(facts, "stacks_ns"), least));
 	fprintf(f, "none recorded%s%s\n", *why ? ": " : "", why);
 }
@@ -151,7 +151,7 @@ void ty_stacks_text(const struct ty_report *r, FILE *f)
 	struct ty_stack_frames *s = malloc(sizeof(*s));
 
 	putc('\n', f);
-	ty_put_heading(f, "stacks", "time off the CPU in waits whose user stack was recorded");
+	ty_put_heading(f, "stacks", "off-CPU time of waits whose user stack was recorded");
 	if (!w)
 		why_none(r->s, f);
 	else if (!r->stacks.n)

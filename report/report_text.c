@@ -397,7 +397,7 @@ static void threads(const struct ty_report *r, FILE *f)
 		       traced && !r->selected ? "; traced ones first, others added up by name"
 					      : "");
 	fprintf(f, "%7s %-15s %7s %8s %8s %7s%s %5s %6s\n", "thread", "name", "on CPU", "runnable",
-		"sleeping", "blocked", unknown ? " unknown" : "", "moved", "woken");
+		"sleeping", "blocked", unknown ? " unknown" : "", "migr", "woken");
 	for (uint32_t i = 0; i < r->threads_n; i++) {
 		const struct ty_thread_stats *s = &r->threads[i];
 		const struct ty_thread *t = ty_model_thread(m, s->thread);
@@ -430,7 +430,7 @@ static void threads(const struct ty_report *r, FILE *f)
 		fprintf(f, "%7s more neither ran nor woke (--json has all)\n",
 			ty_fmt_count(idle, n));
 	ty_put_note(f, "runnable: waiting for a CPU. blocked: uninterruptible (D) or stopped.\n"
-		       "moved: changes of CPU. woken: wakeups by others.");
+		       "migr: CPU migrations. woken: wakeups by other threads.");
 	free(others);
 }
 
@@ -495,9 +495,9 @@ static void longest(const struct ty_report *r, FILE *f)
 {
 	putc('\n', f);
 	ty_put_heading(f, "longest sleeping or blocked", "%s",
-		       r->blocked_ours
-			       ? "of threads without system calls only blocked; --comm '*': all"
-			       : "and what woke the thread");
+		       r->blocked_ours ? "threads without recorded system calls: uninterruptible "
+					 "waits only; --comm '*' shows all waits"
+				       : "and what woke the thread");
 	for (uint32_t i = 0; i < r->blocked_n; i++)
 		wait_line(r, &r->blocked[i], f);
 	if (!r->blocked_n)

@@ -95,13 +95,13 @@ void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
 	uint32_t edges = ty_stall_edges(&e->x, s, edge);
 	char d[TY_DURATION_MAX];
 
-	fprintf(f, "why stall %u\n%9s  ", n, ty_fmt_duration(s->duration_ns, d));
+	fprintf(f, "why #%u is a stall\n%9s  ", n, ty_fmt_duration(s->duration_ns, d));
 	ty_put_plain(f, s->sentence);
 	putc('\n', f);
 	put_rule(s->rule, f);
 	put_terms(s->rule, true, f);
 	put_terms(s->rule, false, f);
-	fprintf(f, "    edges%s, from the victim to the root cause\n",
+	fprintf(f, "    evidence%s, from the victim to the root cause\n",
 		s->waits > 1 && s->links ? " of one of its waits" : "");
 	for (uint32_t i = 0; i < edges; i++)
 		put_edge(&e->x, &edge[i], f);
@@ -111,7 +111,8 @@ void ty_rejected_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX];
 
-	ty_put_heading(f, "idle waits", "not stalls, each with the rule that says so");
+	ty_put_heading(f, "idle waits",
+		       "not stalls, each with the rule that classified it as idle");
 	for (uint32_t i = 0; i < e->stalls.rejected_n && i < REJECTED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.rejected[i];
 

@@ -255,7 +255,7 @@ static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span 
 	if (s->cpu == TY_NONE)
 		return;
 	if (ran != TY_NONE) {
-		add(line, "; %s ran longest meanwhile", ty_timeline_who(t, ran, at, who));
+		add(line, "; %s ran longest in that time", ty_timeline_who(t, ran, at, who));
 		add_link(t, line, ran, at);
 		add(line, " on CPU %u", s->cpu);
 	} else {
@@ -304,7 +304,7 @@ static void add_stolen(struct ty_timeline *t, char *line, const struct ty_span *
 	char len[TY_TIME_MAX];
 
 	if (ns)
-		add(line, "; no timer tick for %s of it: possibly stolen by the hypervisor",
+		add(line, "; no timer tick for %s of that time: steal time (inferred)",
 		    ty_fmt_length(ns, len));
 }
 

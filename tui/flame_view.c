@@ -250,13 +250,14 @@ static enum ty_view_result help(struct ty_flame_view *v)
 		{TY_ACT_ALL, TY_ACT_NONE, "zoom out to all samples"},
 		{TY_ACT_CHAIN, TY_ACT_NONE,
 		 "callers and callees of this function; again: the tree"},
-		{TY_ACT_FLAME, TY_ACT_NONE, "invert: begin with what ran, and show its callers"},
-		{TY_ACT_FOLD, TY_ACT_NONE, "turn: the outermost function below (flames) or above"},
+		{TY_ACT_FLAME, TY_ACT_NONE,
+		 "invert: begin with the functions that ran, and show their callers"},
+		{TY_ACT_FOLD, TY_ACT_NONE, "flip the flame graph (root at the bottom or top)"},
 		{TY_ACT_FOCUS, TY_ACT_NONE,
 		 "samples of all threads, of the process, of the thread"},
 		{TY_ACT_SEARCH, TY_ACT_NONE, "search: mark functions by a part of their name"},
 		{TY_ACT_HIT_NEXT, TY_ACT_HIT_PREV, "go to the next, the previous marked function"},
-		{TY_ACT_BACK, TY_ACT_NONE, "take back zoom, search, callers; otherwise go back"},
+		{TY_ACT_BACK, TY_ACT_NONE, "undo zoom, search, callers; otherwise go back"},
 		{TY_ACT_QUIT, TY_ACT_NONE, "go back to the timeline"},
 	};
 	static const char *const lines[] = {
@@ -264,8 +265,8 @@ static enum ty_view_result help(struct ty_flame_view *v)
 		"Green: user code. Blue: the kernel. Yellow or *: matches the search.",
 		"Mouse: a click chooses, a double click zooms, the wheel moves along the stack.",
 		"",
-		"Shares are estimates: the interval beside them holds the true share 95 times of",
-		"100. Waits are not sampled: the timeline and the ledger show them exactly.",
+		"Shares are estimates, shown with their 95% confidence interval.",
+		"Waits are not sampled: the timeline and the ledger show them exactly.",
 	};
 
 	ty_page_help(&v->page, "Flame graph: keys and symbols", keys, sizeof(keys) / sizeof(*keys),

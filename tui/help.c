@@ -102,7 +102,7 @@ static void language(struct page *pg)
 		{">10ms", "longer than this"},
 	};
 
-	title(pg, "Searching and filtering: all words must hold");
+	title(pg, "Searching and filtering: all words must match");
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		if (!begin_line(pg, lines[i][0], lines[i][1]))
 			continue;

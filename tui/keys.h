@@ -68,7 +68,7 @@ enum {
 	  "jump to the next finding: stalls first, then the longest waits")                        \
 	X(PREV, "Findings", "", "jump to the previous finding")                                    \
 	X(OPEN, "Findings", "open",                                                                \
-	  "go to the selected finding; on a row: fit the span, unfold, or recolour")               \
+	  "go to the selected finding; on a row: fit the span, unfold, or recolor")                \
 	X(FOCUS, "Findings", "list", "switch between the rows and the list of findings")           \
 	X(CHAIN, "Findings", "chain",                                                              \
 	  "show the wakeup chain of the span under the cursor, back to its root cause")            \
@@ -83,7 +83,7 @@ enum {
 	X(SPECTRUM, "Findings", "latencies",                                                       \
 	  "spectrogram: latencies of waits, system calls or block requests over time")             \
 	X(FLAME, "Findings", "flames",                                                             \
-	  "flame graph: functions by samples of what ran in the window, of this row's thread")     \
+	  "flame graph: functions by CPU samples in the window, of this row's thread")             \
 	X(LOG_NEXT, "Findings", "+log", "go to the next log line (--log)")                         \
 	X(LOG_PREV, "Findings", "", "go to the previous log line")                                 \
 	X(CALLS, "Findings", "calls",                                                              \
@@ -107,7 +107,7 @@ enum {
 	  "list the marks, searches and filters that are kept for this recording")                 \
 	X(HELP, "Program", "help", "this help")                                                    \
 	X(BACK, "Program", "back",                                                                 \
-	  "take back one thing: prompt, page, running search, list, arrows, path, filter, "        \
+	  "close or clear the topmost: prompt, page, running search, list, arrows, path, filter, " \
 	  "selection")                                                                             \
 	X(REDRAW, "Program", "", "redraw the screen")                                              \
 	X(QUIT, "Program", "quit", "quit")

@@ -26,7 +26,7 @@ bool ty_timeline_flame(struct ty_timeline *t)
 	uint32_t first, last;
 
 	if (!t->in->host.samples_load) {
-		ty_timeline_say(t, "this recording has no samples of what ran: record without "
+		ty_timeline_say(t, "this recording has no CPU samples: record without "
 				   "--sample off, or view a perf.data file");
 		return false;
 	}

@@ -162,12 +162,11 @@ void ty_timeline_memory_colours(const struct ty_timeline *t, char *what, char *o
 {
 	bool source = by_source(t);
 
-	snprintf(
-		what, n, "%s",
-		source ? "colours: ? grey unknown, c green own cache, m yellow memory, o red other "
-			 "core"
-		       : "colours: number of samples (4, 16, 128 and more)");
-	snprintf(other, n, "Enter: colours by %s; Space folds",
+	snprintf(what, n, "%s",
+		 source ? "colors: ? grey unknown, c green own cache, m yellow memory, o red other "
+			  "core"
+			: "colors: number of samples (4, 16, 128 and more)");
+	snprintf(other, n, "Enter: colors by %s; Space folds",
 		 source ? "number of samples" : "the farthest source");
 }
 

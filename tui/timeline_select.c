@@ -158,9 +158,10 @@ bool ty_timeline_selection_text(const struct ty_timeline *t, char *length, char 
 		n += (size_t)snprintf(text + n, TY_DETAIL_MAX - n, " in its first %u rows",
 				      COUNTED_ROWS);
 	if (n)
-		snprintf(text + n, TY_DETAIL_MAX - n, "; S counts each");
+		snprintf(text + n, TY_DETAIL_MAX - n, "; S shows each");
 	else
-		snprintf(text, TY_DETAIL_MAX, "nothing to count here; S counts what is folded");
+		snprintf(text, TY_DETAIL_MAX,
+			 "no statistics for this row; S shows those of the folded rows");
 	return true;
 }
 

@@ -14,13 +14,13 @@
 
 #define TY_RELATIONS(X)                                                                            \
 	/* The channel, and how the wait ended: recorded. */                                       \
-	X(DEFINITE, "a lock, a device, room to write, a page or a stop was waited for")            \
+	X(DEFINITE, "a lock, a device, buffer space, a page or the end of a stop was waited for")  \
 	X(PEER, "one other thread or process was waited for")                                      \
 	X(END, "the end of a thread or process was waited for")                                    \
 	X(IDLE, "the call waits for any event (epoll, accept, a sleep, signals)")                  \
 	X(EVENTS, "the call waits for any of several descriptors")                                 \
 	X(SLEEP, "the call only sleeps")                                                           \
-	X(POLLED, "tries for a lock failed again and again, with sleeps between")                  \
+	X(POLLED, "attempts to take a lock failed repeatedly, with sleeps between")                \
 	X(WORD, "the wait was on a futex")                                                         \
 	X(ON_FD, "the one descriptor waited on is known")                                          \
 	X(UNINTERRUPTIBLE, "the wait was uninterruptible and not for a child")                     \
@@ -71,11 +71,11 @@
 	X(WORLD_STOPPED, "threads of the process stopped together for one that worked alone")      \
 	X(ASKED_IDLE, "the waker was idle itself meanwhile, until a new request reached it")       \
 	X(AWAITED_HELD_UP,                                                                         \
-	  "the child that ended had only waited, or was the only one working for the waiter")      \
+	  "the child that ended had only waited, or was the only one running for the waiter")      \
 	/* The command's critical path, and what the thread did afterwards. */                     \
 	X(ON_PATH, "the critical path covers at least half of the wait")                           \
 	X(ON_PATH_ANY, "the critical path covers the wait or its cause for half of it")            \
-	X(NEEDED_ONCE, "the command's first thread needed it once, and then computed")             \
+	X(NEEDED_ONCE, "the command's first thread needed it once, and then ran")                  \
 	X(COMES_AGAIN, "the thread waits about as long in the same call at other times")           \
 	X(COMES_AGAIN_SAME, "the same waker ends similar waits of the thread at other times")      \
 	X(CALLS_AGAIN, "the thread makes the same call on that descriptor again")                  \

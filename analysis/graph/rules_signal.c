@@ -14,7 +14,7 @@ static const struct ty_rule rows[] = {
 	 .grade = TY_BY_PROTOCOL,
 	 .priority = 83,
 	 .proof = TY_PROOF_PATH,
-	 .says = "the command needed this one signal before it could compute",
+	 .says = "the command made no progress until this one-time signal",
 	 .when = {TY_R_BY_THREAD, TY_R_IDLE, TY_R_SIGNALLED, TY_R_SIGNALLER_TRACED,
 		  TY_R_NEEDED_ONCE}},
 	{.id = "signal-asked",

@@ -229,7 +229,7 @@ else
 	check "and so does the finished file" $? "$(stat -c %s "$t/s.dat")"
 	grep -q "limited by the size of --keep" "$t/said"
 	check "the closing line says that the size is the bound" $? "$(cat "$t/said")"
-	if grep -q " lost 0, own" "$t/said"; then
+	if grep -q ", 0 lost, recorder" "$t/said"; then
 		is "nothing is said to be lost where the kernel lost nothing" \
 			"$(fact "$t/s.dat" summary lost)" 0
 	else

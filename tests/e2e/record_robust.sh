@@ -9,7 +9,7 @@ t=$(mktemp -d)
 trap 'umount "$t/small" 2>/dev/null; rm -rf "$t"' EXIT
 tracefs=/sys/kernel/tracing
 mine() { ls "$tracefs/instances" | grep "^tarry-$1-[0-9]*-" ; }
-announced() { tr -d , <"$1" | sed -n 's/^tarry: \([0-9]*\) events.* lost \([0-9]*\) own.*/\1 \2/p'; }
+announced() { tr -d , <"$1" | sed -n 's/^tarry: \([0-9]*\) events.* \([0-9]*\) lost recorder.*/\1 \2/p'; }
 summary() { # FILE KEY
 	"$TARRY" report "$1" --json 2>"$t/said" | python3 -c 'import json,sys; print(json.load(sys.stdin)["summary"][sys.argv[1]])' "$2"
 }

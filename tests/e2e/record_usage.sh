@@ -92,14 +92,14 @@ fi
 [ "$(ulimit -Sn 24; "$TARRY" record -q -o "$t/a" -- bash -c 'ulimit -Sn')" = 24 ]; check "few descriptors allowed: recorded all the same, the command's limit stays" $?
 # what is recorded is there
 "$TARRY" record -o "$t/f.dat" -e 'sched:sched_process_*' -- sh -c '/bin/true; /bin/true' 2>"$t/err"
-grep -qE '^tarry: [0-9,]+ events in .* lost 0, own CPU .*, exit status 0$' "$t/err" && grep -qE ' bytes/event\) -> .*f.dat$' "$t/err" &&
+grep -qE '^tarry: [0-9,]+ events in .*, 0 lost, recorder CPU time .*, exit status 0$' "$t/err" && grep -qE ' bytes/event\) -> .*f.dat$' "$t/err" &&
 	grep -q "^tarry: next: tarry report $t/f.dat, or tarry view $t/f.dat$" "$t/err"; check "the closing line" $? "$(cat "$t/err")"
 # ... with its first finding, and the same numbers everywhere
 "$TARRY" record -o "$t/g.dat" -- sh -c 'exit 3' 2>"$t/err2"
 [ $? = 3 ] && grep -q ', exit status 3$' "$t/err2"; check "the closing line has the exit status" $? "$(cat "$t/err2")"
 "$TARRY" record -o "$t/g.dat" -- sleep 0.1 2>"$t/err2"
 grep -qE '^tarry: no stalls. Most time, 1[0-9][0-9] ms: sleep/[0-9]+ slept in clock_nanosleep$' "$t/err2"; check "the first finding" $? "$(cat "$t/err2")"
-own=$(sed -n 's/.*own CPU \([0-9.]* [mun]*s\).*/\1/p' "$t/err2") events=$(sed -n 's/^tarry: \([0-9,]*\) events.*/\1/p' "$t/err2")
+own=$(sed -n 's/.*recorder CPU time \([0-9.]* [mun]*s\).*/\1/p' "$t/err2") events=$(sed -n 's/^tarry: \([0-9,]*\) events.*/\1/p' "$t/err2")
 "$TARRY" report "$t/g.dat" header >"$t/head"
 [ -n "$own" ] && grep -q "^recorder  $own CPU time" "$t/head" && grep -q ", $events events, 0 lost" "$t/head"; check "own CPU and events are the same in the report" $? "$own, $events: $(cat "$t/head")"
 COLUMNS=150 "$TARRY" view "$t/g.dat" --print | grep -q "recorder $own CPU"; check "... and in the timeline" $? "$own"

@@ -75,7 +75,7 @@ for name, v in found.items():
     assert want == got, (name, want, got)
 P
 "$TARRY" report t.dat regions parse >one.txt
-grep -q 'the slowest: .* beside a median one: ' one.txt && grep -q 'on CPU in user mode' one.txt
+grep -q 'the slowest: .* compared with a median one: ' one.txt && grep -q 'on CPU in user mode' one.txt
 check "one region in depth: its threads, the slowest beside a median one" $? "$(cat one.txt)"
 "$TARRY" dump t.dat regions --json >d.json
 judge "dump regions: each one, at its depth, with who ended it" <<'P'

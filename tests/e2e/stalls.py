@@ -44,7 +44,7 @@ KINDS = {
 # What the sentence says of a cause; of all others who ended it, or that it is not recorded.
 SAYS = {
     "stopped": r"was stopped .*, stopped by (a signal |its tracer )",
-    "runqueue": r"(waited for a CPU .*(ran for .* of it on CPU|shared CPU|starved|not recorded)|woken by )",
+    "runqueue": r"(waited for a CPU .*(ran for .* of that time on CPU|shared CPU|starved|not recorded)|woken by )",
     "throttled": r"(waited for a CPU .*|woken by .*)throttled by CPU quota: its (cgroup .* of CPU time every|CPU was idle)",
     "io": r", waiting for .*disk (\S+ \(\d+:\d+[^)]*\)|\d+:\d+) \(\d+ request",
     "fault": r", waiting for (a page|disk)",
@@ -52,7 +52,7 @@ SAYS = {
     "cpu": r" ran in .*, the call itself used the CPU \(computing or busy-waiting\) ",
     "lost": r"because of lost events",
     "irq": r", interrupts took ",
-    "steal": r"possibly stolen by the hypervisor",
+    "steal": r"steal time, inferred",
 }
 # Stalls of many short waits, or whose begin was not recorded: length and begin are not compared.
 MANY = {"storm", "io", "fault", "throttled", "lost"}

@@ -208,8 +208,9 @@ static void a_queue_before_the_device(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_IO);
 	assert_true(s.v[0].proven);
-	assert_non_null(strstr(s.v[0].sentence, "for 410 ms of it the request was not yet issued "
-						"to the device"));
+	assert_non_null(strstr(s.v[0].sentence,
+			       "for 410 ms of that time the request was not yet issued "
+			       "to the device"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }

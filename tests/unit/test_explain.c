@@ -398,7 +398,8 @@ static void a_quota_held_it_back(void **state)
 		} else {
 			assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
 			assert_int_equal(s.v[0].culprit, thread(m, 12));
-			assert_non_null(strstr(s.v[0].sentence, "ran for 200 ms of it on CPU 0"));
+			assert_non_null(
+				strstr(s.v[0].sentence, "ran for 200 ms of that time on CPU 0"));
 		}
 		ty_stalls_fini(&s);
 		ty_mx_drop();

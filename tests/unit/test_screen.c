@@ -78,7 +78,7 @@ static const struct step {
 	[TY_ACT_LOG_PREV] = {"$", "", .shows = "2 of 2: story.log:3 at 3.5", .log = true},
 	[TY_ACT_CALLS] = {"", "", .shows = "has no executed instructions"},
 	[TY_ACT_INSNS] = {"", "", .shows = "has no executed instructions"},
-	[TY_ACT_FLAME] = {.before = "", .after = "", .shows = "has no samples of what ran"},
+	[TY_ACT_FLAME] = {.before = "", .after = "", .shows = "has no CPU samples"},
 	[TY_ACT_MEMORY] = {"", "", .shows = "has no memory samples"},
 	[TY_ACT_SEARCH] = {"^", "fsync\r", .shows = "fsync of backup/101 at 0.900010"},
 	[TY_ACT_HIT_NEXT] = {"^/state:uninterruptible\r^", "",

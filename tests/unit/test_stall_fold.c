@@ -392,7 +392,7 @@ static void the_sum_of_what_a_hog_ran(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].waits, 4);
 	assert_int_equal(s.v[0].duration_ns, 320 * MS);
-	assert_non_null(strstr(s.v[0].text, "t20/20 ran for 320 ms of it"));
+	assert_non_null(strstr(s.v[0].text, "t20/20 ran for 320 ms of that time"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }

@@ -122,7 +122,7 @@ static void sleeps_between_tries_are_one_wait(void **state)
 	assert_in_range(s.v[0].duration_ns, 60 * MS, 62 * MS);
 	assert_int_equal(s.v[0].culprit, TY_NONE);
 	assert_true(s.v[0].proven);
-	assert_non_null(strstr(s.v[0].sentence, "6 tries failed with EAGAIN"));
+	assert_non_null(strstr(s.v[0].sentence, "6 attempts failed with EAGAIN"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }

@@ -139,10 +139,10 @@ static void strips_are_under_their_cpus(void **state)
 	ty_tl_golden("timeline-memory-cpu-100x24", ty_tl_frame(t, &ty_tl_utf8, 100, 24));
 	/* Enter changes the colours, here and in the view; Space folds it away. */
 	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 100, 30));
-	assert_non_null(strstr(s, "colours: number of samples"));
+	assert_non_null(strstr(s, "colors: number of samples"));
 	ty_timeline_ops.act(t, TY_ACT_OPEN);
 	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 100, 30));
-	assert_non_null(strstr(s, "colours: ? grey unknown, c green"));
+	assert_non_null(strstr(s, "colors: ? grey unknown, c green"));
 	assert_non_null(strstr(s, "mmmmmmmmmmmm")); /* without colours */
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_MEMORY), TY_VIEW_PUSH);
 	assert_true(ty_memory_view_by_source(t->memory.view));
