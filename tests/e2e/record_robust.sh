@@ -180,9 +180,9 @@ if mountpoint -q "$t/small"; then
 		size=$(($(stat -c %s "$last") * 7 / 4)) last="$t/small/f.dat"
 		rm -f "$t"/small/*; mount -o remount,size=$size "$t/small"
 		"$TARRY" record -o "$t/small/f.dat" -- sh -c "\"$PROGRAMS/syscall_loop\" 1 1000000; exit 7" 2>"$t/err"; r=$?
-		[ $r = 7 ] && ! grep -q 'complete and readable by tarry' "$t/err" || break
+		[ $r = 7 ] && ! grep -q 'complete and tarry can read it' "$t/err" || break
 	done
-	[ $r = 7 ] && grep -q 'complete and readable by tarry' "$t/err"
+	[ $r = 7 ] && grep -q 'complete and tarry can read it' "$t/err"
 	check "no room to finish: said, with what to do; the command's own status" $? "status $r: $(cat "$t/err")"
 	k=$(calls "$t/small/f.dat" getppid); [ "$k" = 1000001 ] || [ "$k" = 1000000 ]; check "no room to finish: every call is there (the shell may add one)" $? "$k"
 	umount "$t/small"
