@@ -201,7 +201,7 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 			}
 			say_idle(o, h, c);
 		} else {
-			ty_put(o, "preempting thread not recorded");
+			ty_put(o, "the thread that ran instead is not recorded");
 		}
 		return;
 	}
