@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "clock_time.h"
+#include "time_format.h"
 #include "model.h"
 #include "syscalls.h"
 

@@ -3,9 +3,9 @@
  * Places the lines of a log file on the recording's time axis, by their own time stamps. Files are
  * untrusted: any bytes, any length; only lines within the recording are kept.
  *
- * Forms of time stamps: log_time.h. A line without one belongs to the previous line. A time of day
- * without a zone is taken as local time; if that is ambiguous or does not exist (daylight saving)
- * it is counted in `doubtful`.
+ * Forms of time stamps: log_timestamp.h. A line without one belongs to the previous line. A time of
+ * day without a zone is taken as local time; if that is ambiguous or does not exist (daylight
+ * saving) it is counted in `doubtful`.
  */
 #ifndef TY_LOG_FILE_H
 #define TY_LOG_FILE_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "err.h"
-#include "log_time.h"
+#include "log_timestamp.h"
 #include "model.h"
 #include "vec.h"
 

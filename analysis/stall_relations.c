@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The relations of a wait (graph/relations.h), and the rule that decides on it. Each is found at
- * most once for a wait; what it costs is written where it is made (stall_request.c, stall_work.c
+ * most once for a wait; what it costs is written where it is made (stall_request.c, stall_worker.c
  * ...).
  */
 #include "relations.h"

@@ -8,7 +8,7 @@
 
 #include "cpu_ranges.h"
 #include "sentence.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 #define PATH_SHOWN 72 /* the end of a cgroup's tells most */

@@ -4,9 +4,9 @@
  * stall_relations.c (the rule that decides), stall_retry.c (waits in several tries), stall_idle.c
  * (locks whose holder waits for work), stall_poll.c (polled locks), stall_request.c (who asked
  * whom), stall_open_request.c (who owed an answer), stall_handoff.c (locks by their words),
- * stall_share.c (turns and parts), stall_work.c (had the waiter work), stall_word.c (what a futex
- * word is), stall_path.c (what the command lost), stall_rank.c (which are one, which comes first),
- * stall_cpu.c, stall_steal.c, stall_world.c (stop-the-world) and stall_text.c.
+ * stall_share.c (turns and parts), stall_worker.c (had the waiter work), stall_futex_word.c (what a
+ * futex word is), stall_path.c (what the command lost), stall_rank.c (which are one, which comes
+ * first), stall_cpu.c, stall_steal.c, stall_stop_world.c (stop-the-world) and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -314,13 +314,13 @@ bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candi
  * one or longer? Then work was shared out. */
 bool ty_stall_shares_out(const struct ty_stall_search *h, const struct ty_candidate *c);
 
-/* stall_world.c */
+/* stall_stop_world.c */
 /* Was the thread stopped with others of its process for one that worked alone (stop-the-world)? p:
  * the path of the wait. */
 bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candidate *c,
 			  const struct ty_path *p);
 
-/* stall_work.c */
+/* stall_worker.c */
 /* Does the thread, after `at`, wait for this thing again, however short? */
 bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
 			 const struct ty_wait_for *what, uint64_t at);
@@ -375,8 +375,8 @@ bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid);
 bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate *c,
 		     const struct ty_path *p);
 
-/* stall_word.c: is the word of a wait that looks like a lock's a counter? By the values of other
- * waits on it. 0/1, or -TY_ENOMEM. */
+/* stall_futex_word.c: is the word of a wait that looks like a lock's a counter? By the values of
+ * other waits on it. 0/1, or -TY_ENOMEM. */
 int ty_stall_counts(struct ty_stall_search *h, const struct ty_candidate *c);
 
 /* stall_path.c */

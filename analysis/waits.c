@@ -6,7 +6,7 @@
  * with FUTEX_WAITERS holds the owner's tid by the rules of robust and PI locks (in a private word
  * that of the same process); a value that is the tid of a living thread of the process is a join.
  * Counters (of Rust's and of newer condition variables, of barriers) reach 2 and 3, too: other
- * waits on the word decide (stall_word.c).
+ * waits on the word decide (stall_futex_word.c).
  */
 #include "waits.h"
 

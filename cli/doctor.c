@@ -28,7 +28,7 @@
 #include "pt_caps.h"
 #include "pt_stream.h"
 #include "machine_facts.h"
-#include "reader.h"
+#include "ring_reader.h"
 #include "spe_pmu.h"
 #include "tracefs.h"
 #include "user_probes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Merges the streams of a trace. One cursor per stream holds the batch of one chunk (batch.h,
- * prefetched by batch_ahead.h) and its next item: a record, or a gap before it. A binary heap
+ * prefetched by batch_prefetch.h) and its next item: a record, or a gap before it. A binary heap
  * orders the cursors by (time, stream); streams are numbered by buffer, then cpu.
  *
  * Output times never decrease: a time stamp smaller than the previous one of its stream is raised
@@ -63,12 +63,12 @@ static int load(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
 	struct ty_batch *b;
 
-	ty_batch_ahead_give(es->ahead, c->batch);
+	ty_batch_prefetch_give(es->ahead, c->batch);
 	c->batch = NULL;
 	c->next = c->end = NULL;
 	if (c->chunk >= c->chunks)
 		return 0;
-	b = c->batch = ty_batch_ahead_take(es->ahead, c->stream);
+	b = c->batch = ty_batch_prefetch_take(es->ahead, c->stream);
 	if (!b)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", es->trace->path);
 	if (b->status) {
@@ -208,7 +208,7 @@ static int advance(struct ty_events *es, struct ty_cursor *c, struct ty_err *err
 /* Stand before chunk, with nothing seen yet; load takes the batch. */
 static void place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk)
 {
-	ty_batch_ahead_give(es->ahead, c->batch);
+	ty_batch_prefetch_give(es->ahead, c->batch);
 	c->batch = NULL;
 	c->next = c->end = NULL;
 	c->any = c->damaged = c->has_record = false;
@@ -217,7 +217,7 @@ static void place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk)
 	c->chunk = chunk;
 	for (uint32_t i = 0; i < chunk; i++)
 		c->done += ty_trace_chunk(es->trace, c->stream, i).raw_bytes;
-	ty_batch_ahead_from(es->ahead, c->stream, chunk);
+	ty_batch_prefetch_from(es->ahead, c->stream, chunk);
 }
 
 /* heap ---------------------------------------------------------------------------------------- */
@@ -332,7 +332,7 @@ int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err)
 	t_ns = t_ns > kept ? t_ns : kept;
 	file_t = file_time(es, t_ns);
 	es->started = false;
-	ty_batch_ahead_stop(es->ahead);
+	ty_batch_prefetch_stop(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++) {
 		struct ty_cursor *c = &es->cursors[i];
 		uint32_t chunk = 0;
@@ -342,7 +342,7 @@ int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err)
 			return r;
 		place(es, c, chunk);
 	}
-	ty_batch_ahead_go(es->ahead);
+	ty_batch_prefetch_go(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++) {
 		int r = seek_cursor(es, &es->cursors[i], t_ns, err);
 
@@ -357,10 +357,10 @@ static int start(struct ty_events *es, struct ty_err *err)
 {
 	if (es->trace->kept_from_ns)
 		return ty_events_seek(es, 0, err);
-	ty_batch_ahead_stop(es->ahead);
+	ty_batch_prefetch_stop(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++)
 		place(es, &es->cursors[i], 0);
-	ty_batch_ahead_go(es->ahead);
+	ty_batch_prefetch_go(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++) {
 		int r = load(es, &es->cursors[i], err);
 
@@ -377,7 +377,7 @@ static int start(struct ty_events *es, struct ty_err *err)
 
 void ty_events_workers(struct ty_events *es, unsigned workers, uint64_t memory_bytes)
 {
-	ty_batch_ahead_workers(es->ahead, workers, memory_bytes);
+	ty_batch_prefetch_workers(es->ahead, workers, memory_bytes);
 }
 
 void ty_events_rest(struct ty_events *es)
@@ -390,7 +390,7 @@ void ty_events_rest(struct ty_events *es)
 		c->batch = NULL;
 		c->next = c->end = NULL;
 	}
-	ty_batch_ahead_rest(es->ahead);
+	ty_batch_prefetch_rest(es->ahead);
 }
 
 /* Head and union of ev from a record. */

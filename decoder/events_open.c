@@ -73,7 +73,7 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 			}
 		es->all_bytes += s->raw_bytes;
 	}
-	es->ahead = ty_batch_ahead_new(&es->src);
+	es->ahead = ty_batch_prefetch_new(&es->src);
 	if (!es->ahead)
 		goto nomem;
 	*out = es;
@@ -92,7 +92,7 @@ void ty_events_close(struct ty_events *es)
 		ty_batch_free(es->cursors[i].batch);
 	for (unsigned i = 0; i < TY_LOOKUPS; i++)
 		ty_lookup_fini(&es->lookup[i]);
-	ty_batch_ahead_free(es->ahead);
+	ty_batch_prefetch_free(es->ahead);
 	ty_batch_free(es->probe);
 	free(es->cursors);
 	free(es->heap);

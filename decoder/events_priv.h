@@ -3,7 +3,7 @@
 #ifndef TY_EVENTS_PRIV_H
 #define TY_EVENTS_PRIV_H
 
-#include "batch_ahead.h"
+#include "batch_prefetch.h"
 #include "events.h"
 #include "vec.h"
 
@@ -74,7 +74,7 @@ struct ty_head_key {
 struct ty_events {
 	const struct ty_trace *trace;
 	struct ty_batch_source src;
-	struct ty_batch_ahead *ahead;
+	struct ty_batch_prefetch *ahead;
 	struct ty_cursor *cursors;
 	struct ty_head_key *heap;
 	uint32_t n, heap_n;

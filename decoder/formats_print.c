@@ -8,7 +8,8 @@
  * be inside it, the record is copied in front of PAD zero bytes (a string without NUL ends there),
  * and lengths and indices that a print format computes from the record are computed here in
  * advance. A record that fails is printed field by field by our own code. The parser only gets
- * well-formed texts (format_check.h), and only well-formed lines of lists (list_check.h).
+ * well-formed texts (format_check.h), and only well-formed lines of lists
+ * (printk_kallsyms_check.h).
  */
 #include <event-parse.h>
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 
 #include "format_check.h"
 #include "formats_priv.h"
-#include "list_check.h"
+#include "printk_kallsyms_check.h"
 
 #define PAD	   65536
 #define EVAL_DEPTH 30000

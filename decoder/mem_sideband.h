@@ -56,7 +56,7 @@ struct ty_mem_queue {
 	bool hole;	 /* the next piece is not contiguous */
 	bool timed;
 	uint64_t key;
-	/* What was decoded (mem_ahead.h): */
+	/* What was decoded (mem_prefetch.h): */
 	const struct ty_mem_item *item; /* the item returned last */
 	struct ty_mem_batch batch[2];
 	uint32_t at; /* in the current one */
@@ -145,7 +145,7 @@ struct ty_mem_stream {
 	uint32_t heap_n;
 	bool started;
 	unsigned threads;
-	struct ty_mem_ahead *ahead;
+	struct ty_mem_prefetch *ahead;
 };
 
 /* Decodes the queue's next item. 1, 0 at its end, or -TY_E.... Different queues may be decoded

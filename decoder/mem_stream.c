@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The streams of memory samples and their merge by time (mem_stream.h). mem_sideband.c reads the
- * sideband, mem_queue.c one stream, mem_ahead.c decodes ahead in threads. A heap holds the next
+ * sideband, mem_queue.c one stream, mem_prefetch.c decodes ahead in threads. A heap holds the next
  * item of every stream; budget per item: its decoding, log2(streams) comparisons, and a step along
  * the CPU's list of switches.
  */
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem_ahead.h"
+#include "mem_prefetch.h"
 #include "mem_sideband.h"
 
 #define BUF_BYTES (128u << 10)
@@ -79,7 +79,8 @@ static void sift(struct ty_mem_stream *s, uint32_t at)
 
 static int advance(struct ty_mem_stream *s, uint32_t i, struct ty_err *err)
 {
-	return i < s->queues.n ? ty_mem_ahead_next(s, &s->queues.v[i], err) : sample_next(s, err);
+	return i < s->queues.n ? ty_mem_prefetch_next(s, &s->queues.v[i], err)
+			       : sample_next(s, err);
 }
 
 static int start(struct ty_mem_stream *s, struct ty_err *err)
@@ -91,7 +92,7 @@ static int start(struct ty_mem_stream *s, struct ty_err *err)
 	s->heap_n = 0;
 	if (r)
 		return r;
-	if (ty_mem_ahead_start(s, s->threads))
+	if (ty_mem_prefetch_start(s, s->threads))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 			       "out of memory for the batches of %u streams",
 			       (unsigned)s->queues.n);
@@ -138,7 +139,7 @@ void ty_mem_threads(struct ty_mem_stream *s, unsigned threads)
 
 void ty_mem_rewind(struct ty_mem_stream *s)
 {
-	ty_mem_ahead_stop(s);
+	ty_mem_prefetch_stop(s);
 	vec_each (q, &s->queues) {
 		q->dec = (struct ty_spe_decoder){
 			.off = q->pieces.n ? q->pieces.v[0].aux_off : 0,
@@ -234,7 +235,7 @@ void ty_mem_close(struct ty_mem_stream *s)
 {
 	if (!s)
 		return;
-	ty_mem_ahead_stop(s);
+	ty_mem_prefetch_stop(s);
 	vec_each (q, &s->queues) {
 		vec_fini(&q->pieces);
 		vec_fini(&q->flags);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by perf_data.c (opening), perf_records.c (records) and perf_meta.c (header, attributes,
- * features). */
+/* Shared by perf_data.c (opening), perf_data_records.c (records) and perf_meta.c (header,
+ * attributes, features). */
 #ifndef TY_PERF_FILE_H
 #define TY_PERF_FILE_H
 

@@ -22,7 +22,7 @@
 #include "meta_writer.h"
 #include "aux_record.h"
 #include "proc_snapshot.h"
-#include "reader.h"
+#include "ring_reader.h"
 #include "recording.h"
 #include "sampler.h"
 #include "spool.h"

@@ -10,7 +10,7 @@
 #include "json_out.h"
 #include "plain_text.h"
 #include "region_stats.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 #include "vec.h"
 

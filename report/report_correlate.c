@@ -6,7 +6,7 @@
 #include "put_text.h"
 #include "text_page.h"
 #include "report.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 #define OUTLIERS_SHOWN	   20

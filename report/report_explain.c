@@ -12,7 +12,7 @@
 #include "put_text.h"
 #include "text_page.h"
 #include "process.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 #define LEDGERS_SHOWN 20

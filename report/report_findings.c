@@ -4,7 +4,7 @@
 #include "put_text.h"
 #include "text_page.h"
 #include "report.h"
-#include "time_text.h"
+#include "model_time.h"
 
 #define SHOWN 10 /* as text */
 

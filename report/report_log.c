@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "plain_text.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "vec.h"
 
 #define NEAR_SHOWN 6

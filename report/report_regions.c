@@ -7,7 +7,7 @@
 #include "fields.h"
 #include "plain_text.h"
 #include "report.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 #define NAMES_SHOWN   40

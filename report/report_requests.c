@@ -10,7 +10,7 @@
 #include "ledger.h"
 #include "put_text.h"
 #include "report.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 #define SERVICES_SHOWN 10

@@ -14,7 +14,7 @@
 #include "report.h"
 #include "report_explain.h"
 #include "stack_groups.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 #define GROUPS_SHOWN 20

@@ -13,7 +13,7 @@
 #include "put_text.h"
 #include "shell_word.h"
 #include "text_page.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 #define THREAD_ROWS 40

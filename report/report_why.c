@@ -7,7 +7,7 @@
 #include "put_text.h"
 #include "report_explain.h"
 #include "stall_edges.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 #define REJECTED_SHOWN 40

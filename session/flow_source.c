@@ -16,7 +16,7 @@
 
 #include "buf.h"
 #include "flow_files.h"
-#include "flow_given.h"
+#include "flow_user_images.h"
 #include "flow_perf.h"
 #include "key_value.h"
 #include "perf_data.h"
@@ -415,7 +415,7 @@ int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_er
 	perf = s->flow ? ty_flow_perf_new(s->flow) : NULL;
 	if (!perf)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	r = ty_flow_given(s, path, err);
+	r = ty_flow_user_images(s, path, err);
 	if (path && !r)
 		r = add_path(s, perf, path, err);
 	for (size_t i = 0; i < s->raws.n && !r; i++)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "clock_time.h"
+#include "time_format.h"
 #include "err.h"
 #include "events.h"
 #include "formats.h"

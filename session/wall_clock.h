@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "buf.h"
-#include "clock_time.h"
+#include "time_format.h"
 #include "err.h"
 #include "event.h"
 #include "events.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "log_file.h"
-#include "log_time.h"
+#include "log_timestamp.h"
 #include "plain_text.h"
 #include "units.h"
 #include "wall_clock.h"

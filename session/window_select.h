@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "clock_time.h"
+#include "time_format.h"
 #include "err.h"
 #include "session.h"
 #include "texts.h"

@@ -8,7 +8,7 @@
 #include "flow_view_priv.h"
 #include "footer.h"
 #include "ruler.h"
-#include "time_text.h"
+#include "model_time.h"
 
 #define CALLS_Y	  2
 #define TIME_W	  15

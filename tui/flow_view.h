@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-#include "clock_time.h"
+#include "time_format.h"
 #include "err.h"
 #include "flow_part.h"
 #include "view.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "clock_time.h"
+#include "time_format.h"
 #include "findings.h"
 #include "gaps.h"
 #include "grid.h"

@@ -9,7 +9,7 @@
 #include "glyphs.h"
 #include "ruler.h"
 #include "spectrum_priv.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 #define LABEL_W	 9

@@ -10,7 +10,7 @@
 #include "process.h"
 #include "ruler.h"
 #include "spectrum_priv.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 /* Counting that takes no longer is shown with the key that asked for it. */

@@ -2,9 +2,9 @@
 /*
  * Opens and closes the timeline. From the bottom up: its state (timeline_state.c), selection and
  * moves (timeline_select.c, timeline_move.c), long work and views above it (timeline_job.c,
- * timeline_child.c), layers and pages, one file each; the layers' table (timeline_work.c); actions
- * of keys, mouse and prompts (timeline_act.c, timeline_mouse.c, timeline_prompt.c), and drawing
- * (timeline_draw.c).
+ * timeline_child_view.c), layers and pages, one file each; the layers' table (timeline_layers.c);
+ * actions of keys, mouse and prompts (timeline_actions.c, timeline_mouse.c, timeline_prompt.c), and
+ * drawing (timeline_draw.c).
  */
 #include <stdlib.h>
 

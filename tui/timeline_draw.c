@@ -8,7 +8,7 @@
 #include "glyphs.h"
 #include "ruler.h"
 #include "timeline_priv.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "units.h"
 
 /* The line above a part: its name, and facts at the right end. */

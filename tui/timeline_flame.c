@@ -4,7 +4,7 @@
 
 #include "flame_view.h"
 #include "ruler.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "timeline_priv.h"
 #include "units.h"
 

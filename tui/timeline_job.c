@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Long work started by a key, one job at a time: start and cancellation (its slices:
- * timeline_work.c). */
+ * timeline_layers.c). */
 #include "now.h"
 #include "timeline_priv.h"
 

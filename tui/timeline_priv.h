@@ -82,7 +82,7 @@ enum ty_prompt {
 	TY_PROMPT_EXPORT
 };
 
-/* Long work started by a key, one at a time, executed in slices (timeline_work.c). */
+/* Long work started by a key, one at a time, executed in slices (timeline_layers.c). */
 struct ty_job {
 	bool makes_page;
 	bool keeps_rows;			 /* relies on the order of threads and rows */
@@ -93,7 +93,7 @@ struct ty_job {
 	void (*replaced)(struct ty_timeline *t); /* another one starts; NULL: no effect */
 };
 
-/* Layers of the screen (timeline_work.c). Each callback may be NULL. */
+/* Layers of the screen (timeline_layers.c). Each callback may be NULL. */
 struct ty_layer {
 	void (*draw)(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p);
 	/* As in struct ty_view_ops; work: true when the screen changes. */
@@ -370,13 +370,13 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
 /* One that may take the place of another of its name. 0 or -TY_ENOMEM. */
 int ty_timeline_add_mark(struct ty_timeline *t, const struct ty_mark *m);
 
-/* timeline_keep.c */
+/* timeline_save.c */
 void ty_timeline_remember(struct ty_timeline *t, bool filter, const char *text);
 /* The one before (or after) that in the prompt; false: there is none. */
 bool ty_timeline_recall(struct ty_timeline *t, bool filter, bool older);
 void ty_timeline_keep(struct ty_timeline *t); /* it changed */
 
-/* timeline_kept.c */
+/* timeline_load.c */
 void ty_timeline_keep_load(struct ty_timeline *t); /* as it was kept, to what there is */
 bool ty_timeline_kept(struct ty_timeline *t); /* the page of it; false: a sentence says why not */
 
@@ -406,7 +406,7 @@ void ty_timeline_stop_page(struct ty_timeline *t);
 /* True when threads and rows must not be reordered now. */
 bool ty_timeline_keeps_rows(const struct ty_timeline *t);
 
-/* timeline_work.c: slices of the job, and the layers */
+/* timeline_layers.c: slices of the job, and the layers */
 /* Cancels the job, else what layers can cancel; false: there was nothing. */
 bool ty_timeline_stop(struct ty_timeline *t);
 int ty_timeline_wait_ms(const void *self);
@@ -414,10 +414,10 @@ enum ty_view_result ty_timeline_work(void *self);
 void ty_timeline_layers_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p);
 void ty_timeline_layers_fini(struct ty_timeline *t);
 
-/* timeline_act.c: what keys do */
+/* timeline_actions.c: what keys do */
 enum ty_view_result ty_timeline_act(void *self, enum ty_action a);
 
-/* timeline_child.c: the view above the timeline */
+/* timeline_child_view.c: the view above the timeline */
 /* Opens a view above the timeline; the caller then returns TY_VIEW_PUSH. Returns true. */
 bool ty_timeline_push(struct ty_timeline *t, const struct ty_view_ops *ops, void *view,
 		      void (*left)(struct ty_timeline *t));
@@ -433,7 +433,7 @@ bool ty_timeline_ledger(struct ty_timeline *t);
 /* timeline_diff.c, likewise: the selection, or the window, compared with the rest. */
 bool ty_timeline_diff(struct ty_timeline *t);
 
-/* timeline_question.c */
+/* timeline_page_job.c */
 /* Starts it for [from, to), with the page's title set. */
 bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
 			 uint64_t from_ns, uint64_t to_ns);

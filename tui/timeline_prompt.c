@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clock_time.h"
+#include "time_format.h"
 #include "input_line.h"
 #include "log_file.h"
-#include "log_time.h"
+#include "log_timestamp.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 #include "units.h"

@@ -6,7 +6,7 @@
 
 #include "glyphs.h"
 #include "ruler.h"
-#include "time_text.h"
+#include "model_time.h"
 #include "timeline_priv.h"
 
 const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,

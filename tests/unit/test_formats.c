@@ -16,7 +16,7 @@
 #include "format_check.h"
 #include "formats.h"
 #include "format_text.h"
-#include "list_check.h"
+#include "printk_kallsyms_check.h"
 #include "ring_pages.h"
 #include "trace.h"
 

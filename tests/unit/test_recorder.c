@@ -29,7 +29,7 @@
 #include "int_set.h"
 #include "machine_facts.h"
 #include "proc_snapshot.h"
-#include "reader.h"
+#include "ring_reader.h"
 #include "spool.h"
 #include "trace.h"
 #include "tracefs.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See log_time.h. RFC 3339, RFC 3164 section 4.1.2, RFC 5322 section 3.3, the common log format of
- * web servers, glog's, printk's and date +%s's.
+ * See log_timestamp.h. RFC 3339, RFC 3164 section 4.1.2, RFC 5322 section 3.3, the common log
+ * format of web servers, glog's, printk's and date +%s's.
  */
-#include "log_time.h"
+#include "log_timestamp.h"
 
 #include <string.h>
 #include <time.h>

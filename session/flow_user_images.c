@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_given.h. */
-#include "flow_given.h"
+/* See flow_user_images.h. */
+#include "flow_user_images.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -99,7 +99,7 @@ static int add_kcore(struct ty_flow_source *s, const char *path, struct ty_err *
 	return r;
 }
 
-int ty_flow_given(struct ty_flow_source *s, const char *path, struct ty_err *err)
+int ty_flow_user_images(struct ty_flow_source *s, const char *path, struct ty_err *err)
 {
 	char full[PATH_MAX];
 	struct stat st;

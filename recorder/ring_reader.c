@@ -30,7 +30,7 @@
  * (another program's fsync), as much as QUEUED_MAX holds; the memory of all but the first is given
  * back when they are written.
  */
-#include "reader_priv.h"
+#include "ring_reader_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From slot to file: compressors (and readers without a free slot) compress slots into packets, one
- * thread writes the packets. States and reasons: reader.c.
+ * thread writes the packets. States and reasons: ring_reader.c.
  */
-#include "reader_priv.h"
+#include "ring_reader_priv.h"
 
 #include <sched.h>
 #include <string.h>

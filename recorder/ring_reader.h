@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ring to spool: one reader thread per CPU moves whole pages of all instances into memory slots,
- * compressor threads convert slots to chunks. Budget: reader.c.
+ * compressor threads convert slots to chunks. Budget: ring_reader.c.
  */
-#ifndef TY_READER_H
-#define TY_READER_H
+#ifndef TY_RING_READER_H
+#define TY_RING_READER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Batches of decoded items (mem_ahead.h). A queue's decoder is used by one thread at a time: each
- * queue has at most one batch to fill, and the thread that takes it owns the decoder until it is
- * full. The merging thread takes it itself rather than wait for a thread that has not started it.
- * Budget: a lock and a wakeup per batch.
+ * Batches of decoded items (mem_prefetch.h). A queue's decoder is used by one thread at a time:
+ * each queue has at most one batch to fill, and the thread that takes it owns the decoder until it
+ * is full. The merging thread takes it itself rather than wait for a thread that has not started
+ * it. Budget: a lock and a wakeup per batch.
  */
-#include "mem_ahead.h"
+#include "mem_prefetch.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define ITEMS_MAX 1024u
 #define THREADS	  16u
 
-struct ty_mem_ahead {
+struct ty_mem_prefetch {
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 	pthread_t thread[THREADS];
@@ -37,7 +37,7 @@ static void fill_batch(struct ty_mem_stream *s, struct ty_mem_queue *q, struct t
 /* Under the lock: the queue's other batch is to be filled. */
 static void submit(struct ty_mem_stream *s, struct ty_mem_queue *q)
 {
-	struct ty_mem_ahead *a = s->ahead;
+	struct ty_mem_prefetch *a = s->ahead;
 
 	q->fill = TY_MEM_FILL_WAITS;
 	if (q->listed || !a->threads)
@@ -50,7 +50,7 @@ static void submit(struct ty_mem_stream *s, struct ty_mem_queue *q)
 static void *worker(void *ctx)
 {
 	struct ty_mem_stream *s = ctx;
-	struct ty_mem_ahead *a = s->ahead;
+	struct ty_mem_prefetch *a = s->ahead;
 
 	pthread_mutex_lock(&a->lock);
 	while (!a->end) {
@@ -80,7 +80,7 @@ static void *worker(void *ctx)
 /* The other batch is full, and becomes the one that is looked at. */
 static void turn(struct ty_mem_stream *s, struct ty_mem_queue *q)
 {
-	struct ty_mem_ahead *a = s->ahead;
+	struct ty_mem_prefetch *a = s->ahead;
 
 	pthread_mutex_lock(&a->lock);
 	if (q->fill == TY_MEM_FILL_WAITS) {
@@ -99,7 +99,7 @@ static void turn(struct ty_mem_stream *s, struct ty_mem_queue *q)
 	pthread_mutex_unlock(&a->lock);
 }
 
-int ty_mem_ahead_turn(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err)
+int ty_mem_prefetch_turn(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err)
 {
 	const struct ty_mem_batch *b = &q->batch[q->current];
 
@@ -116,14 +116,14 @@ int ty_mem_ahead_turn(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty
 	return b->more;
 }
 
-int ty_mem_ahead_start(struct ty_mem_stream *s, unsigned threads)
+int ty_mem_prefetch_start(struct ty_mem_stream *s, unsigned threads)
 {
 	uint32_t n = (uint32_t)s->queues.n, items = n ? ITEMS_ALL / 2 / n : 0;
-	struct ty_mem_ahead *a = calloc(1, sizeof(*a));
+	struct ty_mem_prefetch *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return -TY_ENOMEM;
-	ty_mem_ahead_stop(s);
+	ty_mem_prefetch_stop(s);
 	s->ahead = a;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->work, NULL);
@@ -153,9 +153,9 @@ int ty_mem_ahead_start(struct ty_mem_stream *s, unsigned threads)
 	return 0;
 }
 
-void ty_mem_ahead_stop(struct ty_mem_stream *s)
+void ty_mem_prefetch_stop(struct ty_mem_stream *s)
 {
-	struct ty_mem_ahead *a = s->ahead;
+	struct ty_mem_prefetch *a = s->ahead;
 
 	if (!a)
 		return;

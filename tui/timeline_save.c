@@ -7,7 +7,7 @@
  *   mark AT FROM TO KIND ID NAME     times in ns of the trace, a row's kind and id (tracks.h)
  *   search TEXT                      filter TEXT          in the order in which they were asked
  *
- * It is read again by timeline_kept.c.
+ * It is read again by timeline_load.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See clock_time.h. */
-#include "clock_time.h"
+/* See time_format.h. */
+#include "time_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See time_text.h. */
-#include "time_text.h"
+/* See model_time.h. */
+#include "model_time.h"
 
 #include <string.h>
 

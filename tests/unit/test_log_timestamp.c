@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "log_time.h"
+#include "log_timestamp.h"
 
 #define S_NS UINT64_C(1000000000)
 #define T0   (1715000000 * S_NS) /* 2024-05-06T12:53:20Z */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Start (files, memory, threads) and end of the recording path. */
-#include "reader_priv.h"
+#include "ring_reader_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
  * kallsyms ends the list. They get copies with well-formed lines only; the address of a removed
  * line is shown as a number.
  */
-#ifndef TY_LIST_CHECK_H
-#define TY_LIST_CHECK_H
+#ifndef TY_PRINTK_KALLSYMS_CHECK_H
+#define TY_PRINTK_KALLSYMS_CHECK_H
 
 #include "buf.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See batch_ahead.h. One mutex guards all state; it is held for a few instructions per chunk. A
+ * See batch_prefetch.h. One mutex guards all state; it is held for a few instructions per chunk. A
  * stream's queue holds its batches in chunk order, in progress or ready. The next chunk to prepare
  * is the one that begins first: its time is in the file's directory, or estimated from the previous
  * one.
  */
-#include "batch_ahead.h"
+#include "batch_prefetch.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ struct queue {
 	uint64_t begin_ns, len_ns; /* estimated begin of that chunk, length of the last one known */
 };
 
-struct ty_batch_ahead {
+struct ty_batch_prefetch {
 	struct ty_batch_source src;
 	struct queue *queue;
 	uint32_t n;
@@ -36,9 +36,9 @@ struct ty_batch_ahead {
 	bool going, quit;
 };
 
-struct ty_batch_ahead *ty_batch_ahead_new(const struct ty_batch_source *source)
+struct ty_batch_prefetch *ty_batch_prefetch_new(const struct ty_batch_source *source)
 {
-	struct ty_batch_ahead *a = calloc(1, sizeof(*a));
+	struct ty_batch_prefetch *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return NULL;
@@ -58,11 +58,11 @@ struct ty_batch_ahead *ty_batch_ahead_new(const struct ty_batch_source *source)
 	return a;
 }
 
-void ty_batch_ahead_free(struct ty_batch_ahead *a)
+void ty_batch_prefetch_free(struct ty_batch_prefetch *a)
 {
 	if (!a)
 		return;
-	ty_batch_ahead_rest(a);
+	ty_batch_prefetch_rest(a);
 	pthread_cond_destroy(&a->ready);
 	pthread_cond_destroy(&a->work);
 	pthread_mutex_destroy(&a->lock);
@@ -71,7 +71,7 @@ void ty_batch_ahead_free(struct ty_batch_ahead *a)
 	free(a);
 }
 
-void ty_batch_ahead_workers(struct ty_batch_ahead *a, unsigned workers, uint64_t memory_bytes)
+void ty_batch_prefetch_workers(struct ty_batch_prefetch *a, unsigned workers, uint64_t memory_bytes)
 {
 	a->want = workers < WORKERS_MAX ? workers : WORKERS_MAX;
 	a->limit_bytes = memory_bytes;
@@ -79,7 +79,7 @@ void ty_batch_ahead_workers(struct ty_batch_ahead *a, unsigned workers, uint64_t
 
 /* making (with the lock held, but for make) ---------------------------------------------------- */
 
-static struct ty_batch *spare_or_new(struct ty_batch_ahead *a)
+static struct ty_batch *spare_or_new(struct ty_batch_prefetch *a)
 {
 	struct ty_batch *b = a->spare;
 
@@ -89,7 +89,7 @@ static struct ty_batch *spare_or_new(struct ty_batch_ahead *a)
 	return b;
 }
 
-static uint64_t begin_of(const struct ty_batch_ahead *a, uint32_t stream)
+static uint64_t begin_of(const struct ty_batch_prefetch *a, uint32_t stream)
 {
 	const struct queue *q = &a->queue[stream];
 	uint64_t t = ty_trace_chunk(a->src.trace, stream, q->claim).first_ns;
@@ -98,13 +98,13 @@ static uint64_t begin_of(const struct ty_batch_ahead *a, uint32_t stream)
 }
 
 /* What a chunk's batch holds, roughly: bytes and as many in items. */
-static uint64_t cost(const struct ty_batch_ahead *a, uint32_t stream, uint32_t chunk)
+static uint64_t cost(const struct ty_batch_prefetch *a, uint32_t stream, uint32_t chunk)
 {
 	return 2ull * ty_trace_chunk(a->src.trace, stream, chunk).raw_bytes;
 }
 
 /* Put the stream's next chunk into its queue, to be made by the caller. NULL: out of memory. */
-static struct ty_batch *claim(struct ty_batch_ahead *a, uint32_t stream)
+static struct ty_batch *claim(struct ty_batch_prefetch *a, uint32_t stream)
 {
 	struct ty_batch *b = spare_or_new(a);
 	struct queue *q = &a->queue[stream];
@@ -127,7 +127,7 @@ static struct ty_batch *claim(struct ty_batch_ahead *a, uint32_t stream)
 }
 
 /* The chunk that is worth making next; NULL: none within the limits. */
-static struct ty_batch *claim_ahead(struct ty_batch_ahead *a)
+static struct ty_batch *claim_ahead(struct ty_batch_prefetch *a)
 {
 	uint64_t first = UINT64_MAX;
 	uint32_t stream = UINT32_MAX;
@@ -152,14 +152,14 @@ static struct ty_batch *claim_ahead(struct ty_batch_ahead *a)
 }
 
 /* Without the lock. */
-static void make(struct ty_batch_ahead *a, struct ty_batch *b, struct ty_chunk_scratch *scratch)
+static void make(struct ty_batch_prefetch *a, struct ty_batch *b, struct ty_chunk_scratch *scratch)
 {
 	ty_batch_read(b, &a->src, b->stream, b->chunk, scratch);
 	if (b->loaded)
 		ty_batch_more(b, &a->src);
 }
 
-static void made(struct ty_batch_ahead *a, struct ty_batch *b)
+static void made(struct ty_batch_prefetch *a, struct ty_batch *b)
 {
 	struct queue *q = &a->queue[b->stream];
 	uint64_t first = 0, last = 0;
@@ -177,7 +177,7 @@ static void made(struct ty_batch_ahead *a, struct ty_batch *b)
 
 static void *worker(void *arg)
 {
-	struct ty_batch_ahead *a = arg;
+	struct ty_batch_prefetch *a = arg;
 	struct ty_chunk_scratch scratch;
 
 	ty_chunk_scratch_init(&scratch);
@@ -203,7 +203,7 @@ static void *worker(void *arg)
 }
 
 /* As many as there can be: fewer threads are no failure. They take no signals. */
-static void start_workers(struct ty_batch_ahead *a)
+static void start_workers(struct ty_batch_prefetch *a)
 {
 	sigset_t all, was;
 
@@ -216,7 +216,7 @@ static void start_workers(struct ty_batch_ahead *a)
 
 /* the interface ------------------------------------------------------------------------------- */
 
-void ty_batch_ahead_stop(struct ty_batch_ahead *a)
+void ty_batch_prefetch_stop(struct ty_batch_prefetch *a)
 {
 	pthread_mutex_lock(&a->lock);
 	a->going = false;
@@ -240,12 +240,12 @@ void ty_batch_ahead_stop(struct ty_batch_ahead *a)
 	pthread_mutex_unlock(&a->lock);
 }
 
-void ty_batch_ahead_from(struct ty_batch_ahead *a, uint32_t stream, uint32_t chunk)
+void ty_batch_prefetch_from(struct ty_batch_prefetch *a, uint32_t stream, uint32_t chunk)
 {
 	a->queue[stream].claim = chunk;
 }
 
-void ty_batch_ahead_go(struct ty_batch_ahead *a)
+void ty_batch_prefetch_go(struct ty_batch_prefetch *a)
 {
 	pthread_mutex_lock(&a->lock);
 	a->going = a->want > 0;
@@ -255,7 +255,7 @@ void ty_batch_ahead_go(struct ty_batch_ahead *a)
 	pthread_mutex_unlock(&a->lock);
 }
 
-struct ty_batch *ty_batch_ahead_take(struct ty_batch_ahead *a, uint32_t stream)
+struct ty_batch *ty_batch_prefetch_take(struct ty_batch_prefetch *a, uint32_t stream)
 {
 	struct queue *q = &a->queue[stream];
 	struct ty_batch *b;
@@ -295,7 +295,7 @@ out:
 	return b;
 }
 
-void ty_batch_ahead_give(struct ty_batch_ahead *a, struct ty_batch *b)
+void ty_batch_prefetch_give(struct ty_batch_prefetch *a, struct ty_batch *b)
 {
 	if (!b)
 		return;
@@ -305,9 +305,9 @@ void ty_batch_ahead_give(struct ty_batch_ahead *a, struct ty_batch *b)
 	pthread_mutex_unlock(&a->lock);
 }
 
-void ty_batch_ahead_rest(struct ty_batch_ahead *a)
+void ty_batch_prefetch_rest(struct ty_batch_prefetch *a)
 {
-	ty_batch_ahead_stop(a);
+	ty_batch_prefetch_stop(a);
 	pthread_mutex_lock(&a->lock);
 	a->quit = true;
 	pthread_cond_broadcast(&a->work);

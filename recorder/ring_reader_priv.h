@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the parts of the recording path: reader.c (ring to slot), reader_pack.c (slot to packet
- * to file), readers.c (start and end). The design is described in reader.c.
+ * Shared by the parts of the recording path: ring_reader.c (ring to slot), ring_reader_compress.c
+ * (slot to packet to file), ring_reader_start.c (start and end). The design is described in
+ * ring_reader.c.
  */
-#ifndef TY_READER_PRIV_H
-#define TY_READER_PRIV_H
+#ifndef TY_RING_READER_PRIV_H
+#define TY_RING_READER_PRIV_H
 
 #include <linux/futex.h>
 #include <poll.h>
@@ -13,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "reader.h"
+#include "ring_reader.h"
 
 enum {
 	SLOT_BYTES = 256 << 10,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Times as users type them, and the clocks in which times are shown (--clock). */
-#ifndef TY_CLOCK_TIME_H
-#define TY_CLOCK_TIME_H
+#ifndef TY_TIME_FORMAT_H
+#define TY_TIME_FORMAT_H
 
 #include <stdint.h>
 

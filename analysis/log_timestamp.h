@@ -16,8 +16,8 @@
  *                         bracket
  * A time of day without a zone is taken as local time.
  */
-#ifndef TY_LOG_TIME_H
-#define TY_LOG_TIME_H
+#ifndef TY_LOG_TIMESTAMP_H
+#define TY_LOG_TIMESTAMP_H
 
 #include <stdbool.h>
 #include <stddef.h>

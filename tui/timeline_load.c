@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was kept of a recording (timeline_keep.c): read again, and its page. Nothing of it is
+ * What was kept of a recording (timeline_save.c): read again, and its page. Nothing of it is
  * trusted: a line that says something else than this recording can hold is left.
  */
 #include <inttypes.h>

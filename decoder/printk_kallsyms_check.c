@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See list_check.h. */
-#include "list_check.h"
+/* See printk_kallsyms_check.h. */
+#include "printk_kallsyms_check.h"
 
 #include <stdbool.h>
 #include <string.h>

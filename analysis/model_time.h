@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Formats a time of a recording in the requested clock. All displayed times come from here. */
-#ifndef TY_TIME_TEXT_H
-#define TY_TIME_TEXT_H
+#ifndef TY_MODEL_TIME_H
+#define TY_MODEL_TIME_H
 
-#include "clock_time.h"
+#include "time_format.h"
 #include "model.h"
 
 /*

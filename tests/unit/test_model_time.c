@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "fixture_model.h"
-#include "time_text.h"
+#include "model_time.h"
 
 #define S_NS UINT64_C(1000000000)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "view_keep.h"
+#include "view_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static bool path_of(const struct ty_model *m, bool make, char out[PATH_MAX])
 	return n > 0 && n < PATH_MAX;
 }
 
-void ty_view_keep_load(const struct ty_model *m, struct ty_buf *out)
+void ty_view_state_load(const struct ty_model *m, struct ty_buf *out)
 {
 	char path[PATH_MAX], part[4096];
 	struct stat st;
@@ -39,7 +39,7 @@ void ty_view_keep_load(const struct ty_model *m, struct ty_buf *out)
 	if (fd < 0)
 		return;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ty_file_owner_is_ours(st.st_uid) &&
-	    st.st_size <= TY_VIEW_KEEP_MAX)
+	    st.st_size <= TY_VIEW_STATE_MAX)
 		while ((n = read(fd, part, sizeof(part))) > 0)
 			ty_buf_add(out, part, (size_t)n);
 	close(fd);
@@ -65,7 +65,7 @@ static int write_file(const char *path, const char *text, size_t n)
 	return -1;
 }
 
-int ty_view_keep_save(const struct ty_model *m, const char *text, size_t n, struct ty_err *err)
+int ty_view_state_save(const struct ty_model *m, const char *text, size_t n, struct ty_err *err)
 {
 	char path[PATH_MAX];
 
@@ -77,7 +77,7 @@ int ty_view_keep_save(const struct ty_model *m, const char *text, size_t n, stru
 	return 0;
 }
 
-bool ty_view_keep_first(void)
+bool ty_view_state_first(void)
 {
 	char dir[PATH_MAX], path[PATH_MAX];
 	int fd;
