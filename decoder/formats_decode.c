@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "formats_priv.h"
+#include "unaligned.h"
 
 static inline uint64_t num(const struct ty_formats *f, const struct ty_fmt_slot *s,
 			   const uint8_t *data)
@@ -404,14 +405,6 @@ static void to_item(const struct ty_formats *f, const uint8_t *data, uint32_t si
 		item->kind = TY_EV_OTHER;
 }
 
-static inline uint64_t word(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, 8);
-	return v;
-}
-
 /* The usual record of `size` bytes, all of its item but the time; false: to_item it. */
 static inline bool to_item_quick(const struct ty_formats *f, const struct ty_fmt_hot *hots,
 				 const uint8_t *data, uint32_t size, uint32_t at,
@@ -425,20 +418,21 @@ static inline bool to_item_quick(const struct ty_formats *f, const struct ty_fmt
 	hot = &hots[f->index[data[0] | data[1] << 8]];
 	if (size < hot->need)
 		return false;
-	head = word(data);
+	head = ty_u64_at(data);
 	item->at = at;
 	item->tid = (int32_t)(head >> 32);
 	item->id = (uint16_t)head;
 	item->kind = hot->kind;
 	item->flags = (uint8_t)(head >> 16);
 	if (hot->how == TY_FMT_CALL) {
-		nr = word(data + hot->nr_off);
+		nr = ty_u64_at(data + hot->nr_off);
 		item->nr = (int32_t)nr;
 		a = data + hot->val_off;
 		item->val = hot->kind == TY_EV_SYS_EXIT
-				    ? word(a)
-				    : ty_args_hash(word(a), word(a + 8), word(a + 16), word(a + 24),
-						   word(a + 32), word(a + 40));
+				    ? ty_u64_at(a)
+				    : ty_args_hash(ty_u64_at(a), ty_u64_at(a + 8),
+						   ty_u64_at(a + 16), ty_u64_at(a + 24),
+						   ty_u64_at(a + 32), ty_u64_at(a + 40));
 		return (int64_t)nr == (int32_t)nr;
 	}
 	item->nr = 0;

@@ -8,6 +8,7 @@
 #include "err.h"
 #include "format_text.h"
 #include "checked_read.h"
+#include "unaligned.h"
 
 enum { TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
 
@@ -75,9 +76,8 @@ int ty_ring_page_init(struct ty_ring_page *it, const struct ty_ring_layout *l, c
 
 static inline uint32_t load32(const uint8_t *p, bool big_endian)
 {
-	uint32_t v;
+	const uint32_t v = ty_u32_at(p);
 
-	memcpy(&v, p, 4);
 	return big_endian ? __builtin_bswap32(v) : v;
 }
 

@@ -30,6 +30,7 @@
 #include "perf_write.h"
 #include "proc_maps.h"
 #include "section.h"
+#include "unaligned.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -563,29 +564,13 @@ void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n)
 /* records -----------------------------------------------------------------------------------------
  */
 
-static uint32_t u32_at(const char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint64_t u64_at(const char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 enum { SAMPLE_TIME = 24 };
 
 /* Of the call chain: addresses of the kernel, which are to be named. */
 static void note_kernel(struct ty_sampler *s, const char *ips, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
-		const uint64_t ip = u64_at(ips + 8 * i);
+		const uint64_t ip = ty_u64_at(ips + 8 * i);
 		uint32_t *v;
 
 		/* From -4095 on they are marks, not addresses. */
@@ -604,7 +589,7 @@ static void scrub(char *p, size_t n, const ranges *code, uint64_t sp)
 	const uint64_t removed = TY_STK_REMOVED;
 
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t v = u64_at(p + 8 * i);
+		const uint64_t v = ty_u64_at(p + 8 * i);
 
 		if (v && v - sp >= STACK && !(code && is_code(code, v & CODE_BITS)))
 			memcpy(p + 8 * i, &removed, 8);
@@ -630,24 +615,24 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 
 	if (n < at)
 		return;
-	pid = u32_at(p + PID);
-	ips = u64_at(p + CHAIN);
+	pid = ty_u32_at(p + PID);
+	ips = ty_u64_at(p + CHAIN);
 	if ((s->everybody && pid == (uint32_t)s->own) || ips > (n - at) / 8)
 		return;
-	know(s, pid, u64_at(p + SAMPLE_TIME));
+	know(s, pid, ty_u64_at(p + SAMPLE_TIME));
 	note_kernel(s, p + at, ips);
 	at += 8 * ips;
 	if (s->attr.sample_type & PERF_SAMPLE_REGS_USER) {
 		if (n - at < 8)
 			return;
-		if (u64_at(p + at)) {
+		if (ty_u64_at(p + at)) {
 			const size_t regs = (size_t)__builtin_popcountll(REGS);
 
 			if (n - at < 8 + 8 * regs)
 				return;
 			at += 8;
-			sp = u64_at(p + at +
-				    8 * __builtin_popcountll(REGS & ((1ull << REG_SP) - 1)));
+			sp = ty_u64_at(p + at +
+				       8 * __builtin_popcountll(REGS & ((1ull << REG_SP) - 1)));
 			scrub(p + at, regs, code_of(s, pid), sp);
 			at += 8 * regs;
 		} else {
@@ -655,10 +640,10 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 		}
 		if (n - at < 8)
 			return;
-		size = u64_at(p + at);
+		size = ty_u64_at(p + at);
 		if (size > n - at - 8 || (size && n - at - 8 - size < 8))
 			return;
-		used = size ? u64_at(p + at + 8 + size) : 0;
+		used = size ? ty_u64_at(p + at + 8 + size) : 0;
 		used = used < size ? used : size;
 		s->res.shortened += used > most;
 		used = used < most ? used : most;
@@ -744,38 +729,38 @@ enum { TAIL = 32, TAIL_TIME = 24 };
 static void on_side(struct ty_sampler *s, const struct perf_event_header *h, const char *p,
 		    size_t n, uint64_t since_ns)
 {
-	const uint32_t pid = n >= 8 + TAIL ? u32_at(p) : 0;
+	const uint32_t pid = n >= 8 + TAIL ? ty_u32_at(p) : 0;
 	struct proc *of = find(s, pid);
 
 	s->res.throttled += h->type == PERF_RECORD_THROTTLE;
 	if (h->type == PERF_RECORD_LOST)
-		on_lost(s, since_ns, u64_at(p + n - TAIL_TIME));
+		on_lost(s, since_ns, ty_u64_at(p + n - TAIL_TIME));
 	if (!pid)
 		return;
 	switch (h->type) {
 	case PERF_RECORD_MMAP2: /* u32 pid, tid, u64 addr, bytes */
 		if ((!of || of->state == UNKNOWN) && s->everybody) {
-			know(s, pid, u64_at(p + n - TAIL_TIME)); /* with this one */
+			know(s, pid, ty_u64_at(p + n - TAIL_TIME)); /* with this one */
 		} else if (of && of->state != UNKNOWN && n >= 24 + TAIL) {
 			if (of->state == TRIED) /* a first one */
 				of->state = KNOWN;
 			if (of->state == KNOWN)
-				add_code(&of->code, u64_at(p + 8), u64_at(p + 16));
+				add_code(&of->code, ty_u64_at(p + 8), ty_u64_at(p + 16));
 			put_side(s, h, p, n);
 		}
 		break;
 	case PERF_RECORD_FORK: /* u32 pid, ppid, tid, ptid, u64 time */
-		if (pid == u32_at(p + 4))
+		if (pid == ty_u32_at(p + 4))
 			break; /* a thread */
-		if (code_of(s, u32_at(p + 4))) {
-			set_known(s, pid, u32_at(p + 4));
+		if (code_of(s, ty_u32_at(p + 4))) {
+			set_known(s, pid, ty_u32_at(p + 4));
 			put_side(s, h, p, n);
 		} else if (of) {
 			forget(of); /* another one's number now */
 		}
 		break;
 	case PERF_RECORD_EXIT: /* as of a fork */
-		if (pid == u32_at(p + 8))
+		if (pid == ty_u32_at(p + 8))
 			on_task_end(s, pid, of);
 		break;
 	case PERF_RECORD_COMM:
@@ -801,8 +786,8 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 			break;
 		w.n = h.size;
 		w.since_ns = s->ring_ns[r - s->rings];
-		w.ns = u64_at(h.type == PERF_RECORD_SAMPLE ? p + sizeof(h) + SAMPLE_TIME
-							   : p + h.size - TAIL_TIME);
+		w.ns = ty_u64_at(h.type == PERF_RECORD_SAMPLE ? p + sizeof(h) + SAMPLE_TIME
+							      : p + h.size - TAIL_TIME);
 		s->ring_ns[r - s->rings] = w.ns;
 		if (ty_buf_add(&s->batch, p, h.size) || vec_push(&s->waiting, w)) {
 			s->batch.failed = false;

@@ -8,6 +8,7 @@
 
 #include "aux_ring.h"
 #include "compare.h"
+#include "unaligned.h"
 #include "vec.h"
 
 enum { RING = 256 << 10 };
@@ -27,22 +28,6 @@ struct ty_stack_events {
 	VEC(char) bytes;     /* their records */
 };
 
-static uint32_t u32_at(const char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint64_t u64_at(const char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 /* What trails a record that is no sample: u32 pid, tid, u64 time. */
 enum { ID_BYTES = 16 };
 
@@ -55,15 +40,15 @@ static void on_mmap(struct ty_stack_events *e, uint64_t ns, uint16_t misc, const
 
 	if (n < PATH + ID_BYTES)
 		return;
-	m.start = u64_at(p + 8);
-	m.bytes = u64_at(p + 16);
-	m.off = u64_at(p + 24);
+	m.start = ty_u64_at(p + 8);
+	m.bytes = ty_u64_at(p + 16);
+	m.off = ty_u64_at(p + 24);
 	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID && (uint8_t)p[BUILD_ID] <= sizeof(m.build_id)) {
 		m.build_id_n = (uint8_t)p[BUILD_ID];
 		memcpy(m.build_id, p + BUILD_ID + 4, m.build_id_n);
 	}
 	path_n = strnlen(p + PATH, n - PATH - ID_BYTES);
-	ty_stack_maps_mmap(e->maps, u32_at(p), ns, &m, p + PATH,
+	ty_stack_maps_mmap(e->maps, ty_u32_at(p), ns, &m, p + PATH,
 			   path_n < PATH_MAX ? path_n : PATH_MAX - 1);
 }
 
@@ -81,12 +66,12 @@ static void give(struct ty_stack_events *e, uint64_t ns, uint64_t since_ns, cons
 	else if (h.type == PERF_RECORD_MMAP2)
 		on_mmap(e, ns, h.misc, body, n);
 	else if (h.type == PERF_RECORD_COMM && h.misc & PERF_RECORD_MISC_COMM_EXEC && n >= 8)
-		ty_stack_maps_exec(e->maps, u32_at(body), ns);
+		ty_stack_maps_exec(e->maps, ty_u32_at(body), ns);
 	/* u32 pid, ppid, tid, ptid, u64 time: of threads, too */
-	else if (h.type == PERF_RECORD_FORK && n >= 24 && u32_at(body) != u32_at(body + 4))
-		ty_stack_maps_fork(e->maps, u32_at(body + 4), u32_at(body), ns);
-	else if (h.type == PERF_RECORD_EXIT && n >= 24 && u32_at(body) == u32_at(body + 8))
-		ty_stack_maps_exit(e->maps, u32_at(body), ns);
+	else if (h.type == PERF_RECORD_FORK && n >= 24 && ty_u32_at(body) != ty_u32_at(body + 4))
+		ty_stack_maps_fork(e->maps, ty_u32_at(body + 4), ty_u32_at(body), ns);
+	else if (h.type == PERF_RECORD_EXIT && n >= 24 && ty_u32_at(body) == ty_u32_at(body + 8))
+		ty_stack_maps_exit(e->maps, ty_u32_at(body), ns);
 }
 
 static int by_ns(const void *pa, const void *pb)
@@ -141,7 +126,7 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 		if (h.size < sizeof(h) || h.size > n)
 			break;
 		if (h.size >= sizeof(h) + ID_BYTES) {
-			*last_ns = x.ns = u64_at(p + h.size - 8);
+			*last_ns = x.ns = ty_u64_at(p + h.size - 8);
 			e->newest_ns = x.ns > e->newest_ns ? x.ns : e->newest_ns;
 			if (vec_reserve(&e->bytes, e->bytes.n + h.size) || vec_push(&e->v, x)) {
 				ty_stack_maps_lost(e->maps, x.ns, x.ns);

@@ -80,6 +80,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include "stack_events.h"
 #include "stack_maps.h"
 #include "stacks_bpf.h"
+#include "unaligned.h"
 
 enum { PIECE = 1 << 20, RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, TICK_MS = 100 };
 /* Stacks a second, and how many of them may come at once; of a CPU, the part for looking. */
@@ -333,22 +334,6 @@ void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n)
 /* records of the rings ----------------------------------------------------------------------------
  */
 
-static uint32_t u32_at(const char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint64_t u64_at(const char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 /* The file needs the process' mappings, unless the recording is over. */
 static void need_maps(struct ty_stacks *s, uint32_t pid, uint64_t ns)
 {
@@ -396,28 +381,28 @@ static void on_sample(struct ty_stacks *s, const char *p, size_t n)
 	const char *stack = NULL, *end = p + n;
 
 	/* u32 pid, tid; u64 time; u32 bytes of raw, and these */
-	if (n < 24 || u32_at(p + 16) < 4 || n - 20 < u32_at(p + 16))
+	if (n < 24 || ty_u32_at(p + 16) < 4 || n - 20 < ty_u32_at(p + 16))
 		return;
-	h.pid = u32_at(p);
-	h.tid = u32_at(p + 4);
-	h.ns = u64_at(p + 8);
-	h.target = u32_at(p + 20);
-	p += 20 + u32_at(p + 16);
+	h.pid = ty_u32_at(p);
+	h.tid = ty_u32_at(p + 4);
+	h.ns = ty_u64_at(p + 8);
+	h.target = ty_u32_at(p + 20);
+	p += 20 + ty_u32_at(p + 16);
 	/* u64 abi, a u64 per register unless abi is 0, in the order of perf's numbers */
-	if (end - p < 8 + 8 * REGS || u64_at(p) != PERF_SAMPLE_REGS_ABI_64)
+	if (end - p < 8 + 8 * REGS || ty_u64_at(p) != PERF_SAMPLE_REGS_ABI_64)
 		return;
 	p += 8;
 	for (; left; left &= left - 1, p += 8)
-		by_number[__builtin_ctzll(left)] = u64_at(p);
+		by_number[__builtin_ctzll(left)] = ty_u64_at(p);
 	for (unsigned i = 0; i < REGS; i++)
 		values[i] = by_number[regs[i]];
 	h.regs_n = REGS;
 	/* u64 size, so many bytes of the stack, u64 how many count */
 	if (end - p >= 16) {
-		size = u64_at(p);
+		size = ty_u64_at(p);
 		if (size <= (size_t)(end - p) - 16) {
 			stack = p + 8;
-			stack_n = size ? u64_at(stack + size) : 0;
+			stack_n = size ? ty_u64_at(stack + size) : 0;
 			stack_n = stack_n < size ? stack_n : size;
 			h.flags = stack_n == size ? TY_STK_CUT : 0;
 		}

@@ -80,6 +80,10 @@ void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out
 const char *ty_report_context(uint8_t context);
 
 /* report_correlate.c */
+/* A slow call or region beside a median one: its first n rows as lines; members of a JSON object
+ * that is open. */
+void ty_outlier_rows(const struct ty_outlier *o, uint32_t n, FILE *f);
+void ty_outlier_json(const struct ty_outlier *o, struct ty_json *j);
 void ty_outliers_text(const struct ty_report *r, FILE *f);
 void ty_outliers_json(const struct ty_report *r, struct ty_json *j);
 void ty_diff_text(const struct ty_report *r, FILE *f);

@@ -22,17 +22,48 @@ static void when(const struct ty_report *r, uint64_t t, FILE *f)
 
 /* outliers ---------------------------------------------------------------------------------- */
 
+void ty_outlier_rows(const struct ty_outlier *o, uint32_t n, FILE *f)
+{
+	char slow[TY_DURATION_MAX], median[TY_DURATION_MAX];
+
+	for (uint32_t k = 0; k < o->n && k < n; k++) {
+		const struct ty_outlier_row *q = &o->rows[k];
+
+		fprintf(f, "  %9s %9s  ", q->slow_ns ? ty_fmt_duration(q->slow_ns, slow) : "-",
+			q->median_ns ? ty_fmt_duration(q->median_ns, median) : "-");
+		ty_put_plain(f, q->row);
+		putc('\n', f);
+	}
+}
+
+void ty_outlier_json(const struct ty_outlier *o, struct ty_json *j)
+{
+	ty_json_u64(j, "slow_start_ns", o->slow_start_ns);
+	ty_json_u64(j, "slow_ns", o->slow_ns);
+	ty_json_u64(j, "median_start_ns", o->median_start_ns);
+	ty_json_u64(j, "median_ns", o->median_ns);
+	ty_json_array(j, "rows");
+	for (uint32_t k = 0; k < o->n; k++) {
+		ty_json_object(j, NULL);
+		ty_json_str(j, "row", o->rows[k].row);
+		ty_json_u64(j, "slow_ns", o->rows[k].slow_ns);
+		ty_json_u64(j, "median_ns", o->rows[k].median_ns);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
+
 void ty_outliers_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_model *m = r->s->model;
-	char buf[32], d[TY_DURATION_MAX], d2[TY_DURATION_MAX];
+	char buf[32], d[TY_DURATION_MAX];
 
 	putc('\n', f);
 	ty_put_heading(f, "outliers",
 		       "the slowest call compared with a median one of the same thread");
 	for (uint32_t i = 0; i < r->outliers.n && i < OUTLIERS_SHOWN; i++) {
 		const struct ty_outlier *o = &r->outliers.v[i];
-		uint32_t shown = 0;
+		uint32_t shown = o->n > 0;
 
 		ty_put_plain(f, ty_model_comm(m, o->thread, o->slow_start_ns));
 		fprintf(f, "/%d ", ty_model_thread(m, o->thread)->tid);
@@ -43,17 +74,10 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 			ty_fmt_duration(o->median_ns, d));
 		when(r, o->median_start_ns, f);
 		putc('\n', f);
-		for (uint32_t k = 0; k < o->n && shown < OUTLIER_ROWS_SHOWN; k++) {
-			const struct ty_outlier_row *q = &o->rows[k];
-
-			if (k && q->slow_ns == q->median_ns)
-				break;
-			fprintf(f, "  %9s %9s  ", q->slow_ns ? ty_fmt_duration(q->slow_ns, d) : "-",
-				q->median_ns ? ty_fmt_duration(q->median_ns, d2) : "-");
-			ty_put_plain(f, q->row);
-			putc('\n', f);
+		while (shown < o->n && shown < OUTLIER_ROWS_SHOWN &&
+		       o->rows[shown].slow_ns != o->rows[shown].median_ns)
 			shown++;
-		}
+		ty_outlier_rows(o, shown, f);
 		if (o->n > shown)
 			fprintf(f, "  and %u rows that differ less\n", o->n - shown);
 	}
@@ -87,19 +111,7 @@ void ty_outliers_json(const struct ty_report *r, struct ty_json *j)
 		ty_json_str(j, "comm", ty_model_comm(m, o->thread, o->slow_start_ns));
 		ty_json_str(j, "syscall", ty_syscall_name(r->s->arch, o->abi, o->nr, buf));
 		ty_json_u64(j, "count", o->count);
-		ty_json_u64(j, "slow_start_ns", o->slow_start_ns);
-		ty_json_u64(j, "slow_ns", o->slow_ns);
-		ty_json_u64(j, "median_start_ns", o->median_start_ns);
-		ty_json_u64(j, "median_ns", o->median_ns);
-		ty_json_array(j, "rows");
-		for (uint32_t k = 0; k < o->n; k++) {
-			ty_json_object(j, NULL);
-			ty_json_str(j, "row", o->rows[k].row);
-			ty_json_u64(j, "slow_ns", o->rows[k].slow_ns);
-			ty_json_u64(j, "median_ns", o->rows[k].median_ns);
-			ty_json_end_object(j);
-		}
-		ty_json_end_array(j);
+		ty_outlier_json(o, j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);

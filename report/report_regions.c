@@ -108,21 +108,13 @@ static const struct ty_field thread_fields[] = {
 static void beside(const struct ty_report *r, FILE *f)
 {
 	const struct ty_outlier *o = &r->regions.beside;
-	char d[TY_DURATION_MAX], d2[TY_DURATION_MAX], at[TY_TIME_MAX];
-	char text[sizeof(o->rows->row)];
+	char d[TY_DURATION_MAX], at[TY_TIME_MAX];
 
 	fprintf(f, "\nthe slowest: %s at %s, ", ty_fmt_duration(o->slow_ns, d),
 		instant(r, o->slow_start_ns, at, sizeof(at)));
 	fprintf(f, "compared with a median one: %s at %s\n", ty_fmt_duration(o->median_ns, d),
 		instant(r, o->median_start_ns, at, sizeof(at)));
-	for (uint32_t k = 0; k < o->n && k < ROWS_SHOWN; k++) {
-		const struct ty_outlier_row *q = &o->rows[k];
-
-		memcpy(text, q->row, sizeof(text));
-		ty_plain(text, strlen(text));
-		fprintf(f, "  %9s %9s  %s\n", q->slow_ns ? ty_fmt_duration(q->slow_ns, d) : "-",
-			q->median_ns ? ty_fmt_duration(q->median_ns, d2) : "-", text);
-	}
+	ty_outlier_rows(o, ROWS_SHOWN, f);
 	if (o->n > ROWS_SHOWN)
 		fprintf(f, "  and %u rows that differ less\n", o->n - ROWS_SHOWN);
 }
@@ -194,19 +186,7 @@ void ty_regions_json(const struct ty_report *r, struct ty_json *j)
 	}
 	if (o->n) {
 		ty_json_object(j, "slowest");
-		ty_json_u64(j, "slow_start_ns", o->slow_start_ns);
-		ty_json_u64(j, "slow_ns", o->slow_ns);
-		ty_json_u64(j, "median_start_ns", o->median_start_ns);
-		ty_json_u64(j, "median_ns", o->median_ns);
-		ty_json_array(j, "rows");
-		for (uint32_t k = 0; k < o->n; k++) {
-			ty_json_object(j, NULL);
-			ty_json_str(j, "row", o->rows[k].row);
-			ty_json_u64(j, "slow_ns", o->rows[k].slow_ns);
-			ty_json_u64(j, "median_ns", o->rows[k].median_ns);
-			ty_json_end_object(j);
-		}
-		ty_json_end_array(j);
+		ty_outlier_json(o, j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_object(j);

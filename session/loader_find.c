@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "unaligned.h"
+
 enum { OBJECTS_MAX = 512, DYN_MAX = 4096, CACHE_ENTRY = 24, CACHE_HEAD = 48 };
 
 struct file {
@@ -182,14 +184,6 @@ static bool in_folders(const struct object *o, const char *dirs, const char *nam
 	return false;
 }
 
-static uint32_t word(const char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 static const char *cache_text(const struct file *f, size_t base, uint32_t off)
 {
 	const char *s = at(f, base + (uint64_t)off, 1);
@@ -211,13 +205,13 @@ static bool in_cache(const char *cache, const char *name, uint16_t machine, char
 	head = memmem(f.p, f.n, magic, sizeof(magic) - 1);
 	base = head ? (size_t)(head - f.p) : 0;
 	if (head && at(&f, base, CACHE_HEAD)) {
-		uint32_t n = word(head + 20);
+		uint32_t n = ty_u32_at(head + 20);
 
 		for (uint32_t i = 0; i < n && !found; i++) {
 			const char *e =
 				at(&f, base + CACHE_HEAD + (uint64_t)i * CACHE_ENTRY, CACHE_ENTRY);
-			const char *key = e ? cache_text(&f, base, word(e + 4)) : NULL;
-			const char *value = key ? cache_text(&f, base, word(e + 8)) : NULL;
+			const char *key = e ? cache_text(&f, base, ty_u32_at(e + 4)) : NULL;
+			const char *value = key ? cache_text(&f, base, ty_u32_at(e + 8)) : NULL;
 			uint64_t hwcap = 0;
 
 			if (!value)
