@@ -18,6 +18,7 @@ static bool is_row(const struct ty_timeline *t, unsigned kind, uint32_t id)
 
 	switch (kind) {
 	case TY_ROW_CPUS:
+	case TY_ROW_OTHERS:
 	case TY_ROW_QUIET: return !id;
 	case TY_ROW_CPU:
 	case TY_ROW_IRQS:

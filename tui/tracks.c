@@ -20,6 +20,7 @@ struct relevance {
 	uint32_t wait;		  /* place of its first finding; TY_NONE */
 	uint64_t ran_ns;
 	bool traced;
+	bool named; /* by a stall, as what it waited for */
 };
 
 static int by_relevance(const struct relevance *a, const struct relevance *b)
@@ -53,7 +54,8 @@ static int gather(struct ty_tracks *t, struct relevance *r, uint32_t n, uint32_t
 			place[p] = (uint32_t)t->processes.n;
 			if (vec_push(&t->processes, (struct ty_process){.leader = p,
 									.tgid = th->tgid,
-									.quiet = true})) {
+									.quiet = true,
+									.other = true})) {
 				free(place);
 				return -TY_ENOMEM;
 			}
@@ -62,6 +64,8 @@ static int gather(struct ty_tracks *t, struct relevance *r, uint32_t n, uint32_t
 		if (r[i].ran_ns || r[i].wait != TY_NONE || (r[i].traced && asked) ||
 		    ty_model_thread(t->m, r[i].thread)->syscalls_n)
 			t->processes.v[place[p]].quiet = false;
+		if (r[i].traced || r[i].named || !r[0].traced)
+			t->processes.v[place[p]].other = false;
 	}
 	fill = malloc((t->processes.n + 1) * sizeof(*fill));
 	if (!fill) {
@@ -84,15 +88,24 @@ static int order(struct ty_tracks *t, const struct ty_window *choice, const stru
 	const struct ty_summary *s = ty_model_summary(t->m);
 	struct relevance *r = calloc(s->threads + 1, sizeof(*r));
 	uint32_t *wait = malloc((s->threads + 1) * sizeof(*wait));
+	uint8_t *named = calloc(s->threads + 1, 1);
 	uint32_t n = 0;
 	int rc = -TY_ENOMEM;
 
-	if (!r || !wait)
+	if (!r || !wait || !named)
 		goto out;
 	memset(wait, 0xff, (s->threads + 1) * sizeof(*wait));
 	for (uint32_t i = f->n; i-- > 0;)
 		if (!ty_findings_still(f, &f->v[i]))
 			wait[f->v[i].thread] = i;
+	for (uint32_t i = 0; i < f->stalls.n; i++) {
+		const struct ty_stall *stall = &f->stalls.v[i];
+
+		if (stall->culprit < s->threads)
+			named[stall->culprit] = 1;
+		if (stall->links && stall->link[stall->links - 1].thread < s->threads)
+			named[stall->link[stall->links - 1].thread] = 1;
+	}
 	for (uint32_t i = 0; i < s->threads; i++) {
 		const struct ty_thread *th = ty_model_thread(t->m, i);
 		struct ty_track track = {.kind = TY_TRACK_THREAD, .id = i};
@@ -105,7 +118,8 @@ static int order(struct ty_tracks *t, const struct ty_window *choice, const stru
 					    .process = ty_process_of(t->m, i),
 					    .wait = wait[i],
 					    .ran_ns = all.ns[TY_ST_RUNNING],
-					    .traced = th->traced};
+					    .traced = th->traced,
+					    .named = named[i]};
 	}
 	t->threads = n;
 	qsort(r, n, sizeof(*r), cmp_thread);
@@ -115,6 +129,7 @@ static int order(struct ty_tracks *t, const struct ty_window *choice, const stru
 out:
 	free(r);
 	free(wait);
+	free(named);
 	return rc;
 }
 
@@ -223,28 +238,55 @@ static int add_process(struct ty_tracks *t, uint32_t i, unsigned depth)
 	return rc;
 }
 
+/* The processes of one kind, under a head of their own when it has one. */
+static int add_processes(struct ty_tracks *t, bool other, bool quiet, unsigned depth)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < t->processes.n; i++) {
+		const struct ty_process *p = &t->processes.v[i];
+
+		if (p->quiet == quiet && (quiet || p->other == other))
+			rc = add_process(t, i, depth);
+	}
+	return rc;
+}
+
+static void count_folded(struct ty_tracks *t)
+{
+	t->quiet_n = t->others_n = t->others_threads = 0;
+	for (uint32_t i = 0; i < t->processes.n; i++) {
+		const struct ty_process *p = &t->processes.v[i];
+
+		t->quiet_n += p->quiet && any_shown(t, p);
+		if (p->quiet || !p->other)
+			continue;
+		t->others_n += any_shown(t, p);
+		memcpy(t->others + t->others_threads, t->members + p->first,
+		       p->n * sizeof(*t->others));
+		t->others_threads += p->n;
+	}
+}
+
 static int rebuild(struct ty_tracks *t)
 {
 	bool head = t->cpus_n > CPUS_SHOWN;
 	int rc = 0;
 
 	t->rows.n = 0;
-	t->quiet_n = 0;
-	for (uint32_t i = 0; i < t->processes.n; i++)
-		t->quiet_n += t->processes.v[i].quiet && any_shown(t, &t->processes.v[i]);
+	count_folded(t);
 	if (head)
 		rc = add_row(t, TY_ROW_CPUS, 0, true, t->cpus_folded, 0);
 	for (uint32_t i = 0; !rc && i < t->cpus_n && !(head && t->cpus_folded); i++)
 		rc = add_cpu(t, t->cpus[i], head);
-	for (uint32_t i = 0; !rc && i < t->processes.n; i++)
-		if (!t->processes.v[i].quiet)
-			rc = add_process(t, i, 0);
+	rc = rc ? rc : add_processes(t, false, false, 0);
+	if (!rc && t->others_n)
+		rc = add_row(t, TY_ROW_OTHERS, 0, true, t->others_folded, 0);
+	if (!rc && !t->others_folded)
+		rc = add_processes(t, true, false, 1);
 	if (!rc && t->quiet_n)
 		rc = add_row(t, TY_ROW_QUIET, 0, true, t->quiet_folded, 0);
-	for (uint32_t i = 0; !rc && i < t->processes.n && !t->quiet_folded; i++)
-		if (t->processes.v[i].quiet)
-			rc = add_process(t, i, 1);
-	return rc;
+	return !rc && !t->quiet_folded ? add_processes(t, false, true, 1) : rc;
 }
 
 int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
@@ -253,16 +295,19 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 	const struct ty_summary *s = ty_model_summary(m);
 	int rc;
 
-	*t = (struct ty_tracks){.m = m, .cpus_folded = true, .quiet_folded = true};
+	*t = (struct ty_tracks){
+		.m = m, .cpus_folded = true, .quiet_folded = true, .others_folded = true};
 	for (uint32_t i = 0; i < TY_TRACKS_FLOW; i++)
 		t->flow[i].thread = TY_NONE;
 	t->members = calloc(s->threads + 1, sizeof(*t->members));
+	t->others = calloc(s->threads + 1, sizeof(*t->others));
 	t->calls_open = calloc(s->threads + 1, 1);
 	t->cpus = calloc(s->cpus + 1, sizeof(*t->cpus));
 	t->irqs_open = calloc(s->cpus + 1, 1);
 	t->hidden = calloc(s->threads + 1, 1);
 	t->next = calloc(s->threads + 1, 1);
-	rc = t->members && t->calls_open && t->cpus && t->irqs_open && t->hidden && t->next
+	rc = t->members && t->others && t->calls_open && t->cpus && t->irqs_open && t->hidden &&
+			     t->next
 		     ? 0
 		     : -TY_ENOMEM;
 	for (uint32_t c = 0; !rc && c < s->cpus; c++)
@@ -285,6 +330,7 @@ void ty_tracks_fini(struct ty_tracks *t)
 	vec_fini(&t->rows);
 	vec_fini(&t->processes);
 	free(t->members);
+	free(t->others);
 	free(t->calls_open);
 	free(t->cpus);
 	free(t->irqs_open);
@@ -305,9 +351,15 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < t->processes.n; i++)
-		now.next[t->processes.v[i].leader] = t->processes.v[i].folded;
-	for (size_t i = 0; i < now.processes.n; i++)
-		now.processes.v[i].folded = now.next[now.processes.v[i].leader];
+		now.next[t->processes.v[i].leader] =
+			(uint8_t)(t->processes.v[i].folded | t->processes.v[i].up << 1);
+	for (size_t i = 0; i < now.processes.n; i++) {
+		struct ty_process *p = &now.processes.v[i];
+
+		p->folded = now.next[p->leader] & 1;
+		p->up = now.next[p->leader] >> 1;
+		p->other &= !p->up;
+	}
 	memcpy(now.hidden, t->hidden, threads);
 	now.samples = t->samples ? calloc(is->threads + 1, 1) : NULL;
 	for (uint32_t i = 0; now.samples && i < threads; i++) {
@@ -320,6 +372,7 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 	now.hidden_n = t->hidden_n;
 	now.cpus_folded = t->cpus_folded;
 	now.quiet_folded = t->quiet_folded;
+	now.others_folded = t->others_folded;
 	rc = rebuild(&now);
 	if (rc) {
 		ty_tracks_fini(&now);
@@ -363,6 +416,7 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	switch (r.kind) {
 	case TY_ROW_CPUS: t->cpus_folded ^= true; break;
 	case TY_ROW_QUIET: t->quiet_folded ^= true; break;
+	case TY_ROW_OTHERS: t->others_folded ^= true; break;
 	case TY_ROW_PROCESS: t->processes.v[r.id].folded ^= true; break;
 	case TY_ROW_CPU_MEMORY:
 	case TY_ROW_IRQS: r.kind = TY_ROW_CPU; /* fall through */
@@ -413,6 +467,7 @@ void ty_tracks_filter_end(struct ty_tracks *t)
 	t->hidden_n = 0;
 	for (uint32_t i = 0; i < t->threads; i++)
 		t->hidden_n += t->hidden[t->members[i]];
+	t->others_folded = false; /* what was asked for is seen */
 	(void)rebuild(t);
 }
 
@@ -420,6 +475,7 @@ void ty_tracks_show_all(struct ty_tracks *t)
 {
 	memset(t->hidden, 0, ty_model_summary(t->m)->threads + 1);
 	t->hidden_n = 0;
+	t->others_folded = true;
 	(void)rebuild(t);
 }
 
@@ -455,6 +511,9 @@ uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread)
 				p->folded = false;
 				if (p->quiet)
 					t->quiet_folded = false;
+				else if (p->other && t->others_folded)
+					p->up = true;
+				p->other &= !p->up;
 				t->hidden_n -= t->hidden[thread];
 				t->hidden[thread] = 0;
 			}
@@ -522,6 +581,10 @@ bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_
 	case TY_ROW_PROCESS:
 		*ids = t->members + t->processes.v[r->id].first;
 		*n = t->processes.v[r->id].n;
+		return true;
+	case TY_ROW_OTHERS:
+		*ids = t->others;
+		*n = t->others_threads;
 		return true;
 	default: return false;
 	}

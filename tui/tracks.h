@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rows of the timeline: CPUs, then processes with their threads: first those traced with the
- * longest waits, then those that ran most; last, folded, those that did not run. Rows fold: all
- * CPUs, a CPU's interrupts and memory samples, a process, a thread's system calls. Only visible
- * rows cost drawing time.
+ * longest waits, then those that ran most. When only some were traced (a command, pids), the others
+ * follow folded under one head, except those that a stall names; last, folded, those that did not
+ * run. Rows fold: all CPUs, a CPU's interrupts and memory samples, a process, a thread's system
+ * calls. Only visible rows cost drawing time.
  */
 #ifndef TY_TRACKS_H
 #define TY_TRACKS_H
@@ -28,7 +29,8 @@ enum ty_row_kind {
 	TY_ROW_FLOW,	   /* id: thread index whose executed calls these are */
 	TY_ROW_MEMORY,	   /* id: thread index whose memory samples these are */
 	TY_ROW_SYSCALLS,   /* id: thread index */
-	TY_ROW_QUIET	   /* head of the processes that did not run */
+	TY_ROW_QUIET,	   /* head of the processes that did not run */
+	TY_ROW_OTHERS	   /* head of the processes that were not traced, while some were */
 };
 
 struct ty_row {
@@ -49,6 +51,8 @@ struct ty_process {
 	int32_t tgid;	 /* -1: unknown */
 	uint32_t first, n; /* members */
 	bool folded, quiet;
+	bool other; /* under TY_ROW_OTHERS */
+	bool up;    /* it would be, but was jumped to */
 };
 
 /* Lanes of regions under a thread: nesting depths, then those that overlap (with an id). */
@@ -71,8 +75,10 @@ struct ty_tracks {
 	uint32_t *cpus;	     /* selected ones */
 	uint8_t *irqs_open;  /* per CPU: its interrupts and samples are shown */
 	uint32_t cpus_n;
-	uint32_t quiet_n; /* processes that did not run and are not hidden: at the end of rows */
-	bool cpus_folded, quiet_folded;
+	uint32_t quiet_n;  /* processes that did not run and are not hidden: at the end of rows */
+	uint32_t others_n; /* processes under TY_ROW_OTHERS that are not hidden, */
+	uint32_t *others, others_threads; /* and all their threads */
+	bool cpus_folded, quiet_folded, others_folded;
 	uint8_t *samples;	    /* per thread index: has memory samples; NULL: none has */
 	const uint8_t *cpu_samples; /* the same per CPU below UINT16_MAX; borrowed */
 	/* Threads whose executed calls are shown (TY_NONE: none), and their number of rows. */
@@ -107,14 +113,15 @@ uint32_t ty_tracks_calls_at(const struct ty_tracks *t, uint32_t thread);
 /* Folds or unfolds the row (or its head). Returns the row's new position (the head's, when the row
  * is folded away); TY_NONE: nothing to fold. */
 uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row);
-/* Filter: begin hides all, show exempts one thread, end applies it. */
+/* Filter: begin hides all, show exempts one thread, end applies it and unfolds the processes that
+ * were not traced. */
 void ty_tracks_filter_begin(struct ty_tracks *t);
 void ty_tracks_filter_show(struct ty_tracks *t, uint32_t thread);
 void ty_tracks_filter_end(struct ty_tracks *t);
 void ty_tracks_show_all(struct ty_tracks *t);
 
-/* The row of a thread, unfolded as needed, and shown regardless of the filter; TY_NONE when it is
- * not selected. */
+/* The row of a thread, unfolded as needed (its process alone of those not traced), and shown
+ * regardless of the filter; TY_NONE when it is not selected. */
 uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread);
 /* The same for its system calls (for the thread itself, when it made none) and for a CPU. */
 uint32_t ty_tracks_reveal_calls(struct ty_tracks *t, uint32_t thread);
@@ -125,8 +132,8 @@ uint32_t ty_tracks_reveal_row(struct ty_tracks *t, uint8_t kind, uint32_t id);
 /* Position of a row of this kind and id; TY_NONE when it is not shown. */
 uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id);
 
-/* Source of a row's cells in the model: false for QUIET and IRQS. For CPUS and PROCESS: *n members
- * from ids. */
+/* Source of a row's cells in the model: false for QUIET and IRQS. For CPUS, PROCESS and
+ * OTHERS: *n members from ids. */
 bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_t *kind,
 		       const uint32_t **ids, uint32_t *n);
 

@@ -34,9 +34,15 @@ static bool line_of(const struct ty_timeline *t, uint32_t thread, int *y)
 
 	if (row == TY_NONE) {
 		process = ty_process_of(t->m, thread);
-		for (size_t i = 0; i < t->tracks.processes.n && row == TY_NONE; i++)
-			if (t->tracks.processes.v[i].leader == process)
-				row = ty_tracks_find(&t->tracks, TY_ROW_PROCESS, (uint32_t)i);
+		for (size_t i = 0; i < t->tracks.processes.n && row == TY_NONE; i++) {
+			const struct ty_process *p = &t->tracks.processes.v[i];
+
+			if (p->leader != process)
+				continue;
+			row = ty_tracks_find(&t->tracks, TY_ROW_PROCESS, (uint32_t)i);
+			if (row == TY_NONE && p->other && !p->quiet)
+				row = ty_tracks_find(&t->tracks, TY_ROW_OTHERS, 0);
+		}
 	}
 	if (row == TY_NONE)
 		return false;

@@ -410,6 +410,62 @@ static void a_frame_does_not_wait_for_stalls(void **state)
 	ty_model_free(m);
 }
 
+/* Of a command's recording what was traced comes first; the others are one row, until one of them
+ * is jumped to, or a filter asks for some. */
+static void what_was_not_traced_is_folded(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};
+	uint32_t others, one, traced;
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	const char *s;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 55);
+	for (unsigned i = 0; i < 20; i++)
+		ty_tl_switch(1000 * (i + 1), 0, 55 + (int)i, TY_TASK_INTERRUPTIBLE, 56 + (int)i);
+	ty_tl_enter(21000, 0, 75, NR_NANOSLEEP);
+	ty_tl_switch(22000, 0, 75, TY_TASK_INTERRUPTIBLE, 0);
+	ty_tl_wake(900000, 0, 0, TY_EVF_HARDIRQ, 75, 0);
+	ty_tl_switch(900010, 0, 0, 0, 75);
+	ty_tl_switch(1000000, 0, 75, TY_TASK_INTERRUPTIBLE, 0);
+	m = ty_tl_built();
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	assert_non_null(strstr(s, "not traced    20│"));
+	others = ty_tracks_find(&t->tracks, TY_ROW_OTHERS, 0);
+	traced = t->findings.v[0].thread;
+	assert_int_equal(ty_model_thread(m, traced)->tid, 75);
+	assert_true(ty_tracks_find(&t->tracks, TY_ROW_THREAD, traced) < others);
+	assert_int_equal(t->tracks.rows.n, others + 1);
+	/* one of them alone comes up */
+	for (one = 0; ty_model_thread(m, one)->tid != 60;)
+		one++;
+	ty_timeline_visit(t, one, TY_STORY_START + 5500000);
+	assert_int_equal(t->tracks.rows.v[t->row].id, one);
+	others = ty_tracks_find(&t->tracks, TY_ROW_OTHERS, 0);
+	assert_true(t->row < others);
+	assert_int_equal(t->tracks.rows.n, others + 1);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "not traced    19│"));
+	/* the head unfolds all, and says what it is */
+	t->row = others;
+	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 24));
+	assert_non_null(strstr(s, "19 processes that were not traced"));
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	assert_int_equal(t->tracks.rows.n, others + 20);
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	assert_int_equal(t->tracks.rows.n, others + 1);
+	/* what a filter lets through is seen */
+	ty_tl_ask(t, TY_ACT_FILTER, "tid:65");
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), " 65│"));
+	ty_tl_ask(t, TY_ACT_FILTER, "");
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), " 65│"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +478,7 @@ int main(void)
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(sleepers_that_never_stirred_come_last),
 		cmocka_unit_test(traced_waits_are_found_among_everybodys),
+		cmocka_unit_test(what_was_not_traced_is_folded),
 	};
 
 	ty_tl_locale();
