@@ -70,8 +70,9 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 		find_mine(x->m, root, mine);
 		vec_each (s, &p.seg)
 			crowd[s->thread].n = 1;
-		r = ty_answer_groups(x->m, mine, crowd);
+		r = ty_ledger_groups(x->m, mine, crowd);
 	}
+	book.crowd = crowd;
 	if (!r)
 		r = ty_ledger_path(x, &p, crowd, out->start_ns, out->end_ns, &book);
 	if (!r) {

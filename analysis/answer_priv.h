@@ -33,9 +33,6 @@ struct ty_answer_work {
 /* Fills the answer's parts and its largest items, with texts, from the book's rows. 0 or
  * -TY_ENOMEM. answer_items.c */
 int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out);
-/* c[i].n is 1 for each thread of the answer: sets the group with which each is reported. mine:
- * NULL, or the threads to be distinguished. 0 or -TY_ENOMEM. answer_groups.c */
-int ty_answer_groups(const struct ty_model *m, const uint8_t *mine, struct ty_ledger_group *c);
 /* The kinds of answers: 0, -TY_ENOTFOUND when not applicable, or -TY_E... */
 int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 		      const struct ty_requests *requests, struct ty_answer *out);

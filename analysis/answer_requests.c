@@ -81,7 +81,7 @@ static int explain(const struct ty_explain *x, const struct ty_requests *q,
 	}
 	ty_path_fini(&one);
 	if (!r)
-		r = ty_answer_groups(m, mine, crowd);
+		r = ty_ledger_groups(m, mine, crowd);
 	for (size_t i = 0; i < n && !r; i++) {
 		struct ty_path part = {0};
 

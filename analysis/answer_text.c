@@ -20,23 +20,12 @@ static void say_thread(struct ty_sentence *o, const struct ty_model *m, uint32_t
 	ty_put(o, "%s/%d", ty_model_str(m, t->name), t->tid);
 }
 
-/* "dd/12", "cc1 (14 processes)", "java (3 threads)" */
 static void say_who(struct ty_sentence *o, const struct ty_answer_work *k, uint32_t who)
 {
-	const struct ty_model *m = k->x->m;
-	const struct ty_thread *t = ty_model_thread(m, who);
-	uint32_t n = k->crowd[who].n;
-	bool one = true;
+	char name[96];
 
-	if (n < 2) {
-		say_thread(o, m, who);
-		return;
-	}
-	if (k->path)
-		vec_each (s, &k->path->seg)
-			one = one && (k->crowd[s->thread].thread != who ||
-				      ty_model_thread(m, s->thread)->tgid == t->tgid);
-	ty_put(o, "%s (%u %s)", ty_model_str(m, t->name), n, one ? "threads" : "processes");
+	ty_ledger_who(k->x->m, k->crowd, who, name, sizeof(name));
+	ty_put(o, "%s", name);
 }
 
 static unsigned percent(uint64_t part, uint64_t all)
@@ -241,6 +230,22 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 	say_pieces(o, s, object);
 }
 
+/* The innermost wait that led to the segment, of a thread of the command; NULL: none, or it was for
+ * the end of a child. */
+static const struct ty_hop *behind(const struct ty_answer_work *k, const struct ty_seg *g)
+{
+	for (uint32_t h = g->hop; h != TY_NONE; h = k->path->hop.v[h].parent) {
+		const struct ty_hop *hop = &k->path->hop.v[h];
+		struct ty_span span = ty_model_span(k->x->m, hop->span);
+		uint32_t call = ty_wait_call(k->x, &span);
+
+		if (k->mine && !k->mine[hop->thread])
+			continue;
+		return ty_wait_for(k->x, &span, call).kind == TY_STALL_CHILD ? NULL : hop;
+	}
+	return NULL;
+}
+
 /* The wait that the path's longest piece of the item is behind; NULL: the piece is not behind one,
  * or only behind waits for the end of a child. */
 static const struct ty_hop *hop_of(const struct ty_answer_work *k, const struct ty_answer_sum *s)
@@ -262,16 +267,22 @@ static const struct ty_hop *hop_of(const struct ty_answer_work *k, const struct 
 			best = g;
 		}
 	}
-	for (uint32_t h = best ? best->hop : TY_NONE; h != TY_NONE; h = k->path->hop.v[h].parent) {
-		const struct ty_hop *hop = &k->path->hop.v[h];
-		struct ty_span span = ty_model_span(k->x->m, hop->span);
-		uint32_t call = ty_wait_call(k->x, &span);
+	return best ? behind(k, best) : NULL;
+}
 
-		if (k->mine && !k->mine[hop->thread])
-			continue;
-		return ty_wait_for(k->x, &span, call).kind == TY_STALL_CHILD ? NULL : hop;
-	}
-	return NULL;
+/* Is most of the item behind this wait? Of an item of many pieces the longest says little. */
+static bool mostly_behind(const struct ty_answer_work *k, const struct ty_answer_sum *s,
+			  const struct ty_hop *hop)
+{
+	uint64_t ns = 0;
+
+	if (s->longest_ns >= s->ns / 2)
+		return true;
+	vec_each (g, &k->path->seg)
+		if (k->crowd[g->thread].thread == s->who && g->hop != TY_NONE &&
+		    ty_seg_on_cpu(g->what) == (s->part == TY_PART_CPU) && behind(k, g) == hop)
+			ns += g->end_ns - g->start_ns;
+	return ns >= s->ns / 2;
 }
 
 /* What a process outside of the command's tree mostly did meanwhile. */
@@ -341,9 +352,8 @@ void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_
 		break;
 	default: say_wait(&o, k, s);
 	}
-	/* Of an item of many pieces the longest says little. */
-	hop = s->longest_ns >= s->ns / 2 ? hop_of(k, s) : NULL;
-	if (hop && k->crowd[hop->thread].thread != s->who) {
+	hop = hop_of(k, s);
+	if (hop && k->crowd[hop->thread].thread != s->who && mostly_behind(k, s, hop)) {
 		ty_put(&o, "; ");
 		say_thread(&o, k->x->m, hop->thread);
 		ty_put(&o, " waited for it");

@@ -84,7 +84,7 @@ int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w,
 		r = name(m, crowd, n, who, sizeof(who));
 		r = r ? r : ty_cpu_gaps_find(m, w->from_ns, w->to_ns, &gaps);
 		x.gaps = &gaps;
-		r = r ? r : ty_answer_groups(m, NULL, crowd);
+		r = r ? r : ty_ledger_groups(m, NULL, crowd);
 		for (uint32_t i = 0; i < threads && !r; i++) {
 			if (!crowd[i].n)
 				continue;

@@ -558,11 +558,29 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, char *
 	}
 }
 
-void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size)
+/* What the thread of a link waits at in the call: a descriptor with its name; kind LOCK: a file's
+ * lock. */
+static struct ty_wait_for object_of(const struct ty_explain *x, const struct ty_span *s)
+{
+	struct ty_wait_for w = {.kind = TY_STALL_OTHER};
+
+	if (s->syscall == TY_NONE || s->state != TY_ST_SLEEPING)
+		return w;
+	w = ty_wait_for(x, s, s->syscall);
+	if (w.fd >= 0 && !w.guessed)
+		ty_wait_look_at_fd(x, s, s->syscall, false, &w);
+	if (w.fd < 0 || w.guessed || !strchr(w.object, '<'))
+		*w.object = 0;
+	return w;
+}
+
+bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size)
 {
 	struct ty_span s = {.state = TY_ST_UNKNOWN, .syscall = TY_NONE};
-	char buf[32], end[96];
+	struct ty_wait_for w;
+	char buf[32], end[TY_DISK_TEXT + 64];
 	const char *call;
+	bool lock;
 
 	if (l->what == TY_SEG_RUNS) {
 		s.syscall = main_call(x->m, l->thread, l->start_ns, l->end_ns);
@@ -573,26 +591,36 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	}
 	call = ty_explain_call(x, s.syscall, buf);
 	switch (l->what) {
-	case TY_SEG_RUNS: snprintf(out, size, *call ? "ran in %s" : "ran", call); return;
-	case TY_SEG_RUNNABLE: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
+	case TY_SEG_RUNS: snprintf(out, size, *call ? "ran in %s" : "ran", call); return false;
+	case TY_SEG_RUNNABLE: snprintf(out, size, "%s", ty_seg_text(l->what)); return false;
 	case TY_SEG_STOLEN:
 		snprintf(out, size, "ran on a CPU that showed no activity (steal time, inferred)");
-		return;
+		return false;
 	case TY_SEG_LOST:
-	case TY_SEG_UNKNOWN: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
+	case TY_SEG_UNKNOWN: snprintf(out, size, "%s", ty_seg_text(l->what)); return false;
 	default: break;
 	}
-	link_end(x, l, end, sizeof(end));
-	if (s.state == TY_ST_STOPPED)
+	if (s.state == TY_ST_STOPPED) {
 		snprintf(out, size, "stopped");
+		return false;
+	}
+	link_end(x, l, end, sizeof(end));
+	w = object_of(x, &s);
+	/* Of a futex' word it is mostly inferred that it is a lock. */
+	lock = w.kind == TY_STALL_LOCK && *w.object;
+	if (lock)
+		snprintf(out, size, "waited for the lock on %s (%s)%s%s", w.object, call, end,
+			 l->waker.inferred ? " (inferred)" : "");
 	else
-		snprintf(out, size, "%s%s%s%s%s",
+		snprintf(out, size, "%s%s%s%s%s%s%s%s",
 			 s.state == TY_ST_BLOCKED   ? "blocked (uninterruptible)"
 			 : s.state == TY_ST_RUNNING ? "busy-waited"
 						    : "slept",
-			 *call ? " in " : "", call, end,
+			 *call ? " in " : "", call, *w.object ? "(" : "", w.object,
+			 *w.object ? ")" : "", end,
 			 !l->waker.inferred ? ""
 			 : ty_model_thread(x->m, l->thread)->kernel
 				 ? " (inferred: the thread it served)"
 				 : " (inferred)");
+	return lock;
 }

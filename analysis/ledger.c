@@ -15,19 +15,17 @@
 
 #include "block_requests.h"
 #include "command_path.h"
-#include "compare.h"
 #include "cpu_gaps.h"
 #include "irq_find.h"
 #include "ledger_book.h"
 #include "steal.h"
 #include "waits.h"
 
-#define RIVALS	   64
-#define OBJECT_NS  UINT64_C(1000000)
-#define HELD_NS	   UINT64_C(5000000) /* shorter waits for a CPU are ordinary */
-#define FEW	   64		     /* are cheaper to read one by one than as rows of a block */
-#define FEW_IRQS   4		     /* are cheaper to step over than to search behind */
-#define SAME_NAMES 4		     /* of one name on a command's path; more are told together */
+#define RIVALS	  64
+#define OBJECT_NS UINT64_C(1000000)
+#define HELD_NS	  UINT64_C(5000000) /* shorter waits for a CPU are ordinary */
+#define FEW	  64		    /* are cheaper to read one by one than as rows of a block */
+#define FEW_IRQS  4		    /* are cheaper to step over than to search behind */
 
 /* A walk over a thread's calls: rows [i, n) are those not over yet, call is the one behind them. */
 struct calls {
@@ -581,42 +579,17 @@ int ty_ledger_process(const struct ty_explain *x, const struct ty_member *of, ui
 	return done(&w, out);
 }
 
-struct same_name {
-	uint32_t name, thread;
-};
-
-static int by_name(const void *pa, const void *pb)
-{
-	const struct same_name *a = pa, *b = pb;
-
-	return compare(a->name, b->name) ?: compare(a->thread, b->thread);
-}
-
 /* With whom each thread on the path is told, by its index. */
 static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_ledger_group **out)
 {
 	struct ty_ledger_group *c = calloc((size_t)ty_model_summary(m)->threads + 1, sizeof(*c));
-	VEC(struct same_name) v = {0};
-	int r = c ? 0 : -TY_ENOMEM;
 
-	for (size_t k = 0; k < p->seg.n && !r; k++) {
-		uint32_t i = p->seg.v[k].thread;
-
-		if (!c[i].n)
-			r = vec_push(&v, (struct same_name){ty_model_thread(m, i)->name, i});
-		c[i] = (struct ty_ledger_group){i, 1};
-	}
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_name);
-	for (size_t i = 0, n; i < v.n; i += n) {
-		for (n = 1; i + n < v.n && v.v[i + n].name == v.v[i].name;)
-			n++;
-		for (size_t k = i; n > SAME_NAMES && k < i + n; k++)
-			c[v.v[k].thread] = (struct ty_ledger_group){v.v[i].thread, (uint32_t)n};
-	}
-	vec_fini(&v);
 	*out = c;
-	return r;
+	if (!c)
+		return -TY_ENOMEM;
+	vec_each (s, &p->seg)
+		c[s->thread].n = 1;
+	return ty_ledger_groups(m, NULL, c);
 }
 
 /* Each segment of the path in the rows of whom crowd tells it with. What the path does not cover

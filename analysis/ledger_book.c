@@ -184,13 +184,8 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 	size_t n = 0;
 
 	if (k->who != TY_NONE) {
-		const struct ty_thread *t = ty_model_thread(m, k->who);
-		uint32_t crowd = b->crowd ? b->crowd[k->who].n : 1;
-
-		n = (size_t)(crowd > 1 ? snprintf(out, size, "%s (%u threads): ",
-						  ty_model_str(m, t->name), crowd)
-				       : snprintf(out, size, "%s/%d: ", ty_model_str(m, t->name),
-						  t->tid));
+		n = ty_ledger_who(m, b->crowd, k->who, out, size);
+		n += (size_t)snprintf(out + n, size - n, ": ");
 		n = n < size ? n : size - 1;
 	}
 	if (k->nr >= 0)

@@ -62,10 +62,18 @@ struct ty_book_row {
 	uint32_t span; /* of the longest piece */
 };
 
-/* Threads of one name that are reported together: index of the first, and their number. */
+/* Threads of one name that are reported together: index of the first, and their number; of many
+ * processes, or of one. */
 struct ty_ledger_group {
-	uint32_t thread, n;
+	uint32_t thread, n, processes;
 };
+/* c[i].n is 1 for each thread of the ledger: sets the group with which each is reported. mine:
+ * NULL, or by thread index: these are kept apart from others. 0 or -TY_ENOMEM. */
+int ty_ledger_groups(const struct ty_model *m, const uint8_t *mine, struct ty_ledger_group *c);
+/* "dd/12", "cc1 (14 processes)", "java (30 threads of process 7)": the group of the thread; its
+ * length, cut to size. c: NULL: each thread by itself. */
+size_t ty_ledger_who(const struct ty_model *m, const struct ty_ledger_group *c, uint32_t who,
+		     char *out, size_t size);
 
 #define TY_BOOK_HINTS 512
 

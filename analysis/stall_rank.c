@@ -175,8 +175,8 @@ static bool in_chain(const struct ty_candidate *c, uint32_t thread)
 	return false;
 }
 
-/* The awaited one held others up meanwhile, for a good part of the time, or it just worked, and
- * somebody else did not: that comes first. */
+/* The awaited one held others up meanwhile, or was held up itself, for a good part of the time; or
+ * it just worked, and somebody else did not: that comes first. */
 static bool comes_before(const struct ty_stall_search *h, const struct ty_candidate *end,
 			 const struct ty_candidate *c)
 {
@@ -186,7 +186,8 @@ static bool comes_before(const struct ty_stall_search *h, const struct ty_candid
 	       c->s.kind != TY_STALL_RUNQUEUE && c->s.duration_ns >= end->s.duration_ns / 8 &&
 	       ty_stall_is_related(h, end->s.thread, c->s.thread) &&
 	       (works > end->s.duration_ns / 2 ||
-		(in_chain(end, c->s.culprit) && ty_stall_overlap(end, c) >= c->s.duration_ns / 2));
+		((in_chain(end, c->s.culprit) || in_chain(end, c->s.thread)) &&
+		 ty_stall_overlap(end, c) >= c->s.duration_ns / 2));
 }
 
 /*

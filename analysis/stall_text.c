@@ -237,12 +237,14 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 		  const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
+	bool lock = false;
 
 	for (uint32_t i = 1; i < c->s.links; i++) {
 		const struct ty_link *l = &c->s.link[i];
-		char what[160];
+		const char *by = lock ? ", held by " : ", woken by ";
+		char what[TY_LINK_TEXT];
 
-		ty_link_text(x, l, what, sizeof(what));
+		lock = ty_link_text(x, l, what, sizeof(what));
 		if (i > 1 && c->s.link[i - 1].what == TY_SEG_RUNNABLE) {
 			ty_put(o, ", while ");
 			say_link(o, h, c, l);
@@ -251,7 +253,7 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 			return;
 		}
 		if (i > 1)
-			ty_put(o, ", woken by ");
+			ty_put(o, "%s", by);
 		say_link(o, h, c, l);
 		if (i == 1 && c->s.kind == TY_STALL_LOCK && !c->s.proven)
 			ty_put(o, " [inferred holder]");

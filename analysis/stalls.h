@@ -196,8 +196,8 @@ struct ty_stall {
 	uint32_t links;
 	char object[96]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */
 	char peer[128];	 /* whose reply it had not yet: "fd 5 <TCP:[..->10.0.0.1:80]>"; "" */
-	char text[320];	 /* the cause in words */
-	char sentence[640];
+	char text[640];	 /* the cause in words */
+	char sentence[960];
 };
 
 struct ty_stalls {

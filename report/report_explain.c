@@ -295,7 +295,7 @@ static void who(const struct ty_model *m, struct ty_json *j, uint32_t thread, ui
 
 static void json_link(const struct ty_explain *x, struct ty_json *j, const struct ty_link *l)
 {
-	char what[160];
+	char what[TY_LINK_TEXT];
 
 	ty_json_object(j, NULL);
 	who(x->m, j, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
@@ -312,7 +312,7 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 void ty_chain_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
-	char what[160], name[64], d[TY_DURATION_MAX], at[TY_TIME_MAX];
+	char what[TY_LINK_TEXT], name[64], d[TY_DURATION_MAX], at[TY_TIME_MAX];
 
 	putc('\n', f);
 	ty_put_heading(f, "chain", "the wait, and what each wait was for (<-)");

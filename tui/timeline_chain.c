@@ -11,7 +11,7 @@
 
 static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned depth)
 {
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[160];
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[TY_LINK_TEXT];
 
 	ty_link_text(t->in->explain, l, what, sizeof(what));
 	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG, "%11s  %*s%s%s %s, from %s",

@@ -75,7 +75,7 @@ static void chain_to_the_sleep(void **state)
 	struct ty_link l[8];
 	struct ty_path p = {0};
 	struct ty_root r;
-	char what[160];
+	char what[TY_LINK_TEXT];
 
 	assert_int_equal(ty_path_find(&x, thread(m, 11), 3 * MS, 111 * MS, &p), 0);
 	r = ty_path_root(&p);
@@ -99,6 +99,50 @@ static void chain_to_the_sleep(void **state)
 	assert_int_equal(ty_path_links(&p, r.seg, l, 2), 2);
 	assert_int_equal(l[0].thread, thread(m, 11));
 	ty_path_fini(&p);
+	ty_mx_drop();
+}
+
+static const char *lock_file(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	(void)ctx;
+	(void)pid;
+	*cloexec = false;
+	return fd == 3 ? "/site.lock" : NULL;
+}
+
+static bool none_left_out(void *ctx, int32_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return false;
+}
+
+/* Who waits for the one that waits for a lock is told of the file, and who held its lock. */
+static void lock_in_a_chain_has_its_file(void **state)
+{
+	const struct ty_model *m = lock_and_sleep();
+	struct ty_explain x = explain(m, 11);
+	struct ty_link l = {.thread = thread(m, 12),
+			    .span = ty_model_span_find(m, thread(m, 12), 50 * MS),
+			    .start_ns = 5 * MS,
+			    .end_ns = 108 * MS,
+			    .what = TY_SEG_WHATS,
+			    .waker = {.thread = thread(m, 13), .io = TY_NONE}};
+	char what[TY_LINK_TEXT];
+
+	(void)state;
+	givens = 0;
+	give(4 * MS, 3, 2, 0);
+	x.args = args_of;
+	assert_false(ty_link_text(&x, &l, what, sizeof(what)));
+	assert_string_equal(what, "slept in flock");
+	x.fd_before = lock_file;
+	x.fds_left_out = none_left_out;
+	x.fds_since_ns = 1;
+	x.fds_ns = 2;
+	assert_true(ty_link_text(&x, &l, what, sizeof(what)));
+	assert_string_equal(what, "waited for the lock on fd 3 </site.lock> (flock)");
+	givens = 0;
 	ty_mx_drop();
 }
 
@@ -565,7 +609,7 @@ static void link_of_a_device(void **state)
 				      .thread = TY_NONE,
 				      .name = ty_model_thread(m, victim)->name,
 				      .io = TY_NONE}};
-	char what[160];
+	char what[TY_LINK_TEXT];
 
 	(void)state;
 	ty_link_text(&x, &l, what, sizeof(what));
@@ -773,6 +817,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chain_to_the_sleep),
+		cmocka_unit_test(lock_in_a_chain_has_its_file),
 		cmocka_unit_test(lock_stall_is_found_once),
 		cmocka_unit_test(by_way_of_a_shell),
 		cmocka_unit_test(an_end_stands_behind_what_it_explains),

@@ -244,8 +244,9 @@ static void same_names_on_the_path(void **state)
 				 21 + i);
 			assert_int_equal(row_ns(&l, row), children > 4 ? 0 : 7 * MS);
 		}
-		assert_int_equal(row_ns(&l, "worker (5 threads): on CPU, no system call recorded"),
-				 children > 4 ? 35 * MS : 0);
+		assert_int_equal(
+			row_ns(&l, "worker (5 processes): on CPU, no system call recorded"),
+			children > 4 ? 35 * MS : 0);
 		ty_ledger_fini(&l);
 		ty_mx_drop();
 	}

@@ -23,6 +23,7 @@ enum {
 	NR_SOCKET = 41,
 	NR_WAIT4 = 61,
 	NR_FSYNC = 74,
+	NR_FLOCK = 73,
 	NR_UNLINK = 87,
 	NR_FUTEX = 202,
 	CLONE_THREAD = 0x10000,
@@ -110,6 +111,33 @@ static void who_asked_is_held_up(void **state)
 	assert_string_equal(wait_for_each_other(UNHEARD), "11 timer");
 	assert_string_equal(wait_for_each_other(NO_ANSWER), "11 timer");
 	assert_string_equal(wait_for_each_other(ONE_WAY), "10 fd");
+}
+
+/* The command waits for the end of its child, 11, which waits for a lock of 12 and then sleeps for
+ * longer than that. */
+static void who_was_held_up_comes_before_who_waited_for_its_end(void **state)
+{
+	begin("mode=pids\npid=10\ncommand_tid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_GETPID, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	ty_mx_fork(0, t += MS, 10, 12, 0);
+	sleeps(10, NR_WAIT4, 11, 0, 12);
+	sleeps(12, NR_NANOSLEEP, 0, 0, 11);
+	sleeps(11, NR_FLOCK, 3, 2, 0);
+	time_is_up(12, NR_NANOSLEEP, 0, 100);
+	wakes(12, NR_FLOCK, 3, 8, 11);
+	sleeps(12, NR_NANOSLEEP, 0, 0, 0);
+	ty_mx_switch(0, t += 1000, 0, R, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FLOCK, 0);
+	sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+	time_is_up(11, NR_NANOSLEEP, 0, 300);
+	ends(t += MS, 11);
+	ty_mx_waking(0, t += 1000, 11, 10, 0);
+	goes_on(11, TY_TASK_DEAD, 10, NR_WAIT4, 11);
+	is_over(10);
+	assert_string_equal(findings(10), "11 lock, 10 child");
+	(void)state;
 }
 
 /* The thread, which has CPU 0, waits uninterruptibly in a call. */
@@ -207,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_asked_is_held_up),
+		cmocka_unit_test(who_was_held_up_comes_before_who_waited_for_its_end),
 		cmocka_unit_test(what_a_sleeping_command_loses_counts),
 		cmocka_unit_test(what_is_known_comes_first),
 	};

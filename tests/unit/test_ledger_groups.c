@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "answer_priv.h"
+#include "ledger_book.h"
 #include "fixture_model.h"
 
 /* Threads 10 to 9 + n are "worker", 5 is "job". */
@@ -34,7 +34,7 @@ static struct ty_ledger_group group_of(const struct ty_model *m, const uint8_t *
 	assert_true(ty_model_summary(m)->threads <= 64);
 	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++)
 		c[i].n = 1;
-	assert_int_equal(ty_answer_groups(m, mine, c), 0);
+	assert_int_equal(ty_ledger_groups(m, mine, c), 0);
 	g = c[ty_model_thread_find(m, tid, UINT64_MAX)];
 	return g;
 }
@@ -74,12 +74,46 @@ static void the_commands_are_apart(void **state)
 	ty_mx_drop();
 }
 
+/* Of few processes of one name each is told apart, its many threads together. */
+static void threads_of_each_process_are_one(void **state)
+{
+	char table[4096] = "taken 1 2\n", name[64];
+	struct ty_ledger_group c[64] = {0};
+	const struct ty_model *m;
+	uint32_t one, two;
+
+	for (int i = 0; i < 18; i++)
+		snprintf(table + strlen(table), sizeof(table) - strlen(table),
+			 "%d\t%d\t1\t5\tS\t0\t0\t0\t-\t-\t-\t-\tserver\n", 10 + i,
+			 i < 9	  ? 10
+			 : i < 16 ? 19
+				  : 10 + i);
+	ty_mx_begin("mode=all\n", table);
+	ty_mx_switch(0, 10, 0, R, 99);
+	ty_mx_switch(0, 20, 99, S, 0);
+	m = ty_mx_end();
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++)
+		c[i].n = 1;
+	assert_int_equal(ty_ledger_groups(m, NULL, c), 0);
+	one = c[ty_model_thread_find(m, 18, UINT64_MAX)].thread;
+	two = c[ty_model_thread_find(m, 20, UINT64_MAX)].thread;
+	ty_ledger_who(m, c, one, name, sizeof(name));
+	assert_string_equal(name, "server (9 threads of process 10)");
+	ty_ledger_who(m, c, two, name, sizeof(name));
+	assert_string_equal(name, "server (7 threads of process 19)");
+	ty_ledger_who(m, c, c[ty_model_thread_find(m, 27, UINT64_MAX)].thread, name, sizeof(name));
+	assert_string_equal(name, "server/27");
+	ty_mx_drop();
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_stay_apart),
 		cmocka_unit_test(many_are_one),
 		cmocka_unit_test(the_commands_are_apart),
+		cmocka_unit_test(threads_of_each_process_are_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
