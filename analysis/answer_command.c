@@ -51,16 +51,16 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 {
 	size_t threads = (size_t)ty_model_summary(x->m)->threads + 1;
 	struct ty_book book = {.x = x};
-	struct ty_ledger_group *crowd = NULL;
+	struct ty_ledger_group *group_of = NULL;
 	uint8_t *mine = NULL;
 	struct ty_path p;
 	uint32_t root;
 	int r = ty_command_path(x, w->from_ns, w->to_ns, &out->start_ns, &out->end_ns, &p);
 
 	if (!r) {
-		crowd = calloc(threads, sizeof(*crowd));
+		group_of = calloc(threads, sizeof(*group_of));
 		mine = calloc(threads, sizeof(*mine));
-		r = crowd && mine ? 0 : -TY_ENOMEM;
+		r = group_of && mine ? 0 : -TY_ENOMEM;
 	}
 	if (!r) {
 		root = ty_model_thread_find(x->m, x->command_tid, w->to_ns);
@@ -69,17 +69,17 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 		out->inferred = p.inferred;
 		find_mine(x->m, root, mine);
 		vec_each (s, &p.seg)
-			crowd[s->thread].n = 1;
-		r = ty_ledger_groups(x->m, mine, crowd);
+			group_of[s->thread].n = 1;
+		r = ty_ledger_groups(x->m, mine, group_of);
 	}
-	book.crowd = crowd;
+	book.group_of = group_of;
 	if (!r)
-		r = ty_ledger_path(x, &p, crowd, out->start_ns, out->end_ns, &book);
+		r = ty_ledger_path(x, &p, group_of, out->start_ns, out->end_ns, &book);
 	if (!r) {
 		const struct ty_answer_work k = {.requests = requests,
 						 .x = x,
 						 .book = &book,
-						 .crowd = crowd,
+						 .group_of = group_of,
 						 .path = &p,
 						 .mine = mine};
 
@@ -91,7 +91,7 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 	}
 	ty_path_fini(&p);
 	ty_book_fini(&book);
-	free(crowd);
+	free(group_of);
 	free(mine);
 	return r;
 }

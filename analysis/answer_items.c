@@ -130,7 +130,7 @@ static int find_rivals(const struct ty_answer_work *k, struct ty_answer *out)
 int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out)
 {
 	struct ty_answer_sum *v = calloc(k->book->row.n + 1, sizeof(*v));
-	uint64_t told = 0;
+	uint64_t shown_ns = 0;
 	uint32_t n = 0;
 
 	if (!v)
@@ -160,20 +160,21 @@ int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out)
 	for (uint32_t i = 0; i < n; i++) {
 		struct ty_answer_item *t = &out->item[out->items];
 
-		if (out->items == TY_ANSWER_ITEMS || told >= out->total_ns - out->total_ns / 10) {
+		if (out->items == TY_ANSWER_ITEMS ||
+		    shown_ns >= out->total_ns - out->total_ns / 10) {
 			out->rest++;
 			out->rest_ns += v[i].ns;
 			continue;
 		}
-		*t = (struct ty_answer_item){.ns = v[i].ns,
-					     .longest_ns = v[i].longest_ns,
-					     .pieces = v[i].pieces,
-					     .thread = v[i].who,
-					     .threads =
-						     v[i].who == TY_NONE ? 0 : k->crowd[v[i].who].n,
-					     .part = v[i].part};
+		*t = (struct ty_answer_item){
+			.ns = v[i].ns,
+			.longest_ns = v[i].longest_ns,
+			.pieces = v[i].pieces,
+			.thread = v[i].who,
+			.threads = v[i].who == TY_NONE ? 0 : k->group_of[v[i].who].n,
+			.part = v[i].part};
 		ty_answer_item_text(k, &v[i], t->text, sizeof(t->text));
-		told += v[i].ns;
+		shown_ns += v[i].ns;
 		out->items++;
 	}
 	free(v);

@@ -172,7 +172,7 @@ int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,
 		      const struct ty_requests *requests, struct ty_answer *out)
 {
 	const struct ty_model *m = x->m;
-	uint64_t window = out->end_ns - out->start_ns, items = 0, told;
+	uint64_t window = out->end_ns - out->start_ns, items = 0, named_ns;
 	uint32_t n = 0, cpus = 0;
 	struct ty_thread_stats *stats = NULL;
 	struct group *g = NULL;
@@ -201,8 +201,8 @@ int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,
 	}
 	out->of = TY_ANSWER_MACHINE;
 	out->total_ns = cpus * window;
-	told = out->part_ns[TY_PART_CPU] + out->part_ns[TY_PART_IDLE];
-	out->part_ns[TY_PART_UNKNOWN] = out->total_ns - told;
+	named_ns = out->part_ns[TY_PART_CPU] + out->part_ns[TY_PART_IDLE];
+	out->part_ns[TY_PART_UNKNOWN] = out->total_ns - named_ns;
 	for (uint32_t i = 0; i < n; i++)
 		g[i] = (struct group){.ran_ns = stats[i].ns[TY_ST_RUNNING],
 				      .ready_ns = stats[i].ns[TY_ST_RUNNABLE],

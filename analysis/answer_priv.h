@@ -22,11 +22,11 @@ struct ty_answer_sum {
 struct ty_answer_work {
 	const struct ty_explain *x;
 	const struct ty_book *book;
-	const struct ty_ledger_group *crowd; /* by thread index */
-	const struct ty_path *path;	     /* of a command; NULL */
-	const uint8_t *mine;		     /* by thread index: member of the command's tree; NULL:
-					      * all are */
-	const struct ty_requests *requests;  /* of the window; NULL: not analysed */
+	const struct ty_ledger_group *group_of; /* by thread index */
+	const struct ty_path *path;		/* of a command; NULL */
+	const uint8_t *mine;		    /* by thread index: member of the command's tree; NULL:
+					     * all are */
+	const struct ty_requests *requests; /* of the window; NULL: not analysed */
 	bool fold; /* for threads: idle waits are folded into one item, shown last */
 };
 

@@ -61,13 +61,13 @@ static int explain(const struct ty_explain *x, const struct ty_requests *q,
 {
 	const struct ty_model *m = x->m;
 	size_t threads = (size_t)ty_model_summary(m)->threads + 1;
-	struct ty_ledger_group *crowd = calloc(threads, sizeof(*crowd));
+	struct ty_ledger_group *group_of = calloc(threads, sizeof(*group_of));
 	uint8_t *mine = calloc(threads, sizeof(*mine));
 	struct ty_book book = {.x = x};
 	struct paths p = {0};
 	struct ty_path one = {0};
 	size_t at[MOST + 1] = {0}; /* where the segments of each begin */
-	int r = crowd && mine ? 0 : -TY_ENOMEM;
+	int r = group_of && mine ? 0 : -TY_ENOMEM;
 
 	for (uint32_t i = 0; i + 1 < threads && !r; i++)
 		mine[i] = ty_process_of(m, i) == process;
@@ -75,26 +75,26 @@ static int explain(const struct ty_explain *x, const struct ty_requests *q,
 		r = ty_path_find(x, served_by(v[i]), v[i]->start_ns, v[i]->end_ns, &one);
 		if (!r)
 			vec_each (s, &one.seg)
-				crowd[s->thread].n = 1;
+				group_of[s->thread].n = 1;
 		r = r ? r : add_path(&p, &one);
 		at[i + 1] = p.all.seg.n;
 	}
 	ty_path_fini(&one);
 	if (!r)
-		r = ty_ledger_groups(m, mine, crowd);
+		r = ty_ledger_groups(m, mine, group_of);
 	for (size_t i = 0; i < n && !r; i++) {
 		struct ty_path part = {0};
 
 		part.seg.v = vec_at(&p.all.seg, at[i]);
 		part.seg.n = at[i + 1] - at[i];
-		r = ty_ledger_path(x, &part, crowd, v[i]->start_ns, v[i]->end_ns, &book);
+		r = ty_ledger_path(x, &part, group_of, v[i]->start_ns, v[i]->end_ns, &book);
 		p.total_ns += length(v[i]);
 	}
 	if (!r) {
 		const struct ty_answer_work k = {.requests = q,
 						 .x = x,
 						 .book = &book,
-						 .crowd = crowd,
+						 .group_of = group_of,
 						 .path = &p.all,
 						 .mine = mine};
 
@@ -104,7 +104,7 @@ static int explain(const struct ty_explain *x, const struct ty_requests *q,
 	}
 	ty_path_fini(&p.all);
 	ty_book_fini(&book);
-	free(crowd);
+	free(group_of);
 	free(mine);
 	return r;
 }

@@ -24,7 +24,7 @@ static void say_who(struct ty_sentence *o, const struct ty_answer_work *k, uint3
 {
 	char name[96];
 
-	ty_ledger_who(k->x->m, k->crowd, who, name, sizeof(name));
+	ty_ledger_group_name(k->x->m, k->group_of, who, name, sizeof(name));
 	ty_put(o, "%s", name);
 }
 
@@ -100,7 +100,7 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 {
 	struct top v[64];
 	unsigned n = 0;
-	uint64_t idle = 0, none = 0, crowd = 0;
+	uint64_t idle = 0, none = 0, group_of = 0;
 	bool any = false;
 
 	vec_each (r, &k->book->row) {
@@ -110,8 +110,8 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 			top_add(v, &n, 64, r->k.name, 0, r->ns);
 		else if (r->k.end == TY_END_IDLE)
 			idle += r->ns;
-		else if (r->k.end == TY_END_CROWD)
-			crowd += r->ns;
+		else if (r->k.end == TY_END_SEVERAL)
+			group_of += r->ns;
 		else
 			none += r->ns;
 	}
@@ -121,9 +121,9 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 		       percent(v[i].ns, s->ns));
 		any = true;
 	}
-	if (percent(crowd, s->ns) >= 5) {
+	if (percent(group_of, s->ns) >= 5) {
 		ty_put(o, "%s many other threads ran %u%%", any ? "," : " on which",
-		       percent(crowd, s->ns));
+		       percent(group_of, s->ns));
 		any = true;
 	}
 	if (percent(idle, s->ns) >= 5) {
@@ -279,7 +279,7 @@ static bool mostly_behind(const struct ty_answer_work *k, const struct ty_answer
 	if (s->longest_ns >= s->ns / 2)
 		return true;
 	vec_each (g, &k->path->seg)
-		if (k->crowd[g->thread].thread == s->who && g->hop != TY_NONE &&
+		if (k->group_of[g->thread].thread == s->who && g->hop != TY_NONE &&
 		    ty_seg_on_cpu(g->what) == (s->part == TY_PART_CPU) && behind(k, g) == hop)
 			ns += g->end_ns - g->start_ns;
 	return ns >= s->ns / 2;
@@ -303,7 +303,7 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	ty_put(o, " for ");
 	/* Who woke it, where that is another one. */
 	if (hop && hop->waker.kind == TY_WAKER_THREAD &&
-	    k->crowd[hop->waker.thread].thread != s->who) {
+	    k->group_of[hop->waker.thread].thread != s->who) {
 		say_thread(o, k->x->m, hop->waker.thread);
 		ty_put(o, ", which waited for ");
 	}
@@ -353,7 +353,7 @@ void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_
 	default: say_wait(&o, k, s);
 	}
 	hop = hop_of(k, s);
-	if (hop && k->crowd[hop->thread].thread != s->who && mostly_behind(k, s, hop)) {
+	if (hop && k->group_of[hop->thread].thread != s->who && mostly_behind(k, s, hop)) {
 		ty_put(&o, "; ");
 		say_thread(&o, k->x->m, hop->thread);
 		ty_put(&o, " waited for it");

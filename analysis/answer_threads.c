@@ -12,7 +12,7 @@
 
 /* Which: the chosen ones, else those whose calls are recorded. */
 static uint32_t choose(const struct ty_model *m, const struct ty_window *w,
-		       struct ty_ledger_group *crowd)
+		       struct ty_ledger_group *group_of)
 {
 	uint32_t n = 0;
 
@@ -22,14 +22,14 @@ static uint32_t choose(const struct ty_model *m, const struct ty_window *w,
 		if (t->start_ns >= w->to_ns || t->end_ns <= w->from_ns ||
 		    !(w->tids_n || w->comms_n ? ty_window_thread(w, m, i) : t->traced))
 			continue;
-		crowd[i].n = 1;
+		group_of[i].n = 1;
 		n++;
 	}
 	return n;
 }
 
 /* "java/12 (34 threads)", "java/12 and 3 more processes (40 threads)". 0 or -TY_ENOMEM. */
-static int name(const struct ty_model *m, const struct ty_ledger_group *crowd, uint32_t threads,
+static int name(const struct ty_model *m, const struct ty_ledger_group *group_of, uint32_t threads,
 		char *out, size_t size)
 {
 	uint32_t processes = 0, one = TY_NONE, all = ty_model_summary(m)->threads;
@@ -41,7 +41,7 @@ static int name(const struct ty_model *m, const struct ty_ledger_group *crowd, u
 	for (uint32_t i = 0; i < all; i++) {
 		uint32_t p = ty_process_of(m, i);
 
-		if (!crowd[i].n || seen[p])
+		if (!group_of[i].n || seen[p])
 			continue;
 		seen[p] = 1;
 		one = one == TY_NONE ? p : one;
@@ -66,29 +66,32 @@ int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w,
 {
 	const struct ty_model *m = of->m;
 	uint32_t threads = ty_model_summary(m)->threads, n;
-	struct ty_ledger_group *crowd = calloc((size_t)threads + 1, sizeof(*crowd));
+	struct ty_ledger_group *group_of = calloc((size_t)threads + 1, sizeof(*group_of));
 	struct ty_cpu_gaps gaps = {0};
 	struct ty_explain x = *of;
 	struct ty_book book = {.x = &x};
 	uint64_t window = w->to_ns > w->from_ns ? w->to_ns - w->from_ns : 0, ns;
 	char d[TY_DURATION_MAX], who[160] = "";
-	int r = crowd ? 0 : -TY_ENOMEM;
+	int r = group_of ? 0 : -TY_ENOMEM;
 
-	n = r ? 0 : choose(m, w, crowd);
+	n = r ? 0 : choose(m, w, group_of);
 	if (!r && !n)
 		r = -TY_ENOTFOUND;
 	if (!r) {
-		const struct ty_answer_work k = {
-			.requests = requests, .x = &x, .book = &book, .crowd = crowd, .fold = true};
+		const struct ty_answer_work k = {.requests = requests,
+						 .x = &x,
+						 .book = &book,
+						 .group_of = group_of,
+						 .fold = true};
 
-		r = name(m, crowd, n, who, sizeof(who));
+		r = name(m, group_of, n, who, sizeof(who));
 		r = r ? r : ty_cpu_gaps_find(m, w->from_ns, w->to_ns, &gaps);
 		x.gaps = &gaps;
-		r = r ? r : ty_ledger_groups(m, NULL, crowd);
+		r = r ? r : ty_ledger_groups(m, NULL, group_of);
 		for (uint32_t i = 0; i < threads && !r; i++) {
-			if (!crowd[i].n)
+			if (!group_of[i].n)
 				continue;
-			r = ty_ledger_add(&x, i, w->from_ns, w->to_ns, crowd, &book, &ns);
+			r = ty_ledger_add(&x, i, w->from_ns, w->to_ns, group_of, &book, &ns);
 			out->total_ns += ns;
 		}
 		if (!r)
@@ -104,6 +107,6 @@ int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w,
 	}
 	ty_cpu_gaps_fini(&gaps);
 	ty_book_fini(&book);
-	free(crowd);
+	free(group_of);
 	return r;
 }

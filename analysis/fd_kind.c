@@ -351,7 +351,7 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 	return r;
 }
 
-static const char *told(const struct ty_explain *x, const struct named_by *by)
+static const char *recorded_name(const struct ty_explain *x, const struct named_by *by)
 {
 	const char *name;
 
@@ -376,7 +376,7 @@ enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t
 		k = t->kind[fd];
 		*name = t->name[fd];
 		if (!*name)
-			*name = told(x, &t->by[fd]);
+			*name = recorded_name(x, &t->by[fd]);
 	}
 	free(t);
 	return k;

@@ -248,8 +248,8 @@ static void say_object(struct ty_finding *f, unsigned tenths, const char *object
 		ty_finding_say(f, " on %s and others", object);
 }
 
-static struct ty_finding *told(const struct pass *p, const struct group *g, unsigned kind,
-			       uint64_t ns, uint64_t n, uint64_t at_ns)
+static struct ty_finding *add_finding(const struct pass *p, const struct group *g, unsigned kind,
+				      uint64_t ns, uint64_t n, uint64_t at_ns)
 {
 	const struct ty_model *m = p->k->x->m;
 	struct ty_finding *f = ty_finding_add(p->k, &(struct ty_finding){.kind = (uint8_t)kind,
@@ -279,12 +279,12 @@ static void failing(const struct pass *p, const struct group *g, const char *cal
 	struct ty_finding *f;
 	unsigned tenths;
 
-	f = told(p, g, TY_FINDING_FAILING, g->fail_ns, g->fails, g->fail_at_ns);
+	f = add_finding(p, g, TY_FINDING_FAILING, g->fail_ns, g->fails, g->fail_at_ns);
 	if (!f)
 		return;
 	tenths = usual_object(p->k->x, &g->failed, object);
 	ty_finding_say(f, "%s: %s failed %s times",
-		       ty_finding_who(p->k->x->m, g->thread, g->several, who), call,
+		       ty_finding_thread_name(p->k->x->m, g->thread, g->several, who), call,
 		       ty_fmt_count(g->fails, c));
 	say_object(f, tenths, object);
 	ty_finding_say(f, ", with %s%s, %s each", name ? name : "errors",
@@ -296,14 +296,14 @@ static void made(const struct pass *p, const struct group *g, unsigned kind, con
 		 uint64_t n, uint64_t ns, unsigned tenths, const char *object)
 {
 	char who[64], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
-	struct ty_finding *f = told(p, g, kind, ns, n, g->at_ns);
+	struct ty_finding *f = add_finding(p, g, kind, ns, n, g->at_ns);
 	uint64_t bytes = g->io ? (g->bytes + g->io / 2) / g->io : 0;
 
 	if (!f)
 		return;
 	ty_finding_say(f, "%s made %s calls of %s",
-		       ty_finding_who(p->k->x->m, g->thread, g->several, who), ty_fmt_count(n, c),
-		       call);
+		       ty_finding_thread_name(p->k->x->m, g->thread, g->several, who),
+		       ty_fmt_count(n, c), call);
 	if (kind == TY_FINDING_SMALL_IO)
 		ty_finding_say(f, " with %llu byte%s each", (unsigned long long)bytes,
 			       bytes == 1 ? "" : "s");

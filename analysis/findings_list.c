@@ -60,7 +60,8 @@ void ty_finding_next(struct ty_finding *f, const char *fmt, ...)
 	va_end(ap);
 }
 
-const char *ty_finding_who(const struct ty_model *m, uint32_t thread, bool several, char out[64])
+const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bool several,
+				   char out[64])
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);
 

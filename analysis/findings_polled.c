@@ -134,13 +134,13 @@ static void found(struct ty_poll_watch *p)
 	if (!to)
 		return;
 	ty_finding_say(to, "%s polled for %s: %s failed %s times with %s",
-		       ty_finding_who(x->m, p->thread, false, who), *object ? object : "a lock",
-		       ty_syscall_name(x->arch, p->abi, p->nr, buf), ty_fmt_count(p->n, c),
-		       error ? error : "an error");
+		       ty_finding_thread_name(x->m, p->thread, false, who),
+		       *object ? object : "a lock", ty_syscall_name(x->arch, p->abi, p->nr, buf),
+		       ty_fmt_count(p->n, c), error ? error : "an error");
 	ty_finding_say(to, ", and it slept %s in between", ty_fmt_duration(p->slept_ns, d));
 	if (f.culprit != TY_NONE)
 		ty_finding_say(to, "; released by %s (inferred)",
-			       ty_finding_who(x->m, f.culprit, false, who));
+			       ty_finding_thread_name(x->m, f.culprit, false, who));
 	else
 		ty_finding_say(to, "; %s",
 			       p->ok_ns ? "who released it is not recorded" : "it never succeeded");

@@ -22,7 +22,8 @@ void ty_finding_say(struct ty_finding *f, const char *fmt, ...)
 void ty_finding_next(struct ty_finding *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "sh/12" for one thread, "sh" for several. */
-const char *ty_finding_who(const struct ty_model *m, uint32_t thread, bool several, char out[64]);
+const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bool several,
+				   char out[64]);
 /* Object of the call: "fd 3 </etc/x>", "\"/etc/x\"", "futex 0x7f"; "": none, or not recorded. */
 void ty_finding_object(const struct ty_explain *x, uint32_t call, char out[96]);
 

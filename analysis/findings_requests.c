@@ -47,8 +47,8 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 	if (!to)
 		return;
 	ty_finding_say(to, "%s: %s%s of %s requests took up to %s, while the median took %s",
-		       ty_finding_who(k->x->m, s->process, false, who), more ? "at least " : "",
-		       ty_fmt_count(f.n, c[0]), ty_fmt_count(s->n, c[1]),
+		       ty_finding_thread_name(k->x->m, s->process, false, who),
+		       more ? "at least " : "", ty_fmt_count(f.n, c[0]), ty_fmt_count(s->n, c[1]),
 		       ty_fmt_duration(length(longest), d[0]), ty_fmt_duration(s->p50_ns, d[1]));
 	ty_finding_next(to, "tarry report FILE requests");
 }
@@ -106,9 +106,9 @@ static void grew(const struct ty_finding_work *k, const struct ty_service *s)
 		       "%s: requests took longer and longer: medians of the first, second and last "
 		       "third of %s "
 		       "are %s, %s and %s",
-		       ty_finding_who(k->x->m, s->process, false, who), ty_fmt_count(s->n, c),
-		       ty_fmt_duration(first, d[0]), ty_fmt_duration(middle, d[1]),
-		       ty_fmt_duration(last, d[2]));
+		       ty_finding_thread_name(k->x->m, s->process, false, who),
+		       ty_fmt_count(s->n, c), ty_fmt_duration(first, d[0]),
+		       ty_fmt_duration(middle, d[1]), ty_fmt_duration(last, d[2]));
 	ty_finding_next(to, "tarry report FILE requests, early and late by --from and --to");
 }
 

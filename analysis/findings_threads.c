@@ -74,8 +74,9 @@ int ty_findings_of_children(const struct ty_finding_work *k)
 		if (!to)
 			continue;
 		ty_finding_say(to, "%s started %s short-lived children %s, %s each, %s in total",
-			       ty_finding_who(m, f.thread, false, who), ty_fmt_count(f.n, c),
-			       ty_finding_who(m, f.culprit, true, name),
+			       ty_finding_thread_name(m, f.thread, false, who),
+			       ty_fmt_count(f.n, c),
+			       ty_finding_thread_name(m, f.culprit, true, name),
 			       ty_fmt_duration(f.ns / f.n, d[0]), ty_fmt_duration(f.ns, d[1]));
 		ty_finding_next(to, "tarry report FILE ledger --process");
 	}

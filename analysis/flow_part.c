@@ -19,7 +19,7 @@ struct going_on {
 struct reading {
 	const struct ty_flow *flow;
 	struct ty_flow_part *p;
-	const struct ty_flow_part_request *ask;
+	const struct ty_flow_part_request *request;
 	VEC(struct going_on) stack;
 	bool inside;	  /* the window has begun */
 	uint64_t last_ns; /* the largest time in it; TY_FLOW_NO_TIME: none yet */
@@ -167,7 +167,7 @@ static void order(struct reading *g, struct ty_flow_at *at)
 
 static int read_all(struct reading *g, struct ty_flow *f)
 {
-	const struct ty_flow_part_request *ask = g->ask;
+	const struct ty_flow_part_request *request = g->request;
 	struct ty_flow_part *p = g->p;
 	struct ty_flow_at at;
 	int more = 1;
@@ -175,22 +175,22 @@ static int read_all(struct reading *g, struct ty_flow *f)
 	for (unsigned n = 0; !g->r && (more = ty_flow_next(f, &at)) > 0; n++) {
 		bool timed;
 
-		if (n % LOOK == 0 && ask->stop && atomic_load(ask->stop))
+		if (n % LOOK == 0 && request->stop && atomic_load(request->stop))
 			return -TY_EINTR;
-		if (at.tid != ask->tid)
+		if (at.tid != request->tid)
 			continue;
 		order(g, &at);
 		timed = at.ts_ns != TY_FLOW_NO_TIME;
-		if (timed && at.ts_ns >= ask->to_ns)
+		if (timed && at.ts_ns >= request->to_ns)
 			break;
-		if (p->steps.n >= ask->most && kept(&at)) {
+		if (p->steps.n >= request->most && kept(&at)) {
 			p->cut = true;
 			break;
 		}
 		p->pid = at.pid;
 		if (ty_flow_calls_feed(p->names, &at))
 			return -TY_ENOMEM;
-		if (timed && at.ts_ns < ask->from_ns)
+		if (timed && at.ts_ns < request->from_ns)
 			continue;
 		if (!g->inside)
 			drop_before(g);
@@ -205,13 +205,15 @@ static int read_all(struct reading *g, struct ty_flow *f)
 }
 
 int ty_flow_part_read(struct ty_flow *f, struct ty_flow_names *names,
-		      const struct ty_flow_part_request *ask, struct ty_flow_part *out)
+		      const struct ty_flow_part_request *request, struct ty_flow_part *out)
 {
-	struct reading g = {.flow = f, .p = out, .ask = ask, .last_ns = TY_FLOW_NO_TIME};
+	struct reading g = {.flow = f, .p = out, .request = request, .last_ns = TY_FLOW_NO_TIME};
 	int r;
 
-	*out = (struct ty_flow_part){
-		.tid = ask->tid, .pid = -1, .from_ns = ask->from_ns, .to_ns = ask->to_ns};
+	*out = (struct ty_flow_part){.tid = request->tid,
+				     .pid = -1,
+				     .from_ns = request->from_ns,
+				     .to_ns = request->to_ns};
 	out->names = ty_flow_calls_new(names, begins, ends, &g);
 	r = out->names ? read_all(&g, f) : -TY_ENOMEM;
 	vec_fini(&g.stack);

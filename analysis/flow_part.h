@@ -72,7 +72,7 @@ struct ty_flow_part_request {
  * -TY_ENOMEM; -TY_EINTR when stopped. Free the part in any case.
  */
 int ty_flow_part_read(struct ty_flow *f, struct ty_flow_names *names,
-		      const struct ty_flow_part_request *ask, struct ty_flow_part *out);
+		      const struct ty_flow_part_request *request, struct ty_flow_part *out);
 void ty_flow_part_fini(struct ty_flow_part *p);
 
 uint32_t ty_flow_part_depths(const struct ty_flow_part *p);

@@ -94,7 +94,7 @@ static void calls_begin(struct walk *w, uint32_t thread, uint64_t from, uint64_t
 	c->lost_ns = 0;
 	/* Who has never been seen to enter or leave a call may have been in one all the time; a
 	 * worker that the kernel made of a traced thread always is. */
-	c->outside = t->kernel ? TY_ROW_KTHREAD : t->syscalls_n ? TY_ROW_USER : TY_ROW_UNTOLD;
+	c->outside = t->kernel ? TY_ROW_KTHREAD : t->syscalls_n ? TY_ROW_USER : TY_ROW_UNRECORDED;
 }
 
 static bool calls_more(struct walk *w)
@@ -288,8 +288,8 @@ static void running(struct walk *w, const struct ty_span *s, uint32_t span, uint
 /* ready ------------------------------------------------------------------------------------- */
 
 /* Behind the first RIVALS spans of the CPU nobody is named any more: by the zoom forest. */
-static void crowd(struct walk *w, struct ty_ledger_key k, uint32_t cpu, uint32_t span,
-		  uint64_t from, uint64_t to)
+static void several_rivals(struct walk *w, struct ty_ledger_key k, uint32_t cpu, uint32_t span,
+			   uint64_t from, uint64_t to)
 {
 	uint64_t rest = to - from;
 	struct ty_cell c = {.ns = {0}};
@@ -297,7 +297,7 @@ static void crowd(struct walk *w, struct ty_ledger_key k, uint32_t cpu, uint32_t
 	if (ty_model_cpu_spans(w->x->m, cpu))
 		ty_model_cells(w->x->m, (struct ty_track){TY_TRACK_CPU, cpu}, from, to, 1, &c);
 	k.name = 0;
-	k.end = TY_END_CROWD;
+	k.end = TY_END_SEVERAL;
 	ty_book_add(&w->book, k, c.ns[TY_ST_RUNNING], span);
 	k.end = TY_END_IDLE;
 	ty_book_add(&w->book, k, c.ns[TY_ST_IDLE], span);
@@ -357,7 +357,7 @@ static void ready(struct walk *w, const struct ty_span *s, uint32_t span, uint64
 		from = end;
 	}
 	if (from < to)
-		crowd(w, k, s->cpu, span, from, to);
+		several_rivals(w, k, s->cpu, span, from, to);
 }
 
 /* waits ------------------------------------------------------------------------------------- */
@@ -580,7 +580,8 @@ int ty_ledger_process(const struct ty_explain *x, const struct ty_member *of, ui
 }
 
 /* With whom each thread on the path is told, by its index. */
-static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_ledger_group **out)
+static int group_path_threads(const struct ty_model *m, const struct ty_path *p,
+			      struct ty_ledger_group **out)
 {
 	struct ty_ledger_group *c = calloc((size_t)ty_model_summary(m)->threads + 1, sizeof(*c));
 
@@ -592,10 +593,10 @@ static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_l
 	return ty_ledger_groups(m, NULL, c);
 }
 
-/* Each segment of the path in the rows of whom crowd tells it with. What the path does not cover
+/* Adds each segment of the path to the rows of its group (group_of). What the path does not cover
  * (one that was cut short lacks its beginning) is unknown. */
 static void account_path(struct walk *w, const struct ty_path *p,
-			 const struct ty_ledger_group *crowd, uint64_t from, uint64_t to)
+			 const struct ty_ledger_group *group_of, uint64_t from, uint64_t to)
 {
 	const struct ty_ledger_key unknown = {
 		.what = TY_ROW_UNKNOWN, .state = TY_ST_UNKNOWN, .nr = -1};
@@ -604,7 +605,7 @@ static void account_path(struct walk *w, const struct ty_path *p,
 		w->book.who = TY_NONE;
 		if (s->start_ns > from)
 			ty_book_add(&w->book, unknown, s->start_ns - from, TY_NONE);
-		w->book.who = crowd[s->thread].thread;
+		w->book.who = group_of[s->thread].thread;
 		if (s->span == TY_NONE)
 			ty_book_add(&w->book, unknown, s->end_ns - s->start_ns, TY_NONE);
 		else
@@ -618,7 +619,7 @@ static void account_path(struct walk *w, const struct ty_path *p,
 
 /* The book of a walk is that of the caller meanwhile. */
 int ty_ledger_path(const struct ty_explain *x, const struct ty_path *p,
-		   const struct ty_ledger_group *crowd, uint64_t from_ns, uint64_t to_ns,
+		   const struct ty_ledger_group *group_of, uint64_t from_ns, uint64_t to_ns,
 		   struct ty_book *b)
 {
 	struct rows rows;
@@ -627,14 +628,14 @@ int ty_ledger_path(const struct ty_explain *x, const struct ty_path *p,
 	find_gaps(&w, from_ns, to_ns);
 	b->failed = w.book.failed;
 	w.book = *b;
-	account_path(&w, p, crowd, from_ns, to_ns);
+	account_path(&w, p, group_of, from_ns, to_ns);
 	ty_cpu_gaps_fini(&w.own);
 	*b = w.book;
 	return b->failed;
 }
 
 int ty_ledger_add(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		  const struct ty_ledger_group *crowd, struct ty_book *b, uint64_t *ns)
+		  const struct ty_ledger_group *group_of, struct ty_book *b, uint64_t *ns)
 {
 	const struct ty_thread *t = ty_model_thread(x->m, thread);
 	uint64_t from = from_ns > t->start_ns ? from_ns : t->start_ns,
@@ -648,7 +649,7 @@ int ty_ledger_add(const struct ty_explain *x, uint32_t thread, uint64_t from_ns,
 	find_gaps(&w, from, to);
 	b->failed = w.book.failed;
 	w.book = *b;
-	w.book.who = crowd[thread].thread;
+	w.book.who = group_of[thread].thread;
 	account(&w, thread, from, to);
 	ty_cpu_gaps_fini(&w.own);
 	*b = w.book;
@@ -660,7 +661,7 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 {
 	struct rows rows;
 	struct walk w = walk_of(x, &rows);
-	struct ty_ledger_group *crowd = NULL;
+	struct ty_ledger_group *group_of = NULL;
 	struct ty_path p;
 	int r;
 
@@ -673,14 +674,14 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 	out->inferred = p.inferred;
 	find_gaps(&w, out->start_ns, out->end_ns);
 	if (!r)
-		r = crowds(x->m, &p, &crowd);
-	w.book.crowd = crowd;
+		r = group_path_threads(x->m, &p, &group_of);
+	w.book.group_of = group_of;
 	if (!r)
-		account_path(&w, &p, crowd, out->start_ns, out->end_ns);
+		account_path(&w, &p, group_of, out->start_ns, out->end_ns);
 	ty_path_fini(&p);
 	if (r && !w.book.failed)
 		w.book.failed = r;
 	r = done(&w, out);
-	free(crowd);
+	free(group_of);
 	return r;
 }

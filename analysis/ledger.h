@@ -47,15 +47,15 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 void ty_ledger_fini(struct ty_ledger *l);
 
 /* Adds the rows of a path (chain.h) over [from, to) to the book, not yet as text: each thread's
- * under crowd[thread].thread (ledger_book.h). The added rows sum to `to - from`. 0 or -TY_E...;
+ * under group_of[thread].thread (ledger_book.h). The added rows sum to `to - from`. 0 or -TY_E...;
  * call ty_book_fini in any case. */
 struct ty_book;
 struct ty_ledger_group;
 int ty_ledger_path(const struct ty_explain *x, const struct ty_path *p,
-		   const struct ty_ledger_group *crowd, uint64_t from_ns, uint64_t to_ns,
+		   const struct ty_ledger_group *group_of, uint64_t from_ns, uint64_t to_ns,
 		   struct ty_book *b);
 /* The same for one thread's time in [from, to), clipped to its life: *ns is the sum added. */
 int ty_ledger_add(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		  const struct ty_ledger_group *crowd, struct ty_book *b, uint64_t *ns);
+		  const struct ty_ledger_group *group_of, struct ty_book *b, uint64_t *ns);
 
 #endif

@@ -184,7 +184,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 	size_t n = 0;
 
 	if (k->who != TY_NONE) {
-		n = ty_ledger_who(m, b->crowd, k->who, out, size);
+		n = ty_ledger_group_name(m, b->group_of, k->who, out, size);
 		n += (size_t)snprintf(out + n, size - n, ": ");
 		n = n < size ? n : size - 1;
 	}
@@ -199,7 +199,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 	case TY_ROW_USER: snprintf(out, size, "on CPU in user mode"); return;
 	case TY_ROW_KERNEL: snprintf(out, size, "on CPU in kernel: %s", call); return;
 	case TY_ROW_KTHREAD: snprintf(out, size, "on CPU in kernel (kernel thread)"); return;
-	case TY_ROW_UNTOLD: snprintf(out, size, "on CPU, no system call recorded"); return;
+	case TY_ROW_UNRECORDED: snprintf(out, size, "on CPU, no system call recorded"); return;
 	case TY_ROW_CALLS_LOST:
 		snprintf(out, size, "on CPU, mode unknown because of lost events");
 		return;
@@ -214,10 +214,10 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 			 k->abi == TY_END_YIELD	    ? " after sched_yield"
 			 : k->abi == TY_END_PREEMPT ? " after preemption"
 						    : "",
-			 k->end == TY_END_THREAD  ? name
-			 : k->end == TY_END_CROWD ? "several threads ran on its CPU"
-			 : k->end == TY_END_IDLE  ? "its CPU was idle"
-						  : "activity of its CPU not recorded",
+			 k->end == TY_END_THREAD    ? name
+			 : k->end == TY_END_SEVERAL ? "several threads ran on its CPU"
+			 : k->end == TY_END_IDLE    ? "its CPU was idle"
+						    : "activity of its CPU not recorded",
 			 k->end == TY_END_THREAD ? " ran on its CPU" : "");
 		return;
 	case TY_ROW_THROTTLED: snprintf(out, size, "throttled by CPU quota (inferred)"); return;

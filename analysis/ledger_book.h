@@ -23,7 +23,7 @@ enum ty_ledger_what {
 	TY_ROW_USER,
 	TY_ROW_KERNEL,
 	TY_ROW_KTHREAD,
-	TY_ROW_UNTOLD,
+	TY_ROW_UNRECORDED,
 	TY_ROW_CALLS_LOST,
 	TY_ROW_IRQ,
 	TY_ROW_STEAL,
@@ -53,7 +53,7 @@ enum ty_ledger_ender {
 	TY_END_PREEMPT,
 	TY_END_WOKEN,
 	TY_END_IDLE,
-	TY_END_CROWD
+	TY_END_SEVERAL
 };
 
 struct ty_book_row {
@@ -72,8 +72,8 @@ struct ty_ledger_group {
 int ty_ledger_groups(const struct ty_model *m, const uint8_t *mine, struct ty_ledger_group *c);
 /* "dd/12", "cc1 (14 processes)", "java (30 threads of process 7)": the group of the thread; its
  * length, cut to size. c: NULL: each thread by itself. */
-size_t ty_ledger_who(const struct ty_model *m, const struct ty_ledger_group *c, uint32_t who,
-		     char *out, size_t size);
+size_t ty_ledger_group_name(const struct ty_model *m, const struct ty_ledger_group *c, uint32_t who,
+			    char *out, size_t size);
 
 #define TY_BOOK_HINTS 512
 
@@ -84,8 +84,8 @@ struct ty_book {
 	uint32_t mask;
 	uint32_t in_call[TY_BOOK_HINTS]; /* cache: last row of a system call's number */
 	VEC(char *) object;
-	const struct ty_ledger_group *crowd; /* by thread index; NULL: each thread by itself */
-	uint32_t who;			     /* ty_ledger_key.who of rows added from now on */
+	const struct ty_ledger_group *group_of; /* by thread index; NULL: each thread by itself */
+	uint32_t who;				/* ty_ledger_key.who of rows added from now on */
 	int failed; /* -TY_ENOMEM, -TY_EINTR: further calls have no effect */
 };
 

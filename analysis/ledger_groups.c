@@ -77,8 +77,8 @@ int ty_ledger_groups(const struct ty_model *m, const uint8_t *mine, struct ty_le
 	return 0;
 }
 
-size_t ty_ledger_who(const struct ty_model *m, const struct ty_ledger_group *c, uint32_t who,
-		     char *out, size_t size)
+size_t ty_ledger_group_name(const struct ty_model *m, const struct ty_ledger_group *c, uint32_t who,
+			    char *out, size_t size)
 {
 	const struct ty_thread *t = ty_model_thread(m, who);
 	const char *name = ty_model_str(m, t->name);

@@ -32,8 +32,8 @@ static void shares(struct ty_memory_table *t)
 	}
 }
 
-static int count_group(const struct ty_mem_points *p, struct ty_memory_request *asks, unsigned n,
-		       const struct ty_mem_work *work)
+static int count_group(const struct ty_mem_points *p, struct ty_memory_request *requests,
+		       unsigned n, const struct ty_mem_work *work)
 {
 	static const unsigned want[] = {
 		[TY_MEMORY_BY_PC] = TY_MEM_WANT_PC,
@@ -54,16 +54,16 @@ static int count_group(const struct ty_mem_points *p, struct ty_memory_request *
 		uint64_t bytes = ty_mem_work_bytes(work);
 
 		*t = (struct ty_memory_tab){.p = p,
-					    .ask = &asks[i],
-					    .same = asks[i].by == TY_MEMORY_BY_FUNCTION ? by_pc
-											: NULL,
+					    .request = &requests[i],
+					    .same = requests[i].by == TY_MEMORY_BY_FUNCTION ? by_pc
+											    : NULL,
 					    .keep_bytes = bytes / n,
 					    .keys_max = bytes / PAGE_BYTES,
-					    .out = &asks[i].table};
+					    .out = &requests[i].table};
 		t->keys_max = t->keys_max > TY_MEMORY_KEYS_MIN ? t->keys_max : TY_MEMORY_KEYS_MIN;
-		by_pc = asks[i].by == TY_MEMORY_BY_PC ? t : by_pc;
-		g.want |= want[asks[i].by];
-		g.branches = asks[i].by == TY_MEMORY_BY_BRANCH ? t : g.branches;
+		by_pc = requests[i].by == TY_MEMORY_BY_PC ? t : by_pc;
+		g.want |= want[requests[i].by];
+		g.branches = requests[i].by == TY_MEMORY_BY_BRANCH ? t : g.branches;
 	}
 	r = ty_memory_tab_keys(&g);
 	if (!r)
@@ -89,18 +89,18 @@ int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		    const uint32_t *function_of_pc, uint32_t top, const struct ty_mem_work *work,
 		    struct ty_memory_table *out)
 {
-	struct ty_memory_request ask = {.by = by, .top = top, .function_of_pc = function_of_pc};
-	int r = count_group(p, &ask, 1, work);
+	struct ty_memory_request request = {.by = by, .top = top, .function_of_pc = function_of_pc};
+	int r = count_group(p, &request, 1, work);
 
 	if (r)
-		ty_memory_fini(&ask.table);
-	*out = ask.table;
+		ty_memory_fini(&request.table);
+	*out = request.table;
 	return r;
 }
 
 struct part {
 	const struct ty_mem_points *p;
-	struct ty_memory_request *asks;
+	struct ty_memory_request *requests;
 	unsigned n;
 	const struct ty_mem_work *work;
 	int r;
@@ -110,12 +110,12 @@ static void *answer(void *ctx)
 {
 	struct part *a = ctx;
 
-	a->r = count_group(a->p, a->asks, a->n, a->work);
+	a->r = count_group(a->p, a->requests, a->n, a->work);
 	return NULL;
 }
 
-int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_request *asks, unsigned n,
-			unsigned threads, const struct ty_mem_work *work)
+int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_request *requests,
+			unsigned n, unsigned threads, const struct ty_mem_work *work)
 {
 	struct part part[16];
 	pthread_t thread[16];
@@ -127,7 +127,7 @@ int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_request 
 	for (unsigned i = threads; i-- > 0;) {
 		unsigned first = i * n / threads, end = (i + 1) * n / threads;
 
-		part[i] = (struct part){p, asks + first, end - first, work, 0};
+		part[i] = (struct part){p, requests + first, end - first, work, 0};
 		made[i] = i && !pthread_create(&thread[i], NULL, answer, &part[i]);
 		if (!made[i])
 			answer(&part[i]);

@@ -56,8 +56,8 @@ struct ty_memory_request {
 	const uint32_t *function_of_pc;
 	struct ty_memory_table table;
 };
-int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_request *asks, unsigned n,
-			unsigned threads, const struct ty_mem_work *work);
+int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_request *requests,
+			unsigned n, unsigned threads, const struct ty_mem_work *work);
 void ty_memory_fini(struct ty_memory_table *t);
 
 #endif

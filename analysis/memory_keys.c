@@ -66,7 +66,7 @@ static int count_pages(struct ty_memory_tab *t, const struct ty_mem_point *o, ui
 /* By function is by instruction first. */
 static int count_rows(struct ty_memory_tab *t, const struct ty_mem_point *rows, uint32_t n)
 {
-	switch (t->ask->by) {
+	switch (t->request->by) {
 	case TY_MEMORY_BY_PC:
 	case TY_MEMORY_BY_FUNCTION: count_by(TY_MEMORY_BY_PC, t, rows, n); break;
 	case TY_MEMORY_BY_SOURCE: count_by(TY_MEMORY_BY_SOURCE, t, rows, n); break;
@@ -93,10 +93,10 @@ static int count_begin(struct ty_memory_tab *t)
 {
 	t->range = ty_key_range_all(t);
 	t->counting = !t->same;
-	t->best = malloc(((size_t)t->ask->top + 1) * sizeof(*t->best));
+	t->best = malloc(((size_t)t->request->top + 1) * sizeof(*t->best));
 	if (!t->best)
 		return -TY_ENOMEM;
-	switch (t->ask->by) {
+	switch (t->request->by) {
 	case TY_MEMORY_BY_SOURCE: return no_counts(t, SOURCES);
 	case TY_MEMORY_BY_THREAD: return no_counts(t, t->p->threads);
 	case TY_MEMORY_BY_PAGE: return no_counts(t, 0);
@@ -135,7 +135,7 @@ static void sift(struct ty_memory_rank *r, size_t n, size_t at)
 
 static void offer(struct ty_memory_tab *t, const struct ty_memory_rank *v)
 {
-	uint32_t top = t->ask->top;
+	uint32_t top = t->request->top;
 
 	if (t->best_n < top) {
 		t->best[t->best_n++] = *v;
@@ -151,7 +151,7 @@ static void offer(struct ty_memory_tab *t, const struct ty_memory_rank *v)
 /* The counts by instruction become those by function. */
 static int fold(struct ty_memory_tab *t)
 {
-	const uint32_t *of = t->ask->function_of_pc;
+	const uint32_t *of = t->request->function_of_pc;
 	VEC(struct ty_memory_counted) sum = {0};
 	uint32_t n = 0;
 
@@ -178,11 +178,12 @@ static int fold(struct ty_memory_tab *t)
 static int count_end(struct ty_memory_tab *t)
 {
 	bool whole = !t->range.again;
-	int r = t->ask->by == TY_MEMORY_BY_FUNCTION ? fold(t) : 0;
+	int r = t->request->by == TY_MEMORY_BY_FUNCTION ? fold(t) : 0;
 
 	for (size_t i = 0; !r && whole && i < t->counts.n; i++) {
-		struct ty_memory_rank v = {
-			t->counts.v[i], t->ask->by == TY_MEMORY_BY_PAGE ? t->pages.keys.v[i] : i};
+		struct ty_memory_rank v = {t->counts.v[i], t->request->by == TY_MEMORY_BY_PAGE
+								   ? t->pages.keys.v[i]
+								   : i};
 
 		t->out->keys += !!v.c.count;
 		t->out->samples += v.c.count;
@@ -196,7 +197,8 @@ static int count_end(struct ty_memory_tab *t)
 /* Rows by key, of keys that are few enough to be numbers of an array. */
 static int number(struct ty_memory_tab *t, size_t keys)
 {
-	const uint32_t *of = t->ask->by == TY_MEMORY_BY_FUNCTION ? t->ask->function_of_pc : NULL;
+	const uint32_t *of =
+		t->request->by == TY_MEMORY_BY_FUNCTION ? t->request->function_of_pc : NULL;
 	uint32_t *row = malloc((keys + 1) * sizeof(*row));
 
 	if (!row)
@@ -230,7 +232,7 @@ static int choose(struct ty_memory_tab *t)
 	t->out->rows = calloc((size_t)t->best_n + 1, sizeof(*t->out->rows));
 	if (!t->out->rows)
 		return -TY_ENOMEM;
-	if (t->ask->by != TY_MEMORY_BY_PAGE)
+	if (t->request->by != TY_MEMORY_BY_PAGE)
 		return number(t, keys);
 	r = 0;
 	for (uint32_t i = 0; !r && i < t->best_n; i++) {

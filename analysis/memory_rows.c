@@ -12,11 +12,11 @@
 #define PAIR_BYTES 160u /* of a target and its row, while their tables grow */
 
 /* `at`: of the sample among the points. */
-static void tell(const struct ty_memory_tab *t, struct ty_memory_row *w, uint64_t at,
-		 const struct ty_mem_point *o)
+static void add_access(const struct ty_memory_tab *t, struct ty_memory_row *w, uint64_t at,
+		       const struct ty_mem_point *o)
 {
 	if (!w->count++) {
-		bool page = t->ask->by == TY_MEMORY_BY_PAGE;
+		bool page = t->request->by == TY_MEMORY_BY_PAGE;
 
 		w->key = page ? o->va >> 12 << 12 : t->best[w - t->out->rows].key;
 		w->pid = page ? ty_memory_pid(t, o) : -1;
@@ -74,7 +74,7 @@ TY_INLINE uint32_t hits_by(enum ty_memory_by by, const struct ty_memory_tab *t,
 static uint32_t hits_of(const struct ty_memory_tab *t, const struct ty_mem_point *o, uint32_t n,
 			struct ty_memory_hit hit[TY_BLOCK_ROWS])
 {
-	switch (t->ask->by) {
+	switch (t->request->by) {
 	case TY_MEMORY_BY_PC:
 	case TY_MEMORY_BY_FUNCTION: return hits_by(TY_MEMORY_BY_PC, t, o, n, hit);
 	case TY_MEMORY_BY_SOURCE: return hits_by(TY_MEMORY_BY_SOURCE, t, o, n, hit);
@@ -124,7 +124,7 @@ static void gather_rows(struct ty_memory_tab *t, uint64_t at, const struct ty_me
 			k->value[w->count] = value;
 		else
 			ty_latency_each(w, value, ty_latency_count, k->hist);
-		tell(t, w, at + hit[i].at, o);
+		add_access(t, w, at + hit[i].at, o);
 	}
 }
 

@@ -35,7 +35,7 @@ struct ty_memory_targets {
 
 struct ty_memory_tab {
 	const struct ty_mem_points *p;
-	const struct ty_memory_request *ask;
+	const struct ty_memory_request *request;
 	struct ty_memory_tab
 		*same;	     /* table by instruction, when its counts apply to this one, too */
 	uint64_t keep_bytes; /* limit for values of rows, and targets, per pass */
@@ -95,7 +95,7 @@ TY_INLINE uint64_t ty_memory_key(enum ty_memory_by by, const struct ty_memory_ta
 				 const struct ty_mem_point *o)
 {
 	switch (by) {
-	case TY_MEMORY_BY_FUNCTION: return t->ask->function_of_pc[o->pc];
+	case TY_MEMORY_BY_FUNCTION: return t->request->function_of_pc[o->pc];
 	case TY_MEMORY_BY_SOURCE: return (uint64_t)o->level << 8 | o->src_flags;
 	case TY_MEMORY_BY_PAGE:
 		return (uint64_t)((uint32_t)ty_memory_pid(t, o) & 0x3fffff) << 42 |

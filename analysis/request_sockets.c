@@ -109,6 +109,6 @@ int ty_sock_inherit(struct ty_sock_table *child, const struct ty_sock_table *par
 	child->fd.n = parent->fd.n;
 	/* What the parent owes is the parent's. */
 	vec_each (s, &child->fd)
-		s->open = s->used = s->replied = s->asked = s->connecting = false;
+		s->open = s->used = s->replied = s->awaits_reply = s->connecting = false;
 	return 0;
 }

@@ -23,10 +23,10 @@ struct ty_sock {
 	uint32_t thread;
 	/* For a client: it connected, or the names of both ends show it. */
 	bool client, heard; /* heard: data was received on it */
-	bool asked;	    /* it sent data, or connects, and has no reply yet: */
+	bool awaits_reply;  /* it sent data, or connects, and has no reply yet: */
 	bool connecting;
-	uint64_t asked_ns;
-	uint32_t asked_by;
+	uint64_t sent_ns;
+	uint32_t sent_by;
 };
 
 struct ty_sock_table {

@@ -48,7 +48,7 @@ struct pass {
 	uint32_t *process_of;	 /* of each thread */
 	struct cursor *heap;
 	uint32_t heap_n;
-	struct kept kept, asked;
+	struct kept kept, client_waits;
 	uint32_t most; /* of each */
 	uint64_t read, calls, all;
 	bool full; /* `calls` were read */
@@ -129,26 +129,27 @@ static void request(struct pass *p, uint32_t process, struct ty_request r)
 static void heard(struct pass *p, uint32_t process, int64_t fd, struct ty_sock *s, uint64_t at_ns,
 		  unsigned vain)
 {
-	struct ty_request r = {.start_ns = s->asked_ns,
+	struct ty_request r = {.start_ns = s->sent_ns,
 			       .end_ns = at_ns,
-			       .thread = s->asked_by,
+			       .thread = s->sent_by,
 			       .replied_by = TY_NONE,
 			       .service = process,
 			       .fd = (int32_t)fd,
 			       .flags = (uint8_t)((s->connecting ? TY_REQ_CONNECT : 0) | vain)};
 
-	if (s->asked && at_ns > s->asked_ns && at_ns >= p->w->from_ns && s->asked_ns <= p->w->to_ns)
-		keep(&p->asked, p->most, &r);
-	s->asked = s->connecting = false;
+	if (s->awaits_reply && at_ns > s->sent_ns && at_ns >= p->w->from_ns &&
+	    s->sent_ns <= p->w->to_ns)
+		keep(&p->client_waits, p->most, &r);
+	s->awaits_reply = s->connecting = false;
 }
 
-static void asks(struct ty_sock *s, uint32_t thread, uint64_t at_ns)
+static void send_begins(struct ty_sock *s, uint32_t thread, uint64_t at_ns)
 {
-	if (s->asked)
+	if (s->awaits_reply)
 		return;
-	s->asked = true;
-	s->asked_ns = at_ns;
-	s->asked_by = thread;
+	s->awaits_reply = true;
+	s->sent_ns = at_ns;
+	s->sent_by = thread;
 }
 
 /* The effects of calls ------------------------------------------------------------------------- */
@@ -191,7 +192,7 @@ static void sent(struct pass *p, uint32_t process, uint32_t thread, int32_t fd, 
 	if (s->client) {
 		if (s->connecting)
 			heard(p, process, fd, s, c->start_ns, 0);
-		asks(s, thread, c->start_ns);
+		send_begins(s, thread, c->start_ns);
 	}
 	if (s->role != TY_SOCK_SERVER)
 		return;
@@ -291,7 +292,7 @@ static void take(struct pass *p, const struct cursor *c)
 		s->client = true;
 		s->inferred = false;
 		if (call.ret == -EINPROGRESS) {
-			asks(s, c->thread, call.start_ns);
+			send_begins(s, c->thread, call.start_ns);
 			s->connecting = true;
 		}
 		return;
@@ -576,8 +577,8 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	p.process_of = calloc((size_t)threads + 1, sizeof(*p.process_of));
 	p.heap = calloc((size_t)threads + 1, sizeof(*p.heap));
 	p.kept.v = calloc((size_t)most + 1, sizeof(*p.kept.v));
-	p.asked.v = calloc((size_t)most + 1, sizeof(*p.asked.v));
-	if (births && p.process && p.process_of && p.heap && p.kept.v && p.asked.v) {
+	p.client_waits.v = calloc((size_t)most + 1, sizeof(*p.client_waits.v));
+	if (births && p.process && p.process_of && p.heap && p.kept.v && p.client_waits.v) {
 		rc = 0;
 		if (x->arch && x->args)
 			rc = merge(&p, births, prepare(&p, births), &until_ns);
@@ -585,8 +586,9 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 			leftovers(&p, until_ns);
 		if (!rc && p.kept.n)
 			qsort(p.kept.v, p.kept.n, sizeof(*p.kept.v), by_length);
-		if (!rc && p.asked.n)
-			qsort(p.asked.v, p.asked.n, sizeof(*p.asked.v), by_length);
+		if (!rc && p.client_waits.n)
+			qsort(p.client_waits.v, p.client_waits.n, sizeof(*p.client_waits.v),
+			      by_length);
 		rc = rc ? rc : services(&p, out);
 	}
 	for (uint32_t i = 0; p.process && i < threads; i++) {
@@ -600,8 +602,8 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	free(p.heap);
 	out->v = p.kept.v;
 	out->n = p.kept.n;
-	out->asked = p.asked.v;
-	out->asked_n = p.asked.n;
+	out->client_waits = p.client_waits.v;
+	out->client_waits_n = p.client_waits.n;
 	out->all = p.all;
 	out->cut_ns = p.full ? until_ns : 0;
 	if (rc) {
@@ -628,8 +630,9 @@ const struct ty_request *ty_requests_around(const struct ty_requests *r, uint32_
 const struct ty_request *ty_requests_awaited(const struct ty_requests *r, uint32_t thread,
 					     uint64_t from_ns, uint64_t to_ns, bool vain)
 {
-	for (uint32_t i = 0; r && i < r->asked_n && length(&r->asked[i]) >= to_ns - from_ns; i++) {
-		const struct ty_request *q = &r->asked[i];
+	for (uint32_t i = 0;
+	     r && i < r->client_waits_n && length(&r->client_waits[i]) >= to_ns - from_ns; i++) {
+		const struct ty_request *q = &r->client_waits[i];
 
 		if (q->thread == thread && q->start_ns <= from_ns && q->end_ns >= to_ns &&
 		    (vain || !(q->flags & TY_REQ_VAIN)))
@@ -642,7 +645,7 @@ void ty_requests_fini(struct ty_requests *r)
 {
 	free(r->services);
 	free(r->v);
-	free(r->asked);
+	free(r->client_waits);
 	free(r->sample);
 	*r = (struct ty_requests){0};
 }

@@ -63,8 +63,8 @@ struct ty_requests {
 	/* The longest times that a client waited for a reply: from sending data on a socket of its
 	 * own (or starting to connect) until it received data there; thread: the sender. Longest
 	 * first. */
-	struct ty_request *asked;
-	uint32_t asked_n;
+	struct ty_request *client_waits;
+	uint32_t client_waits_n;
 	uint64_t all;	 /* requests in all */
 	uint64_t cut_ns; /* the limit of calls was reached here; 0: all were read */
 };

@@ -45,18 +45,18 @@ static void assume_widths(struct ty_sharing_site *v, uint32_t n, uint32_t bytes)
 
 static void meet(uint32_t *who, uint32_t thread)
 {
-	*who = *who == TY_LINE_NOBODY || *who == thread ? thread : TY_LINE_MANY;
+	*who = *who == TY_LINE_NONE || *who == thread ? thread : TY_LINE_MANY;
 }
 
 static bool another(uint32_t who, uint32_t thread)
 {
-	return who != TY_LINE_NOBODY && who != thread;
+	return who != TY_LINE_NONE && who != thread;
 }
 
 /* Which bytes are whose; then each site's lot. */
 static void judge(struct ty_sharing_line *l, struct ty_sharing_site *v, uint32_t bytes)
 {
-	uint32_t toucher[TY_LINE_MAX], writer[TY_LINE_MAX], line_writer = TY_LINE_NOBODY;
+	uint32_t toucher[TY_LINE_MAX], writer[TY_LINE_MAX], line_writer = TY_LINE_NONE;
 	bool any_true = false, any_false = false;
 
 	memset(toucher, 0xff, bytes * sizeof(*toucher));
@@ -80,10 +80,10 @@ static void judge(struct ty_sharing_line *l, struct ty_sharing_site *v, uint32_t
 		else if (v[i].writes || another(line_writer, v[i].thread))
 			any_false = true;
 	}
-	l->kind = line_writer == TY_LINE_NOBODY || l->threads < 2 ? TY_SHARING_UNKNOWN
-		  : any_true && any_false			  ? TY_SHARING_MIXED
-		  : any_true					  ? TY_SHARING_TRUE
-								  : TY_SHARING_FALSE;
+	l->kind = line_writer == TY_LINE_NONE || l->threads < 2 ? TY_SHARING_UNKNOWN
+		  : any_true && any_false			? TY_SHARING_MIXED
+		  : any_true					? TY_SHARING_TRUE
+								: TY_SHARING_FALSE;
 	l->evidence = l->peer	     ? TY_SHARING_PEER
 		      : l->remote    ? TY_SHARING_REMOTE
 		      : l->turns > 1 ? TY_SHARING_TIME

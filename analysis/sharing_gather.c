@@ -38,7 +38,7 @@ static int empty_table(struct ty_gather *g)
 	g->used = 0;
 	if (!g->slot)
 		return -TY_ENOMEM;
-	memset(g->slot, 0xff, slots * sizeof(*g->slot)); /* TY_LINE_NOBODY */
+	memset(g->slot, 0xff, slots * sizeof(*g->slot)); /* TY_LINE_NONE */
 	return 0;
 }
 
@@ -55,7 +55,7 @@ static int grow(struct ty_gather *g)
 	g->slots = 2 * n;
 	memset(g->slot, 0xff, g->slots * sizeof(*g->slot));
 	for (uint64_t i = 0; i < n; i++)
-		if (old[i].thread != TY_LINE_NOBODY)
+		if (old[i].thread != TY_LINE_NONE)
 			*ty_line_slot_of(g, old[i].key, ty_line_hash(g, old[i].key)) = old[i];
 	free(old);
 	return 0;
@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) int touch(struct ty_gather *g, stru
 	uint8_t done = done_by(o);
 	struct ty_line_slot *s = ty_line_slot_of(g, k, h);
 
-	if (s->thread == TY_LINE_NOBODY) {
+	if (s->thread == TY_LINE_NONE) {
 		int r = lines_room(g);
 
 		if (r)
@@ -100,7 +100,7 @@ static inline __attribute__((always_inline)) int touch(struct ty_gather *g, stru
 		s = ty_line_slot_of(g, k, h);
 		*s = (struct ty_line_slot){.key = k,
 					   .thread = o->thread,
-					   .candidate = TY_LINE_NOBODY,
+					   .candidate = TY_LINE_NONE,
 					   .cpu = o->cpu == UINT16_MAX ? TY_LINE_CPUS : o->cpu};
 		g->used++;
 	}
@@ -182,8 +182,8 @@ static bool is_shared(const struct ty_gather *g, const struct ty_line_slot *s)
 static int add_line(struct ty_gather *g, struct ty_line_slot *s)
 {
 	struct ty_gather_line l = {.hash = ty_line_hash(g, s->key),
-				   .last = TY_LINE_NOBODY,
-				   .toucher = TY_LINE_NOBODY,
+				   .last = TY_LINE_NONE,
+				   .toucher = TY_LINE_NONE,
 				   .last_cpu = TY_LINE_CPUS};
 	bool physical = s->key.of == TY_LINE_PHYSICAL, shared = ty_line_is_shared(s->key.of);
 
@@ -208,12 +208,12 @@ static int choose(struct ty_gather *g)
 	do {
 		n = 0;
 		for (uint64_t i = 0; i < g->slots; i++)
-			n += g->slot[i].thread != TY_LINE_NOBODY && is_shared(g, &g->slot[i]) &&
+			n += g->slot[i].thread != TY_LINE_NONE && is_shared(g, &g->slot[i]) &&
 			     ty_line_in_range(g, ty_line_hash(g, g->slot[i].key));
 	} while (n > 1 && n * 4 * sizeof(*g->lines.v) > g->max_bytes && !(r = ty_gather_halve(g)));
 	r = r ? r : vec_reserve(&g->lines, n + 1);
 	for (uint64_t i = 0; !r && i < g->slots; i++)
-		if (g->slot[i].thread != TY_LINE_NOBODY && is_shared(g, &g->slot[i]) &&
+		if (g->slot[i].thread != TY_LINE_NONE && is_shared(g, &g->slot[i]) &&
 		    ty_line_in_range(g, ty_line_hash(g, g->slot[i].key)))
 			r = add_line(g, &g->slot[i]);
 	return r;
@@ -251,7 +251,7 @@ static void forget_lines(struct ty_gather *g)
 static void count_others(struct ty_gather *g)
 {
 	for (uint64_t i = 0; i < g->slots; i++)
-		g->one_cpu += g->slot[i].thread != TY_LINE_NOBODY && stays(g, &g->slot[i]) &&
+		g->one_cpu += g->slot[i].thread != TY_LINE_NONE && stays(g, &g->slot[i]) &&
 			      ty_line_in_range(g, ty_line_hash(g, g->slot[i].key));
 }
 

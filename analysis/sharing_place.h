@@ -10,8 +10,8 @@
 
 struct ty_line_slot {
 	struct ty_line_key key;
-	uint32_t thread;    /* the only thread, or TY_LINE_MANY; TY_LINE_NOBODY: the slot is free */
-	uint32_t candidate; /* its number in lines, TY_LINE_NOBODY */
+	uint32_t thread;    /* the only thread, or TY_LINE_MANY; TY_LINE_NONE: the slot is free */
+	uint32_t candidate; /* its number in lines, TY_LINE_NONE */
 	uint16_t cpu;	    /* the only CPU, or TY_LINE_CPUS */
 	uint8_t done;
 };
@@ -80,7 +80,7 @@ static inline struct ty_line_slot *ty_line_slot_of(const struct ty_gather *g, st
 {
 	struct ty_line_slot *s = ty_line_home(g, h), *end = g->slot + g->slots;
 
-	while (s->thread != TY_LINE_NOBODY && !ty_line_same(s->key, k))
+	while (s->thread != TY_LINE_NONE && !ty_line_same(s->key, k))
 		s = s + 1 < end ? s + 1 : g->slot;
 	return s;
 }

@@ -11,9 +11,9 @@
 #include "sharing.h"
 #include "sharing_pages.h"
 
-#define TY_LINE_MANY   (UINT32_MAX - 1)
-#define TY_LINE_NOBODY UINT32_MAX
-#define TY_LINE_CPUS   0xfffeu /* several CPUs, or unknown ones */
+#define TY_LINE_MANY (UINT32_MAX - 1)
+#define TY_LINE_NONE UINT32_MAX
+#define TY_LINE_CPUS 0xfffeu /* several CPUs, or unknown ones */
 
 struct ty_gather_line {
 	struct ty_sharing_line line; /* its sites are gather.sites[sites_first...] */

@@ -127,14 +127,14 @@ static void turn(struct ty_gather_line *a, const struct ty_mem_point *o)
 	bool wrote = o->flags & TY_MP_WRITES;
 
 	a->line.turns +=
-		a->last != TY_LINE_NOBODY && a->last != o->thread && (wrote || a->last_wrote) &&
+		a->last != TY_LINE_NONE && a->last != o->thread && (wrote || a->last_wrote) &&
 		(a->last_cpu == TY_LINE_CPUS || o->cpu == UINT16_MAX || a->last_cpu != o->cpu);
 	a->last = o->thread;
 	a->last_cpu = o->cpu == UINT16_MAX ? TY_LINE_CPUS : o->cpu;
 	a->last_wrote = wrote;
-	a->line.rewritten |= wrote && a->toucher != TY_LINE_NOBODY && a->toucher != o->thread;
+	a->line.rewritten |= wrote && a->toucher != TY_LINE_NONE && a->toucher != o->thread;
 	a->toucher =
-		a->toucher == TY_LINE_NOBODY || a->toucher == o->thread ? o->thread : TY_LINE_MANY;
+		a->toucher == TY_LINE_NONE || a->toucher == o->thread ? o->thread : TY_LINE_MANY;
 	a->untimed |= !(o->flags & TY_MP_HAS_TIME);
 }
 
@@ -197,7 +197,7 @@ static int found(struct ty_gather *g, uint64_t first, const struct ty_mem_point 
 {
 	int r;
 
-	if (line == TY_LINE_NOBODY || g->lines.v[line].dropped)
+	if (line == TY_LINE_NONE || g->lines.v[line].dropped)
 		return 0;
 	add_access(g, &g->lines.v[line], o, next);
 	r = add_site(g, line, o, next);
@@ -224,8 +224,8 @@ static int find_sites(struct ty_gather *g)
 		ty_place_next(g, i, rows, n, &at);
 		for (uint32_t k = 0; k < at.n; k++) {
 			line[k] = at.in[k] ? ty_line_slot_of(g, at.key[k], at.hash[k])->candidate
-					   : TY_LINE_NOBODY;
-			any |= line[k] != TY_LINE_NOBODY;
+					   : TY_LINE_NONE;
+			any |= line[k] != TY_LINE_NONE;
 		}
 		if (any)
 			ty_mem_points_rows(g->p, i, rest, rows);

@@ -323,7 +323,7 @@ int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 	bool stall;
 	int r;
 
-	if (c->spun)
+	if (c->busy_waited)
 		s.syscall = c->s.syscall;
 	c->s.culprit = c->s.syscall = TY_NONE;
 	c->io = TY_NONE;

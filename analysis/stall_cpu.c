@@ -70,7 +70,7 @@ struct rival {
 
 /* Who ran in the ready thread's stead, but for itself; known: all of them together, idle: nobody.
  */
-struct crowd {
+struct rivals {
 	VEC(struct rival) v;
 	struct rival most; /* thread TY_NONE: nobody */
 	uint64_t known, idle;
@@ -90,7 +90,7 @@ static double share(int32_t prio, int32_t beside)
 	return pow(1.25, (beside == INT32_MIN ? 120 : beside) - (prio == INT32_MIN ? 120 : prio));
 }
 
-static struct rival *rival_of(struct crowd *q, uint32_t thread)
+static struct rival *rival_of(struct rivals *q, uint32_t thread)
 {
 	vec_each (e, &q->v)
 		if (e->thread == thread)
@@ -101,8 +101,8 @@ static struct rival *rival_of(struct crowd *q, uint32_t thread)
 }
 
 /* Who ran on the CPU in [a, b). What more than RIVALS did is only summed up. */
-static void add_crowd(const struct ty_model *m, uint32_t cpu, uint32_t thread, uint64_t a,
-		      uint64_t b, struct crowd *q)
+static void add_rivals(const struct ty_model *m, uint32_t cpu, uint32_t thread, uint64_t a,
+		       uint64_t b, struct rivals *q)
 {
 	uint32_t n = ty_model_cpu_spans(m, cpu), i;
 
@@ -136,7 +136,7 @@ static void add_crowd(const struct ty_model *m, uint32_t cpu, uint32_t thread, u
 }
 
 /* All of it is added: who ran most; what were turns, beside the priority that thread has at t. */
-static int sum_up(struct ty_stall_search *h, uint32_t thread, uint64_t t, struct crowd *q)
+static int sum_up(struct ty_stall_search *h, uint32_t thread, uint64_t t, struct rivals *q)
 {
 	int r = h->prio_made ? 0 : make_prios(h);
 	int32_t own;
@@ -160,21 +160,21 @@ static int sum_up(struct ty_stall_search *h, uint32_t thread, uint64_t t, struct
 }
 
 /* The foremost of those that shared the CPU, most first. */
-static void name_crowd(const struct ty_stall_search *h, struct ty_candidate *c,
-		       const struct crowd *q)
+static void list_rivals(const struct ty_stall_search *h, struct ty_candidate *c,
+			const struct rivals *q)
 {
-	c->crowd_n = 0;
+	c->rivals_n = 0;
 	vec_each (e, &q->v) {
 		struct ty_ran ran = {e->thread, prio_at(h, e->thread, e->longest_at), e->ns,
 				     e->longest_at};
-		unsigned i = c->crowd_n;
+		unsigned i = c->rivals_n;
 
-		for (; i && c->crowd[i - 1].ns < ran.ns; i--)
-			if (i < TY_STALL_CROWD)
-				c->crowd[i] = c->crowd[i - 1];
-		if (i < TY_STALL_CROWD)
-			c->crowd[i] = ran;
-		c->crowd_n += c->crowd_n < TY_STALL_CROWD;
+		for (; i && c->rivals[i - 1].ns < ran.ns; i--)
+			if (i < TY_STALL_RIVALS)
+				c->rivals[i] = c->rivals[i - 1];
+		if (i < TY_STALL_RIVALS)
+			c->rivals[i] = ran;
+		c->rivals_n += c->rivals_n < TY_STALL_RIVALS;
 	}
 }
 
@@ -238,7 +238,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
-	struct crowd q = {.sure = true};
+	struct rivals q = {.sure = true};
 	struct ty_throttled g;
 	bool idle, limited;
 	int r;
@@ -253,10 +253,10 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 	c->s.links = 1;
 	if (s.cpu == TY_NONE)
 		return 1;
-	add_crowd(m, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
+	add_rivals(m, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
 	r = sum_up(h, c->s.thread, c->end_ns, &q);
 	if (!r)
-		name_crowd(h, c, &q);
+		list_rivals(h, c, &q);
 	vec_fini(&q.v);
 	if (r)
 		return r;
@@ -306,7 +306,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 int ty_stall_blame_rival(struct ty_stall_search *h, struct ty_candidate *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
-	struct crowd q = {.sure = true};
+	struct rivals q = {.sure = true};
 	uint64_t ns = 0, longest = 0;
 	bool in_turns;
 	int r;
@@ -323,7 +323,7 @@ int ty_stall_blame_rival(struct ty_stall_search *h, struct ty_candidate *c, cons
 			continue;
 		ns += g->end_ns - g->start_ns;
 		longest = g->end_ns - g->start_ns > longest ? g->end_ns - g->start_ns : longest;
-		add_crowd(m, cpu, g->thread, g->start_ns, g->end_ns, &q);
+		add_rivals(m, cpu, g->thread, g->start_ns, g->end_ns, &q);
 	}
 	r = sum_up(h, c->root.thread, c->end_ns, &q);
 	vec_fini(&q.v);

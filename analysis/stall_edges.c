@@ -97,10 +97,10 @@ uint32_t ty_stall_edges(const struct ty_explain *x, const struct ty_stall *s,
 	if (s->request_ns)
 		add(&l, TY_EDGE_RECEIVES, s->thread, s->request_ns, s->request_ns)->grade =
 			TY_BY_PROTOCOL;
-	if (s->asked_ns) {
-		e = add(&l, TY_EDGE_SENDS, s->thread, s->asked_ns, s->asked_ns);
-		e->to = s->asked;
-		e->call = ty_model_syscall_at(x->m, s->thread, s->asked_ns);
+	if (s->sent_request_ns) {
+		e = add(&l, TY_EDGE_SENDS, s->thread, s->sent_request_ns, s->sent_request_ns);
+		e->to = s->request_to;
+		e->call = ty_model_syscall_at(x->m, s->thread, s->sent_request_ns);
 	}
 	for (uint32_t i = 0; i < s->links && i < TY_STALL_LINKS; i++) {
 		const struct ty_link *k = &s->link[i];

@@ -23,7 +23,7 @@ static int32_t nr_of(const struct ty_model *m, const struct ty_candidate *c)
 static bool may_join(const struct ty_candidate *c)
 {
 	/* Who shared a CPU is told of each wait. */
-	return !c->dropped && !c->folded && !c->told && (c->s.waits <= 1 || c->tries) &&
+	return !c->dropped && !c->folded && !c->end_only && (c->s.waits <= 1 || c->tries) &&
 	       !(c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
 }
 
@@ -104,7 +104,7 @@ static void fold_call(struct ty_stall_search *h, size_t n, const struct ty_candi
 	}
 }
 
-int ty_stall_fold_alike(struct ty_stall_search *h, size_t n)
+int ty_stall_fold_similar(struct ty_stall_search *h, size_t n)
 {
 	struct ty_candidate **v = malloc((n + 1) * sizeof(*v));
 	size_t k = 0;
@@ -147,7 +147,7 @@ static bool same_culprit(const struct ty_candidate *a, const struct ty_candidate
 {
 	uint64_t both = ty_stall_overlap(a, b);
 
-	return !b->dropped && !b->told && a->s.culprit == b->s.culprit &&
+	return !b->dropped && !b->end_only && a->s.culprit == b->s.culprit &&
 	       a->s.proven == b->s.proven && a->s.thread != b->s.thread && both &&
 	       both >= b->s.duration_ns / 2;
 }
@@ -171,7 +171,7 @@ static bool same_holder(const struct ty_model *m, const struct ty_candidate *a,
 static bool counted(const struct ty_stall_search *h, size_t first, size_t k)
 {
 	for (size_t j = first + 1; j < k; j++)
-		if (h->cand.v[j].told_by == first + 1 &&
+		if (h->cand.v[j].folded_into == first + 1 &&
 		    h->cand.v[j].s.thread == h->cand.v[k].s.thread)
 			return true;
 	return false;
@@ -183,7 +183,7 @@ void ty_stall_fold_waiters(struct ty_stall_search *h, size_t n)
 		struct ty_candidate *c = &h->cand.v[i];
 
 		/* The threads of a stopped process are one already. */
-		if (c->dropped || c->told || c->s.culprit == TY_NONE ||
+		if (c->dropped || c->end_only || c->s.culprit == TY_NONE ||
 		    c->s.kind == TY_STALL_STOPPED)
 			continue;
 		c->s.sum_ns = c->s.duration_ns;
@@ -198,7 +198,7 @@ void ty_stall_fold_waiters(struct ty_stall_search *h, size_t n)
 				continue;
 			c->by_root = c->by_root || !holder;
 			b->dropped = true;
-			b->told_by = i + 1;
+			b->folded_into = i + 1;
 			c->s.sum_ns += b->s.duration_ns;
 			if (counted(h, i, k))
 				continue;

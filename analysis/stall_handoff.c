@@ -168,7 +168,8 @@ bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_cand
 		     : ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1) ||
 			       ty_stall_waits_again(h, c, true))
 		return false;
-	if (ty_stall_ends_then(h->x->m, c) && !ty_stall_goes_on(h->x, c->s.thread, c->end_ns))
+	if (ty_stall_ends_then(h->x->m, c) &&
+	    !ty_stall_computes_after(h->x, c->s.thread, c->end_ns))
 		return false;
 	return passes(h, c->s.thread, word, c->end_ns) &&
 	       (!ty_model_thread(h->x->m, c->waker.thread)->traced ||

@@ -76,8 +76,8 @@ static bool may_accept(const struct ty_explain *x, uint32_t thread, uint64_t t)
 
 /* Since it got the lock, and before this call, did the thread speak first on the descriptor, as who
  * asks does? */
-static bool asks(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t thread,
-		 uint32_t call, int64_t fd)
+static bool is_client_of(const struct ty_stall_search *h, const struct ty_candidate *c,
+			 uint32_t thread, uint32_t call, int64_t fd)
 {
 	const struct ty_explain *x = h->x;
 	struct ty_syscall own = ty_model_syscall(x->m, c->s.syscall);
@@ -126,7 +126,8 @@ static bool for_work(const struct ty_stall_search *h, const struct ty_candidate 
 	       !ty_stall_sent(h, s.thread, s.syscall, -1) &&
 	       ty_stall_next_wait(h->x, next->thread, next->span + 1, true, &after, &call) &&
 	       after.kind == w->kind && ty_wait_same(h->x->m, s.thread, w, next->thread, &after) &&
-	       !asks(h, c, s.thread, s.syscall, w->fd) && !asks(h, c, next->thread, call, after.fd);
+	       !is_client_of(h, c, s.thread, s.syscall, w->fd) &&
+	       !is_client_of(h, c, next->thread, call, after.fd);
 }
 
 static struct ty_wait_for wait_of(const struct ty_stall_search *h, uint32_t span)

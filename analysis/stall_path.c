@@ -64,7 +64,7 @@ int ty_stall_find_own_sleeps(struct ty_stall_search *h)
 	uint64_t sum = 0;
 
 	vec_each (s, &h->path.seg) {
-		struct ty_own_sleep nap = {s->start_ns, s->end_ns, sum};
+		struct ty_own_sleep own_sleeps = {s->start_ns, s->end_ns, sum};
 		struct ty_span span;
 
 		if (s->hop != TY_NONE || s->what != TY_SEG_TIMER ||
@@ -73,8 +73,8 @@ int ty_stall_find_own_sleeps(struct ty_stall_search *h)
 		span = ty_model_span(h->x->m, s->span);
 		if (ty_wait_for(h->x, &span, span.syscall).kind != TY_STALL_SLEEP)
 			continue;
-		sum += nap.end_ns - nap.start_ns;
-		if (vec_push(&h->nap, nap))
+		sum += own_sleeps.end_ns - own_sleeps.start_ns;
+		if (vec_push(&h->own_sleeps, own_sleeps))
 			return -TY_ENOMEM;
 	}
 	return 0;
@@ -83,8 +83,8 @@ int ty_stall_find_own_sleeps(struct ty_stall_search *h)
 /* The sum of all sleeps before t. */
 static uint64_t napped(const struct ty_stall_search *h, uint64_t t)
 {
-	const struct ty_own_sleep *v = h->nap.v;
-	size_t i = partition_point(k, (size_t)0, h->nap.n, v[k].start_ns < t);
+	const struct ty_own_sleep *v = h->own_sleeps.v;
+	size_t i = partition_point(k, (size_t)0, h->own_sleeps.n, v[k].start_ns < t);
 
 	if (!i--)
 		return 0;
@@ -204,9 +204,9 @@ uint64_t ty_stall_on_path(const struct ty_stall_search *h, const struct ty_candi
 
 	if (!h->has_path)
 		return 0;
-	if (c->s.state == TY_ST_RUNNING && !c->spun) {
+	if (c->s.state == TY_ST_RUNNING && !c->busy_waited) {
 		ns = thread_ns(h, c->s.thread, a, b);
-	} else if (c->s.waits > 1 || c->spun) {
+	} else if (c->s.waits > 1 || c->busy_waited) {
 		/* One of many short waits, or of a lock's parts: the others of the thread meanwhile
 		 * are of the kind. */
 		b = c->s.last_end_ns;

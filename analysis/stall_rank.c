@@ -38,7 +38,7 @@ uint64_t ty_stall_overlap(const struct ty_candidate *a, const struct ty_candidat
 
 /* Is the wait of b a link of a's chain, for the most part of b; or is b the long call that a waits
  * for? */
-static bool told_by(const struct ty_candidate *a, const struct ty_candidate *b)
+static bool folded_into(const struct ty_candidate *a, const struct ty_candidate *b)
 {
 	if (b->s.kind == TY_STALL_CPU)
 		return b->s.thread == a->s.culprit &&
@@ -101,7 +101,7 @@ static void fold_stops(struct ty_stall_search *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct ty_candidate *best = &h->cand.v[i];
-		bool told = best->dropped;
+		bool end_only = best->dropped;
 
 		if (best->s.kind != TY_STALL_STOPPED || best->folded)
 			continue;
@@ -112,7 +112,7 @@ static void fold_stops(struct ty_stall_search *h, size_t n)
 
 			if (b->folded || !same_stop(h->x->m, best, b))
 				continue;
-			told |= b->dropped;
+			end_only |= b->dropped;
 			if (b->s.path_ns > best->s.path_ns) {
 				best->dropped = best->folded = true;
 				best = b;
@@ -122,7 +122,7 @@ static void fold_stops(struct ty_stall_search *h, size_t n)
 			best->s.threads = so_far;
 		}
 		best->folded = true;
-		best->dropped = told;
+		best->dropped = end_only;
 		best->s.all_threads = best->s.threads == threads_of(h->x->m, best);
 	}
 }
@@ -133,7 +133,7 @@ static unsigned no_blame(const struct ty_candidate *c)
 {
 	if (c->s.state == TY_ST_UNKNOWN && c->s.syscall == TY_NONE)
 		return 2;
-	return c->told || (c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
+	return c->end_only || (c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
 }
 
 /* Time of which it is not known what the thread did counts a part only: who or what held somebody
@@ -182,7 +182,7 @@ static bool comes_before(const struct ty_stall_search *h, const struct ty_candid
 {
 	uint64_t works = ty_root_work_ns(&end->root);
 
-	return !c->dropped && (!is_end(c) || (c->last_words && told_by(end, c))) &&
+	return !c->dropped && (!is_end(c) || (c->last_words && folded_into(end, c))) &&
 	       c->s.kind != TY_STALL_RUNQUEUE && c->s.duration_ns >= end->s.duration_ns / 8 &&
 	       ty_stall_is_related(h, end->s.thread, c->s.thread) &&
 	       (works > end->s.duration_ns / 2 ||
@@ -196,12 +196,12 @@ static bool comes_before(const struct ty_stall_search *h, const struct ty_candid
  * the others wait for what it asks next. Who hands something on in one direction only, as into a
  * pipe, asks nothing.
  */
-static bool is_asked(const struct ty_stall_search *h, const struct ty_candidate *a,
-		     const struct ty_candidate *b)
+static bool is_sent_request(const struct ty_stall_search *h, const struct ty_candidate *a,
+			    const struct ty_candidate *b)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t who = b->s.thread, next = a->s.link[a->s.links - 2].thread;
-	uint64_t act = a->s.link[a->s.links - 2].waker.act_ns, asked;
+	uint64_t act = a->s.link[a->s.links - 2].waker.act_ns, request_to;
 	int64_t to = ty_stall_given_to(x, who, act);
 	const char *name;
 
@@ -210,8 +210,8 @@ static bool is_asked(const struct ty_stall_search *h, const struct ty_candidate 
 	if (!ty_stall_last_woke(x, who, next, ty_model_summary(x->m)->end_ns) &&
 	    (to < 0 || ty_fd_kind(x, who, (uint64_t)to, act, &name) != TY_FD_SOCKET))
 		return false;
-	asked = ty_stall_last_woke(x, next, who, b->s.start_ns);
-	if (asked > ty_stall_last_woke(x, who, next, b->s.start_ns))
+	request_to = ty_stall_last_woke(x, next, who, b->s.start_ns);
+	if (request_to > ty_stall_last_woke(x, who, next, b->s.start_ns))
 		return true;
 	/* It was not waited for then, but the same is said once more. */
 	return to >= 0 && ty_stall_sent(h, who, ty_stall_first_call(h, b), to);
@@ -253,11 +253,11 @@ static void join_chains(struct ty_stall_search *h, size_t n)
 			/* Who asked whom is dear: last. */
 			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
 				     ty_stall_overlap(a, b) >= a->s.duration_ns / 2 &&
-				     (is_end(a) ||
-				      (in_vain(h, b) && (slept_later(b, a) || is_asked(h, a, b))));
+				     (is_end(a) || (in_vain(h, b) && (slept_later(b, a) ||
+								      is_sent_request(h, a, b))));
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
-			a->told = a->told || comes_before(h, a, &h->cand.v[k]);
+			a->end_only = a->end_only || comes_before(h, a, &h->cand.v[k]);
 		if (a->dropped)
 			continue;
 		/* Who waits for an end by way of shells tells of them. */
@@ -265,7 +265,7 @@ static void join_chains(struct ty_stall_search *h, size_t n)
 			struct ty_candidate *b = &h->cand.v[k];
 
 			if (k != i && !b->dropped && !outlasts(b, a) &&
-			    (!is_end(a) || (is_end(b) && !b->last_words)) && told_by(a, b))
+			    (!is_end(a) || (is_end(b) && !b->last_words)) && folded_into(a, b))
 				b->dropped = true;
 		}
 	}
@@ -279,7 +279,7 @@ int ty_stall_rank(struct ty_stall_search *h, size_t n)
 		return 0;
 	join_chains(h, n);
 	fold_stops(h, n);
-	r = ty_stall_fold_alike(h, n);
+	r = ty_stall_fold_similar(h, n);
 	qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
 	ty_stall_fold_waiters(h, n);
 	qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);

@@ -23,12 +23,12 @@ struct view {
 };
 
 /* Did the thread wake somebody by its last call before its wait? */
-static bool just_asked(const struct ty_stall_search *h, const struct ty_candidate *c)
+static bool just_woke_another(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
 	uint32_t call = ty_stall_first_call(h, c), back = call > t->syscalls_first;
 
-	return back && ty_stall_woke_anybody(
+	return back && ty_stall_woke_another(
 			       h->x, c->s.thread,
 			       ty_model_syscall_brief(h->x->m, c->s.thread, call - back).start_ns,
 			       c->s.start_ns, TY_NONE);
@@ -87,8 +87,8 @@ static bool needed_once(struct view *v)
 	const struct ty_path *path = &v->h->path;
 
 	return path->seg.n && path->seg.v[path->seg.n - 1].thread == v->c->s.thread &&
-	       !ty_stall_woken_alike(v->h, v->c) && holds(v, TY_R_ON_PATH) &&
-	       !holds(v, TY_R_COMES_AGAIN) && holds(v, TY_R_GOES_ON);
+	       !ty_stall_woken_similarly(v->h, v->c) && holds(v, TY_R_ON_PATH) &&
+	       !holds(v, TY_R_RECURS) && holds(v, TY_R_COMPUTED_AFTER);
 }
 
 /* Several share the work; or the place of a pool's leader is handed over. */
@@ -171,22 +171,23 @@ static bool of_messages(struct view *v, enum ty_relation r)
 	case TY_R_SENT_THERE:
 		return c->w.fd >= 0 &&
 		       ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), c->w.fd);
-	case TY_R_SPOKE_LAST: return side(v)->asks && side(v)->gave_last;
+	case TY_R_SENT_LAST: return side(v)->is_client && side(v)->sent_last;
 	case TY_R_REPLY_CERTAIN:
-		return side(v) && !v->guessed && (!v->side.inferred || holds(v, TY_R_ASKED));
-	case TY_R_ASKED: return !side(v)->serves && ty_stall_sent_request(h, c, first, v->fd);
-	case TY_R_ASKED_UNSEEN: return ty_stall_sent_unseen_request(h, c);
-	case TY_R_ASKED_ANYBODY: return ty_stall_sent_any_request(h, c);
-	case TY_R_ASKED_OR_SENT:
-		return (c->w.kind == TY_STALL_FUTEX && holds(v, TY_R_ASKED_ANYBODY)) ||
+		return side(v) && !v->guessed && (!v->side.inferred || holds(v, TY_R_SENT_REQUEST));
+	case TY_R_SENT_REQUEST:
+		return !side(v)->is_server && ty_stall_sent_request(h, c, first, v->fd);
+	case TY_R_SENT_UNSEEN_REQUEST: return ty_stall_sent_unseen_request(h, c);
+	case TY_R_WOKE_ANOTHER: return ty_stall_sent_any_request(h, c);
+	case TY_R_SENT_OR_WOKE:
+		return (c->w.kind == TY_STALL_FUTEX && holds(v, TY_R_WOKE_ANOTHER)) ||
 		       holds(v, TY_R_SENT);
 	case TY_R_SERVES: return ty_stall_serves(h, c);
-	case TY_R_SERVED: return side(v)->serves && v->side.gave;
-	case TY_R_SERVES_FD: return side(v)->serves;
+	case TY_R_SERVED: return side(v)->is_server && v->side.sent;
+	case TY_R_SERVES_FD: return side(v)->is_server;
 	case TY_R_NEXT_FD: return side(v) && v->fd >= 0;
 	case TY_R_REPLIES: return ty_stall_answers(h, c);
-	case TY_R_GIVEN_MORE: return ty_stall_is_given_more(h, c);
-	case TY_R_TOLD_TO_END: return ty_stall_ended_by_request(h, c, first);
+	case TY_R_SENT_MORE: return ty_stall_is_sent_more(h, c);
+	case TY_R_ENDED_BY_REQUEST: return ty_stall_ended_by_request(h, c, first);
 	case TY_R_IN_REQUEST: return is_request(v);
 	case TY_R_AWAITS_REPLY: return awaited(h, c, false);
 	case TY_R_UNANSWERED: return awaited(h, c, true);
@@ -194,8 +195,8 @@ static bool of_messages(struct view *v, enum ty_relation r)
 	case TY_R_SIGNALLER_TRACED:
 		return c->waker.thread != TY_NONE &&
 		       ty_model_thread(h->x->m, c->waker.thread)->traced;
-	case TY_R_OWES_REPLY: return ty_stall_has_open_request(h, c);
-	case TY_R_OWED_UNSEEN: return ty_stall_has_unseen_request(h, c);
+	case TY_R_REPLY_PENDING: return ty_stall_has_open_request(h, c);
+	case TY_R_REPLY_PENDING_UNSEEN: return ty_stall_has_unseen_request(h, c);
 	default: return of_channel(v, r);
 	}
 }
@@ -211,7 +212,7 @@ static bool of_habits(struct view *v, enum ty_relation r)
 	switch (r) {
 	case TY_R_PASSED_ON: return ty_stall_is_passed_on(h, c, v->p);
 	case TY_R_WORLD_STOPPED: return ty_stall_stops_world(h, c, v->p);
-	case TY_R_ASKED_IDLE: return c->w.word && ty_stall_waker_was_idle(h, c);
+	case TY_R_WAKER_IDLE: return c->w.word && ty_stall_waker_was_idle(h, c);
 	case TY_R_FOR_WORKERS: return ty_stall_is_for_workers(h, c, v->p);
 	case TY_R_WORK_SHARED: return work_shared(v);
 	case TY_R_FOR_PROGRAM: return ty_stall_is_for_program(h, c, v->p);
@@ -219,16 +220,16 @@ static bool of_habits(struct view *v, enum ty_relation r)
 	case TY_R_ON_PATH: return ty_stall_on_path(h, c, true) >= half;
 	case TY_R_ON_PATH_ANY: return ty_stall_on_path(h, c, false) >= half;
 	case TY_R_NEEDED_ONCE: return needed_once(v);
-	case TY_R_COMES_AGAIN: return ty_stall_waits_again(h, c, true);
-	case TY_R_COMES_AGAIN_SAME: return ty_stall_waits_again(h, c, false);
+	case TY_R_RECURS: return ty_stall_waits_again(h, c, true);
+	case TY_R_RECURS_SAME_WAKER: return ty_stall_waits_again(h, c, false);
 	case TY_R_CALLS_AGAIN: return ty_stall_calls_again(h, c);
-	case TY_R_GOES_ON: return ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
+	case TY_R_COMPUTED_AFTER: return ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
 	case TY_R_COMPUTES: return ty_stall_computes(h->x, c->s.thread, c->end_ns, 2);
 	case TY_R_RELATED: return ty_stall_is_related(h, c->s.thread, c->waker.thread);
-	case TY_R_RUNTIME_SLEEP: return futex && holds(v, TY_R_COMES_AGAIN);
+	case TY_R_RUNTIME_SLEEP: return futex && holds(v, TY_R_RECURS);
 	case TY_R_WAKE_EXPECTED:
 		return !futex || ty_stall_ever_woken(h->x, c->s.thread, c->s.syscall) ||
-		       just_asked(h, c);
+		       just_woke_another(h, c);
 	case TY_R_HAD_WORK: return ty_stall_had_work(h, c);
 	default: return of_messages(v, r);
 	}
@@ -242,7 +243,7 @@ static bool find(void *ctx, enum ty_relation r)
 	switch (r) {
 	case TY_R_NO_CPU: return c->s.state == TY_ST_RUNNABLE;
 	case TY_R_CPU_EXPLAINED: return v->cpu_explained;
-	case TY_R_ON_CPU: return c->s.state == TY_ST_RUNNING && !c->spun;
+	case TY_R_ON_CPU: return c->s.state == TY_ST_RUNNING && !c->busy_waited;
 	case TY_R_STATE_LOST: return c->s.state == TY_ST_UNKNOWN;
 	case TY_R_POLLED: return c->polls;
 	case TY_R_HOLDER_IDLE: return c->holder_idle;
@@ -334,7 +335,7 @@ void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate
 	const struct ty_rule *rule = c->s.rule;
 	uint32_t call;
 
-	c->s.asked = TY_NONE;
+	c->s.request_to = TY_NONE;
 	if (!rule || !ty_stall_is_wait(c->s.state))
 		return;
 	find_peer(h, c);
@@ -344,18 +345,18 @@ void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate
 
 		c->s.request_ns = q ? q->start_ns : 0;
 	}
-	if (!rests_on(rule, TY_R_ASKED) && !rests_on(rule, TY_R_SPOKE_LAST) &&
-	    !rests_on(rule, TY_R_ASKED_OR_SENT) && !rests_on(rule, TY_R_SENT) &&
+	if (!rests_on(rule, TY_R_SENT_REQUEST) && !rests_on(rule, TY_R_SENT_LAST) &&
+	    !rests_on(rule, TY_R_SENT_OR_WOKE) && !rests_on(rule, TY_R_SENT) &&
 	    !rests_on(rule, TY_R_SENT_THERE))
 		return;
 	if (c->waker.kind == TY_WAKER_THREAD)
-		c->s.asked_ns =
+		c->s.sent_request_ns =
 			ty_stall_last_woke(h->x, c->waker.thread, c->s.thread, c->s.start_ns);
-	if (c->s.asked_ns) {
-		c->s.asked = c->waker.thread;
+	if (c->s.sent_request_ns) {
+		c->s.request_to = c->waker.thread;
 		return;
 	}
 	call = last_sent(h, c);
 	if (call != TY_NONE)
-		c->s.asked_ns = ty_model_syscall_brief(h->x->m, c->s.thread, call).start_ns;
+		c->s.sent_request_ns = ty_model_syscall_brief(h->x->m, c->s.thread, call).start_ns;
 }

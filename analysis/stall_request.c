@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Who asked whom, as far as wakeups and system calls tell. Budget: TY_STALL_BACK spans or calls of
- * one thread for each question; ty_stall_woke_anybody: of each thread that was woken meanwhile.
+ * one thread for each question; ty_stall_woke_another: of each thread that was woken meanwhile.
  */
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 
-#define ASKS	 8		  /* wakeups of one by the other that are looked at */
+#define WAKEUPS	 8		  /* wakeups of one by the other that are looked at */
 #define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
 
 bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
@@ -132,8 +132,8 @@ static bool is_passed_around(const struct ty_stall_search *h, uint32_t thread, u
 
 /* When did `who` last wake thread up to t, and, where h is given, not by passing something around?
  * 0: not seen. *span: the one that this began. */
-static uint64_t look_back(const struct ty_explain *x, const struct ty_stall_search *h,
-			  uint32_t thread, uint32_t who, uint64_t t, bool futex, uint32_t *span)
+static uint64_t last_wakeup(const struct ty_explain *x, const struct ty_stall_search *h,
+			    uint32_t thread, uint32_t who, uint64_t t, bool futex, uint32_t *span)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
@@ -154,7 +154,7 @@ static uint64_t look_back(const struct ty_explain *x, const struct ty_stall_sear
 static uint64_t last_woken_at(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
 			      bool futex, uint32_t *span)
 {
-	return look_back(x, NULL, thread, who, t, futex, span);
+	return last_wakeup(x, NULL, thread, who, t, futex, span);
 }
 
 static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
@@ -172,8 +172,8 @@ uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_
 
 /* When did `who` first wake thread, and, where h is given, not by passing something around?
  * UINT64_MAX: not among its first spans since both are there. */
-static uint64_t look_forth(const struct ty_explain *x, const struct ty_stall_search *h,
-			   uint32_t thread, uint32_t who, bool futex)
+static uint64_t first_wakeup(const struct ty_explain *x, const struct ty_stall_search *h,
+			     uint32_t thread, uint32_t who, bool futex)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint64_t born = ty_model_thread(x->m, who)->start_ns, ts;
@@ -189,14 +189,14 @@ static uint64_t look_forth(const struct ty_explain *x, const struct ty_stall_sea
 
 static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, bool futex)
 {
-	return look_forth(x, NULL, thread, who, futex);
+	return first_wakeup(x, NULL, thread, who, futex);
 }
 
 /* When did `who` last wake thread up to t, but by passing something around? 0: not seen. */
-static uint64_t last_told(const struct ty_stall_search *h, uint32_t thread, uint32_t who,
-			  uint64_t t, bool futex, uint32_t *span)
+static uint64_t last_message(const struct ty_stall_search *h, uint32_t thread, uint32_t who,
+			     uint64_t t, bool futex, uint32_t *span)
 {
-	return look_back(h->x, h, thread, who, t, futex, span);
+	return last_wakeup(h->x, h, thread, who, t, futex, span);
 }
 
 bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t)
@@ -214,14 +214,15 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
 	return false;
 }
 
-static bool asked(const struct ty_stall_search *h, uint32_t thread, uint32_t peer, uint64_t t,
-		  bool futex)
+static bool has_request(const struct ty_stall_search *h, uint32_t thread, uint32_t peer, uint64_t t,
+			bool futex)
 {
 	uint32_t span, other;
-	uint64_t ask = last_told(h, peer, thread, t, futex, &span);
+	uint64_t request_ns = last_message(h, peer, thread, t, futex, &span);
 
-	return ask && ask > last_told(h, thread, peer, t, futex, &other) &&
-	       look_forth(h->x, h, peer, thread, futex) <= look_forth(h->x, h, thread, peer, futex);
+	return request_ns && request_ns > last_message(h, thread, peer, t, futex, &other) &&
+	       first_wakeup(h->x, h, peer, thread, futex) <=
+		       first_wakeup(h->x, h, thread, peer, futex);
 }
 
 /* Had the thread heard something where it waits now before it ever woke the one that ended the
@@ -262,7 +263,7 @@ static bool gives_work(const struct ty_explain *x, const struct ty_candidate *c,
 }
 
 /* Before its wait the thread gave something to fd `to` and has taken nothing from `from` since. */
-static bool gave_last(const struct ty_explain *x, uint32_t call, int64_t to, int64_t from)
+static bool sent_last(const struct ty_explain *x, uint32_t call, int64_t to, int64_t from)
 {
 	struct ty_syscall s = ty_model_syscall(x->m, call);
 	const struct ty_thread *th = ty_model_thread(x->m, s.thread);
@@ -303,7 +304,7 @@ int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t 
 
 /* It is the first of both to wake the other, and has just sent again what did that: the other side
  * had not come to wait for it yet, so that nobody was woken. */
-static bool asked_unheard(const struct ty_stall_search *h, const struct ty_candidate *c)
+static bool has_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, last = c->waker.thread;
@@ -313,7 +314,7 @@ static bool asked_unheard(const struct ty_stall_search *h, const struct ty_candi
 	if (c->w.fd < 0 || first >= c->s.start_ns || first > first_woken(x, thread, last, false))
 		return false;
 	to = ty_stall_given_to(x, thread, first);
-	return to >= 0 && gave_last(x, ty_stall_first_call(h, c), to, c->w.fd);
+	return to >= 0 && sent_last(x, ty_stall_first_call(h, c), to, c->w.fd);
 }
 
 /* Having been woken at `span`, did peer go back to wait for the same thing, up to t? */
@@ -347,33 +348,34 @@ static bool went_back(const struct ty_explain *x, uint32_t peer, uint32_t span, 
 }
 
 /* Does the one that ended the wait say more later, without having been asked for that? */
-static bool says_more(const struct ty_explain *x, const struct ty_candidate *c, uint64_t ask,
+static bool says_more(const struct ty_explain *x, const struct ty_candidate *c, uint64_t request_ns,
 		      bool futex)
 {
 	uint64_t end = ty_model_summary(x->m)->end_ns;
 
 	return last_woken(x, c->s.thread, c->waker.thread, end, futex) > c->end_ns &&
-	       last_woken(x, c->waker.thread, c->s.thread, end, futex) == ask;
+	       last_woken(x, c->waker.thread, c->s.thread, end, futex) == request_ns;
 }
 
 /* The answer was there before the thread came to wait for it, so that nobody was woken: since it
  * last gave something where it had asked, it has taken something from `from`; and that was all of
  * it, because the other side had gone back to wait for requests before it ended this wait, or goes
  * on to tell news. A first part alone is no answer. */
-static bool answered_unheard(const struct ty_stall_search *h, const struct ty_candidate *c,
-			     bool futex, int64_t from)
+static bool replied_unseen(const struct ty_stall_search *h, const struct ty_candidate *c,
+			   bool futex, int64_t from)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, call = c->s.syscall, span;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	uint64_t ask = last_woken_at(x, c->waker.thread, thread, c->s.start_ns, futex, &span);
-	int64_t to = from < 0 || call == TY_NONE ? -1 : ty_stall_given_to(x, thread, ask);
+	uint64_t request_ns =
+		last_woken_at(x, c->waker.thread, thread, c->s.start_ns, futex, &span);
+	int64_t to = from < 0 || call == TY_NONE ? -1 : ty_stall_given_to(x, thread, request_ns);
 
 	for (unsigned n = 0; to >= 0 && call > th->syscalls_first && n < TY_STALL_BACK; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --call);
 		struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
 
-		if (s.start_ns <= ask)
+		if (s.start_ns <= request_ns)
 			break;
 		if (s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
 			continue;
@@ -382,7 +384,7 @@ static bool answered_unheard(const struct ty_stall_search *h, const struct ty_ca
 			break;
 		if (ty_syscall_ipc_on(x, &s, &t, from) & TY_TAKES)
 			return went_back(x, c->waker.thread, span, c->waker.act_ns) ||
-			       says_more(x, c, ask, futex);
+			       says_more(x, c, request_ns, futex);
 	}
 	return false;
 }
@@ -393,20 +395,20 @@ bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_cand
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, last = c->waker.thread;
 	uint64_t t = c->s.start_ns;
-	bool futex = c->w.kind == TY_STALL_FUTEX && !ty_stall_in_company(h, c);
+	bool futex = c->w.kind == TY_STALL_FUTEX && !ty_stall_waits_in_pool(h, c);
 
 	/* Who answers does not wait for answers at the same place. */
 	if (heard_first(x, c) ||
 	    (c->w.word &&
 	     ty_stall_waits_on(x, last, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns)))
 		return false;
-	if (asked(h, thread, last, t, futex) && !answered_unheard(h, c, futex, fd))
+	if (has_request(h, thread, last, t, futex) && !replied_unseen(h, c, futex, fd))
 		return true;
-	if (asked_unheard(h, c))
+	if (has_unseen_request(h, c))
 		return true;
 	/* Others handed the matter on, but not who had given the thread its work before. */
 	return !gives_work(x, c, first) && first != thread && first != last &&
-	       asked(h, thread, first, t, futex) &&
+	       has_request(h, thread, first, t, futex) &&
 	       last_woken(x, first, thread, t, futex) > last_woken(x, thread, last, t, futex) &&
 	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
 }
@@ -421,7 +423,7 @@ static bool wait_before(const struct ty_explain *x, uint32_t thread, uint64_t t,
 		.states = 1u << TY_ST_SLEEPING, .min_ns = TY_STALL_LITTLE_NS, .nr = -1};
 	const struct ty_model *m = x->m;
 
-	for (unsigned n = 0; n < ASKS; n++) {
+	for (unsigned n = 0; n < WAKEUPS; n++) {
 		uint32_t k =
 			ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, t, true);
 
@@ -584,7 +586,7 @@ static bool woke_within(const struct ty_explain *x, uint32_t thread, uint32_t wh
 	return false;
 }
 
-bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
+bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
 			   uint32_t but)
 {
 	uint32_t threads = ty_model_summary(x->m)->threads;
@@ -657,15 +659,15 @@ static bool is_done(const struct ty_stall_search *h, uint32_t other, uint32_t sp
 /* Was what the thread gave to another one at `ask`, so that this woke, its answer on a descriptor
  * where it had heard first? Or has that one ended, as a process, which would be heard of? */
 static bool is_answer(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t other,
-		      uint64_t ask)
+		      uint64_t request_ns)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, other);
 	int64_t fd;
 
 	if (t->died && t->tgid != ty_model_thread(h->x->m, c->s.thread)->tgid)
 		return true;
-	fd = ty_stall_given_to(h->x, c->s.thread, ask);
-	return fd >= 0 && ty_stall_side(h, c, fd).serves;
+	fd = ty_stall_given_to(h->x, c->s.thread, request_ns);
+	return fd >= 0 && ty_stall_side(h, c, fd).is_server;
 }
 
 /* Was the wakeup of another thread at `ask` a request? Not if it came by the very thing that is
@@ -674,17 +676,17 @@ static bool is_answer(const struct ty_stall_search *h, const struct ty_candidate
  * then, or is done with it, or was answered itself (is_answer), or started this one as a program
  * that reads what it says. `span` of that other thread began so. */
 static bool is_request(const struct ty_stall_search *h, const struct ty_candidate *c,
-		       uint32_t other, uint32_t span, uint64_t ask)
+		       uint32_t other, uint32_t span, uint64_t request_ns)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, other)->tgid;
 
 	if (c->s.flags & TY_SF_OPEN &&
 	    (waited_before(h, c->s.thread, other) || is_done(h, other, span) ||
-	     is_answer(h, c, other, ask) ||
+	     is_answer(h, c, other, request_ns) ||
 	     (c->w.fd == STDIN_FILENO && ty_stall_descends(m, c->s.thread, tgid))))
 		return false;
-	return !same_place(h->x, ty_model_syscall_at(m, c->s.thread, ask), c->s.syscall);
+	return !same_place(h->x, ty_model_syscall_at(m, c->s.thread, request_ns), c->s.syscall);
 }
 
 bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_candidate *c)
@@ -703,14 +705,14 @@ bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_
 		from = s.start_ns;
 	}
 	for (uint32_t i = 0; i < threads; i++) {
-		uint64_t ask;
+		uint64_t request_ns;
 
 		/* The dear question only of those who were woken. */
 		if (i == thread || ty_model_thread(m, i)->kernel ||
-		    !woke_within(h->x, i, thread, from, t) || !asked(h, thread, i, t, true))
+		    !woke_within(h->x, i, thread, from, t) || !has_request(h, thread, i, t, true))
 			continue;
-		ask = last_told(h, i, thread, t, true, &span);
-		if (ask >= from && is_request(h, c, i, span, ask))
+		request_ns = last_message(h, i, thread, t, true, &span);
+		if (request_ns >= from && is_request(h, c, i, span, request_ns))
 			return true;
 	}
 	return false;
@@ -763,8 +765,8 @@ static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_
 		if (!t.says || (s.ret < 0 && !(t.says & TY_CONNECTS)))
 			continue;
 		if (t.says & TY_ACCEPTS) {
-			side.serves = s.ret == fd;
-			if (side.serves)
+			side.is_server = s.ret == fd;
+			if (side.is_server)
 				break;
 			continue;
 		}
@@ -773,19 +775,19 @@ static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_
 			what |= ty_syscall_ipc_on(x, &s, &t, to) & (TY_GIVES | TY_CLOSES);
 		if (!what)
 			continue;
-		side.asks = what & TY_CONNECTS;
+		side.is_client = what & TY_CONNECTS;
 		if (what & (TY_CONNECTS | TY_CLOSES))
 			break;
 		first = what;
 		last = last ? last : what;
 		seen |= what;
 	}
-	if (!side.asks && !side.serves && seen & TY_GIVES) {
-		side.asks = first & TY_GIVES;
-		side.serves = first & TY_TAKES;
+	if (!side.is_client && !side.is_server && seen & TY_GIVES) {
+		side.is_client = first & TY_GIVES;
+		side.is_server = first & TY_TAKES;
 	}
-	side.gave = seen & TY_GIVES;
-	side.gave_last = last & TY_GIVES;
+	side.sent = seen & TY_GIVES;
+	side.sent_last = last & TY_GIVES;
 	return side;
 }
 
@@ -796,26 +798,26 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 {
 	const struct ty_explain *x = h->x;
 	struct ty_stall_side side = {0}, pair;
-	uint64_t ask;
+	uint64_t request_ns;
 	int64_t to;
 
 	if (fd < 0 || !x->args)
 		return side;
 	side = side_on(x, c, fd, -1);
-	if (side.asks || side.serves || side.gave || c->waker.kind != TY_WAKER_THREAD)
+	if (side.is_client || side.is_server || side.sent || c->waker.kind != TY_WAKER_THREAD)
 		return side;
 	/* One way only, as pipes are: requests go another one, where it woke the peer last. That it
 	 * answers is told so only of who is called by its standard input, and may have greeted; of
 	 * others not: they may have heard but that the peer is there. */
-	side.serves = fd == STDIN_FILENO && ty_stall_is_started(h, c);
-	ask = last_woken(x, c->waker.thread, c->s.thread, c->s.start_ns, false);
-	to = ask ? ty_stall_given_to(x, c->s.thread, ask) : -1;
+	side.is_server = fd == STDIN_FILENO && ty_stall_is_started(h, c);
+	request_ns = last_woken(x, c->waker.thread, c->s.thread, c->s.start_ns, false);
+	to = request_ns ? ty_stall_given_to(x, c->s.thread, request_ns) : -1;
 	if (to < 0 || to == fd)
 		return side;
 	pair = side_on(x, c, fd, to);
-	if (side.serves)
-		side.gave = pair.gave;
-	else if (pair.asks)
+	if (side.is_server)
+		side.sent = pair.sent;
+	else if (pair.is_client)
 		side = pair;
 	side.inferred = true;
 	return side;
@@ -843,7 +845,7 @@ bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_cand
 	       first_woken(h->x, thread, peer, futex) < first_woken(h->x, peer, thread, futex);
 }
 
-bool ty_stall_woken_alike(const struct ty_stall_search *h, const struct ty_candidate *c)
+bool ty_stall_woken_similarly(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
@@ -861,7 +863,7 @@ bool ty_stall_woken_alike(const struct ty_stall_search *h, const struct ty_candi
 		    !woken_by(x, c->s.thread, k, c->waker.thread, true, &ts))
 			continue;
 		s = ty_model_span(x->m, k - 1);
-		if (ty_stall_waits_alike(h, c, &s))
+		if (ty_stall_waits_similarly(h, c, &s))
 			return true;
 	}
 	return false;
@@ -871,13 +873,13 @@ bool ty_stall_woken_alike(const struct ty_stall_search *h, const struct ty_candi
 static bool gave_by_fd(const struct ty_explain *x, const struct ty_candidate *c, uint32_t peer)
 {
 	uint32_t thread = c->s.thread;
-	uint64_t ask = c->s.start_ns, heard = last_woken(x, thread, peer, ask, true);
+	uint64_t request_ns = c->s.start_ns, heard = last_woken(x, thread, peer, request_ns, true);
 
-	for (unsigned n = 0; n < ASKS; n++) {
-		ask = last_woken(x, peer, thread, ask, true);
-		if (ask <= heard)
+	for (unsigned n = 0; n < WAKEUPS; n++) {
+		request_ns = last_woken(x, peer, thread, request_ns, true);
+		if (request_ns <= heard)
 			return false;
-		if (ty_stall_given_to(x, thread, ask--) >= 0)
+		if (ty_stall_given_to(x, thread, request_ns--) >= 0)
 			return true;
 	}
 	return false;

@@ -33,7 +33,7 @@ static uint64_t work_ns(const struct ty_model *m, uint32_t thread, const struct 
 }
 
 /* The last wait of the thread that another one ended by t, and not for a lock. */
-static bool asked_before(const struct ty_stall_search *h, uint32_t thread, uint64_t t,
+static bool woken_before(const struct ty_stall_search *h, uint32_t thread, uint64_t t,
 			 struct ty_span *out, uint32_t *by)
 {
 	uint32_t first = ty_model_thread(h->x->m, thread)->spans_first,
@@ -106,19 +106,19 @@ bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candi
 	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
 	uint64_t slack = c->s.duration_ns / 10 > SLACK_NS ? c->s.duration_ns / 10 : SLACK_NS;
 	uint32_t threads = ty_model_summary(m)->threads, stopped = 1, late = 0, by;
-	struct ty_span asked;
+	struct ty_span before;
 
 	if (c->waker.kind != TY_WAKER_THREAD || !c->w.word || tgid < 0 ||
 	    ty_model_thread(m, c->waker.thread)->tgid != tgid ||
 	    work_ns(m, c->s.thread, p) < c->s.duration_ns / 2 ||
-	    !asked_before(h, c->waker.thread, c->s.start_ns + slack, &asked, &by) ||
-	    asked.end_ns + slack < c->s.start_ns || ty_model_thread(m, by)->tgid != tgid ||
-	    !ty_wait_word(h->x, asked.syscall) ||
-	    !waits_next(h, c->waker.thread, c->waker.ts_ns, ty_wait_word(h->x, asked.syscall)))
+	    !woken_before(h, c->waker.thread, c->s.start_ns + slack, &before, &by) ||
+	    before.end_ns + slack < c->s.start_ns || ty_model_thread(m, by)->tgid != tgid ||
+	    !ty_wait_word(h->x, before.syscall) ||
+	    !waits_next(h, c->waker.thread, c->waker.ts_ns, ty_wait_word(h->x, before.syscall)))
 		return false;
 	/* Who had stopped before anybody asked for it was not stopped by that. */
 	if (by != c->s.thread) {
-		if (c->s.start_ns < asked.end_ns)
+		if (c->s.start_ns < before.end_ns)
 			return false;
 		late++;
 	}
@@ -131,8 +131,8 @@ bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candi
 			continue;
 		at = stopped_along(m, c, i, slack);
 		stopped += at != 0;
-		late += i != by && at >= asked.end_ns;
-		if (!at && (i == by || works_too(h, c, i, asked.end_ns)))
+		late += i != by && at >= before.end_ns;
+		if (!at && (i == by || works_too(h, c, i, before.end_ns)))
 			return false;
 	}
 	return stopped > 1 && late;

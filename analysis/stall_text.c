@@ -192,12 +192,12 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 			ty_put(o, "several threads shared CPU %u, ", s.cpu);
 			say_ns(o, c->rival_ns);
 			ty_put(o, " in total: ");
-			for (unsigned i = 0; i < c->crowd_n; i++) {
+			for (unsigned i = 0; i < c->rivals_n; i++) {
 				ty_put(o, i ? ", " : "");
-				say_who(o, m, c->crowd[i].thread, c->crowd[i].at_ns);
+				say_who(o, m, c->rivals[i].thread, c->rivals[i].at_ns);
 				ty_put(o, " ");
-				say_ns(o, c->crowd[i].ns);
-				say_prio(o, c->crowd[i].prio, " (", ")");
+				say_ns(o, c->rivals[i].ns);
+				say_prio(o, c->rivals[i].prio, " (", ")");
 			}
 			say_idle(o, h, c);
 		} else {
@@ -306,7 +306,7 @@ static void waker(struct ty_sentence *o, const struct ty_stall_search *h,
 /* What the thread still was when the recording ended. */
 static const char *still(const struct ty_candidate *c)
 {
-	return c->spun || c->s.state == TY_ST_SLEEPING || c->s.state == TY_ST_BLOCKED ||
+	return c->busy_waited || c->s.state == TY_ST_SLEEPING || c->s.state == TY_ST_BLOCKED ||
 			       c->s.state == TY_ST_RUNNABLE
 		       ? "waiting"
 		       : ty_state_name(c->s.state);
@@ -475,9 +475,9 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		[TY_ST_RUNNING] = "ran",	 [TY_ST_RUNNABLE] = "waited for a CPU",
 		[TY_ST_SLEEPING] = "waited",	 [TY_ST_BLOCKED] = "blocked (uninterruptible)",
 		[TY_ST_STOPPED] = "was stopped", [TY_ST_UNKNOWN] = "was in an unknown state"};
-	bool file_lock = s->kind == TY_STALL_LOCK && s->state == TY_ST_SLEEPING && !c->spun &&
-			 !c->w.word && !c->w.path && !c->w.guessed && !c->w.by_waker && *call &&
-			 *c->w.object;
+	bool file_lock = s->kind == TY_STALL_LOCK && s->state == TY_ST_SLEEPING &&
+			 !c->busy_waited && !c->w.word && !c->w.path && !c->w.guessed &&
+			 !c->w.by_waker && *call && *c->w.object;
 
 	cause(&t, h, c);
 	if (s->waits <= 1)
@@ -501,8 +501,8 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	/* Of many waits the name is that of the chief one's time. */
 	s->named_ns = s->waits > 1 && s->links ? s->link[0].start_ns : s->start_ns;
 	say_who(&o, m, s->thread, s->named_ns);
-	ty_put(&o, " %s%s", c->spun ? "busy-waited" : did[s->state],
-	       c->spun && s->state == TY_ST_SLEEPING ? " and slept" : "");
+	ty_put(&o, " %s%s", c->busy_waited ? "busy-waited" : did[s->state],
+	       c->busy_waited && s->state == TY_ST_SLEEPING ? " and slept" : "");
 	if (s->threads > 1 && s->kind == TY_STALL_STOPPED)
 		ty_put(&o,
 		       s->all_threads ? " with all %u threads of its process"

@@ -42,8 +42,8 @@ static bool is_other_lock(const struct ty_stall_search *h, const struct ty_candi
 	       !ty_wait_same(h->x->m, c->s.thread, &w, c->s.thread, &c->w);
 }
 
-bool ty_stall_waits_alike(const struct ty_stall_search *h, const struct ty_candidate *c,
-			  const struct ty_span *s)
+bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
+			      const struct ty_span *s)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t by = c->s.thread, call = c->s.syscall;
@@ -88,7 +88,7 @@ bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candi
 		s = ty_model_span(m, k);
 		at = s.start_ns;
 		if ((s.start_ns >= c->s.start_ns && s.start_ns < c->end_ns) ||
-		    !ty_stall_waits_alike(h, c, &s))
+		    !ty_stall_waits_similarly(h, c, &s))
 			continue;
 		waker = ty_waker_find(m, s.edge);
 		/* The dearest question last: it reads the call's arguments. */
@@ -147,7 +147,7 @@ static bool is_of_pool(const struct ty_stall_search *h, const struct ty_candidat
 		if (i == c->s.thread || o->tgid != own->tgid || o->start_ns > t || o->end_ns <= t)
 			continue;
 		s = ty_model_span(m, ty_model_span_find(m, i, t));
-		if (s.state == TY_ST_SLEEPING && ty_stall_waits_alike(h, c, &s) &&
+		if (s.state == TY_ST_SLEEPING && ty_stall_waits_similarly(h, c, &s) &&
 		    ty_waker_find(m, s.edge).thread == c->waker.thread &&
 		    ty_wait_for(h->x, &s, s.syscall).class == TY_WAIT_PEER) /* no join */
 			return true;
@@ -183,7 +183,7 @@ static bool company_at(const struct ty_stall_search *h, const struct ty_candidat
 	return false;
 }
 
-bool ty_stall_in_company(const struct ty_stall_search *h, const struct ty_candidate *c)
+bool ty_stall_waits_in_pool(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	return (c->w.word || c->w.fd >= 0) &&
 	       (company_at(h, c, c->end_ns - 1) ||
@@ -252,7 +252,7 @@ bool ty_stall_computes(const struct ty_explain *x, uint32_t thread, uint64_t t, 
 	return false;
 }
 
-bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t)
+bool ty_stall_computes_after(const struct ty_explain *x, uint32_t thread, uint64_t t)
 {
 	return ty_stall_computes(x, thread, t, 1);
 }
@@ -302,7 +302,7 @@ static bool opens_at(const struct ty_stall_search *h, const struct ty_candidate 
 		if (k.kind != TY_WAKER_THREAD || k.thread != c->waker.thread ||
 		    ty_model_syscall_at(m, k.thread, k.act_ns) != call ||
 		    ty_stall_returns_to(h, i, &w, s.end_ns - 1) ||
-		    !ty_stall_goes_on(h->x, i, s.end_ns))
+		    !ty_stall_computes_after(h->x, i, s.end_ns))
 			return false;
 	}
 	return true;
@@ -328,7 +328,7 @@ static bool opens_to_all(struct ty_stall_search *h, const struct ty_candidate *c
 	return g->opens;
 }
 
-bool ty_stall_is_given_more(const struct ty_stall_search *h, const struct ty_candidate *c)
+bool ty_stall_is_sent_more(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->waker.thread, call, end;
@@ -425,7 +425,7 @@ bool ty_stall_only_ends(const struct ty_stall_search *h, const struct ty_candida
 	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
 
 	return t->born && t->tid != t->tgid && ty_stall_ends_then(h->x->m, c) &&
-	       !ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
+	       !ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
 }
 
 /* Were both made by the same thread? Of those that are older than the recording: are they threads
@@ -470,7 +470,7 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 	if (!h->has_path || ty_stall_on_path(h, c, false) < c->s.duration_ns / 2 ||
 	    ty_stall_waits_again(h, c, true))
 		return false;
-	goes_on = ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
+	goes_on = ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
 	back = ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1);
 	/* For its turn, and works: workers that are told to end pass that on. Where workers of a
 	 * pool wait for work, by futex, those who give them more wait, too: they come back. */
@@ -479,7 +479,7 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 	/* Alone, or with others before a gate; and works. */
 	if (ty_stall_woken_before(h, c))
 		return false;
-	company = ty_stall_in_company(h, c);
+	company = ty_stall_waits_in_pool(h, c);
 	if (company ? !opens_to_all(h, c) : is_of_pool(h, c))
 		return false;
 	/* Not one that is given work by the other side, and answers it or comes back. */
@@ -736,7 +736,7 @@ bool ty_stall_is_started(const struct ty_stall_search *h, const struct ty_candid
 
 /* Did the thread wake anybody but `but` from `from` on, up to t? What its own end wakes, as another
  * thread of who waits for it (SIGCHLD), it has not said anything to. */
-static bool told_anybody(const struct ty_stall_search *h, uint32_t thread, uint64_t from,
+static bool woke_another(const struct ty_stall_search *h, uint32_t thread, uint64_t from,
 			 uint64_t t, uint32_t but)
 {
 	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
@@ -748,7 +748,7 @@ static bool told_anybody(const struct ty_stall_search *h, uint32_t thread, uint6
 		if (last.flags & TY_SF_ENDED && last.start_ns < t)
 			t = last.start_ns;
 	}
-	return from < t && ty_stall_woke_anybody(h->x, thread, from, t, but);
+	return from < t && ty_stall_woke_another(h->x, thread, from, t, but);
 }
 
 bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate *c,
@@ -768,16 +768,16 @@ bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate 
 		    others_work(h, c, c->root.thread))
 			return false; /* a program that was started; or many that work */
 		/* A child that does nothing but compute, on behalf of its parent alone. */
-		return ty_stall_goes_on(h->x, c->s.thread, c->end_ns) ||
+		return ty_stall_computes_after(h->x, c->s.thread, c->end_ns) ||
 		       (c->w.kind == TY_STALL_CHILD && ty_root_work_ns(&c->root) >= most &&
-			!told_anybody(h, c->root.thread, c->s.start_ns, c->end_ns, c->s.thread));
+			!woke_another(h, c->root.thread, c->s.start_ns, c->end_ns, c->s.thread));
 	}
 	if (s->what == TY_SEG_TIMER && ty_stall_waits_again(h, c, true))
 		return false; /* a loop around something that sleeps */
-	if (ty_stall_goes_on(h->x, c->s.thread, c->end_ns))
+	if (ty_stall_computes_after(h->x, c->s.thread, c->end_ns))
 		return true;
 	/* A program's output is a part of it; another child may serve. */
 	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&
 	       (is_program(h, c->root.thread, s->end_ns) ||
-		!told_anybody(h, c->root.thread, s->end_ns, c->end_ns, c->s.thread));
+		!woke_another(h, c->root.thread, s->end_ns, c->end_ns, c->s.thread));
 }

@@ -380,7 +380,7 @@ static int add_spin(struct ty_stall_search *h, uint32_t thread, uint32_t call, u
 			return -TY_ENOMEM;
 		best = &h->cand.v[h->cand.n - 1];
 	}
-	best->spun = true;
+	best->busy_waited = true;
 	best->s.syscall = call;
 	best->s.start_ns = a;
 	best->end_ns = best->s.last_end_ns = b;
@@ -469,7 +469,7 @@ static int explain(struct ty_stall_search *h, struct ty_candidate *c)
 	uint64_t start = c->s.start_ns, ns = c->s.duration_ns;
 	int r;
 
-	if (c->s.state == TY_ST_RUNNING && !c->spun) {
+	if (c->s.state == TY_ST_RUNNING && !c->busy_waited) {
 		c->s.kind = c->steal ? TY_STALL_STEAL : c->stolen_ns ? TY_STALL_IRQ : TY_STALL_CPU;
 		c->s.proven = !(c->s.flags & (TY_SF_LOST | TY_SF_INFERRED));
 		ty_stall_judge_run(h, c);
@@ -591,7 +591,7 @@ static int take(struct ty_stall_search *h, size_t n, uint32_t max, bool rejected
 	return 0;
 }
 
-static int hunt(struct ty_stall_search *h, uint32_t max, struct ty_stalls *out)
+static int find_stalls(struct ty_stall_search *h, uint32_t max, struct ty_stalls *out)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t threads = ty_model_summary(m)->threads;
@@ -638,11 +638,11 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		h.o.min_ns = DEFAULT_NS;
 	ty_rulebook_init(&h.rules);
 	h.words = calloc(TY_STALL_BLOCKS, sizeof(*h.words));
-	r = h.words ? hunt(&h, max, out) : -TY_ENOMEM;
+	r = h.words ? find_stalls(&h, max, out) : -TY_ENOMEM;
 	free(h.words);
 	vec_fini(&h.cand);
 	vec_fini(&h.word);
-	vec_fini(&h.nap);
+	vec_fini(&h.own_sleeps);
 	ty_path_fini(&h.path);
 	ty_path_fini(&h.spare);
 	free(h.prio);

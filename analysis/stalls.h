@@ -188,8 +188,8 @@ struct ty_stall {
 	uint64_t path_ns;    /* what it adds to the command's wall time */
 	uint64_t steal_ns;   /* of it, the CPU was possibly stolen by the hypervisor (steal.h) */
 	uint64_t steal_counted_ns;  /* so much steal the kernel counted about then, on that CPU */
-	uint32_t asked;		    /* whom it had asked at asked_ns; TY_NONE */
-	uint64_t asked_ns;	    /* it woke that one or sent something; 0: not so, not known */
+	uint32_t request_to;	    /* whom it had asked at sent_request_ns; TY_NONE */
+	uint64_t sent_request_ns;   /* it woke that one or sent something; 0: not so, not known */
 	uint64_t request_ns;	    /* it had received a request then; 0 */
 	const struct ty_rule *rule; /* why it is a stall, or is none */
 	struct ty_link link[TY_STALL_LINKS]; /* the chain, victim first */

@@ -23,7 +23,7 @@ struct ty_theft {      /* by one kind of interrupts */
 };
 
 #define TY_STALL_OTHERS 2 /* are named */
-#define TY_STALL_CROWD	3
+#define TY_STALL_RIVALS 3
 
 /* One of several that ran in a ready thread's stead. */
 struct ty_ran {
@@ -53,8 +53,8 @@ struct ty_candidate {
 	uint64_t idle_ns;	  /* RUNNABLE: how long that CPU was idle */
 	struct ty_throttled held; /* by a CPU quota, RUNNABLE it or its root; path NULL: was not */
 	uint64_t used_ns; /* of that quota, in the period before; 0: it is counted in held */
-	struct ty_ran crowd[TY_STALL_CROWD]; /* RUNNABLE, no culprit: who ran most, the first n */
-	unsigned crowd_n;
+	struct ty_ran rivals[TY_STALL_RIVALS]; /* RUNNABLE, no culprit: who ran most, the first n */
+	unsigned rivals_n;
 	int32_t rival_prio; /* kernel's scale, 0..139; INT32_MIN not known */
 	int32_t own_prio;
 	uint32_t typical;	    /* s.waits > 1: one of them that is no extreme */
@@ -64,19 +64,21 @@ struct ty_candidate {
 	uint32_t job;	 /* ty_stall_job */
 	bool explained;
 	bool dropped;
-	bool folded;	 /* no stall; or STOPPED and looked at, with its process's other threads */
-	bool last_words; /* who ended the wait ended right then: as if the end was waited for */
-	bool one_call;	 /* s.waits > 1: all within one call */
-	bool spun; /* a wait for a lock (s.syscall), all of it or a part on the CPU (futex_waker.h)
-		    */
+	bool folded;	  /* no stall; or STOPPED and looked at, with its process's other threads */
+	bool last_words;  /* who ended the wait ended right then: as if the end was waited for */
+	bool one_call;	  /* s.waits > 1: all within one call */
+	bool busy_waited; /* a wait for a lock (s.syscall), all of it or a part on the CPU
+			   * (futex_waker.h)
+			   */
 	uint32_t polls; /* a polled lock: so many sleeps; tries: the first, the last that failed, */
 	uint32_t polled, poll_failed, poll_got; /* and the one that got it (TY_NONE) */
 	bool tracer;				/* STOPPED by its tracer, which is the culprit */
 	bool holder_idle; /* a lock whose holders were idle for most of the wait */
-	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
+	bool end_only; /* a wait for the end of somebody whose other doings are stalls of their own
+			*/
 	bool connecting;     /* s.peer: to whom it connects */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: not known */
-	size_t told_by;	     /* rank of the one that it is one of the others of; 0: none */
+	size_t folded_into;  /* rank of the one that it is one of the others of; 0: none */
 	uint32_t others;     /* threads that waited for the same lock or CPU; the first of them */
 	bool by_root; /* not all of them for the same lock or CPU, but for the same culprit */
 	uint32_t other[TY_STALL_OTHERS];
@@ -130,7 +132,7 @@ struct ty_stall_search {
 	size_t segs;	    /* of all jobs' paths so far */
 	uint32_t jobs_left; /* for whose paths that was too many */
 	VEC(struct ty_own_sleep)
-	nap;		       /* the command's first thread sleeps by its own choice; in order */
+	own_sleeps;	       /* the command's first thread sleeps by its own choice; in order */
 	struct ty_path spare;  /* memory for that of the next candidate */
 	struct ty_path_at *at; /* its segments by thread, then time */
 	struct ty_prio_at {
@@ -164,7 +166,7 @@ int ty_stall_rank(struct ty_stall_search *h, size_t n);
 
 /* stall_fold.c, of the first n: waits of a thread that are alike, as one, which stands for all; 0
  * or -TY_ENOMEM. And, ranked, those that wait for the same lock or CPU, as the first of them. */
-int ty_stall_fold_alike(struct ty_stall_search *h, size_t n);
+int ty_stall_fold_similar(struct ty_stall_search *h, size_t n);
 void ty_stall_fold_waiters(struct ty_stall_search *h, size_t n);
 
 /* stall_cause.c: kind, culprit, chain of the candidate; false: it is waiting for work. The
@@ -235,7 +237,7 @@ bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_
 /* Did the thread, after its wait, wake the one that had ended it, in turn? */
 bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* Did the thread wake anybody but `but` in [from, to]? */
-bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
+bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
 			   uint32_t but);
 /* Did the thread, since it last waited for a while before the call, hand something over (fd >= 0:
  * there)? The other side need not have waited for it, so that no wakeup tells. */
@@ -245,9 +247,9 @@ bool ty_stall_sent(const struct ty_stall_search *h, uint32_t thread, uint32_t ca
  * woke the other side); it serves: accepted or heard first, or is a program that waits at its
  * standard input for the one that started it. */
 struct ty_stall_side {
-	bool asks, serves; /* neither: not known */
-	bool gave;	   /* handed something over there */
-	bool gave_last;	   /* and heard nothing since */
+	bool is_client, is_server; /* neither: not known */
+	bool sent;		   /* handed something over there */
+	bool sent_last;		   /* and heard nothing since */
 	bool inferred; /* of two descriptors, by who spoke first, which may have been a greeting */
 };
 struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct ty_candidate *c,
@@ -258,7 +260,7 @@ bool ty_stall_serves(const struct ty_stall_search *h, const struct ty_candidate 
  * does? */
 bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* Does the same one end other waits of the thread in the same call, before or after? */
-bool ty_stall_woken_alike(const struct ty_stall_search *h, const struct ty_candidate *c);
+bool ty_stall_woken_similarly(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* Had the thread, which waits by futex, handed something to the waker, or to `first`, by
  * descriptor, and does it but end after the wait (ty_stall_only_ends)? Then that was its result,
  * and it was told to end. */
@@ -330,8 +332,8 @@ bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
 bool ty_stall_is_related(const struct ty_stall_search *h, uint32_t thread, uint32_t other);
 /* Does this wait of a thread look like the candidate's: the same call, or, where that of one of
  * both is not recorded, by a futex (of this thread, the same word)? */
-bool ty_stall_waits_alike(const struct ty_stall_search *h, const struct ty_candidate *c,
-			  const struct ty_span *s);
+bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
+			      const struct ty_span *s);
 /* Does the thread wait again, in the same call and about as long, for the same thread; or (any) for
  * whatever? */
 bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candidate *c, bool any);
@@ -340,9 +342,9 @@ bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t c
 /* Does the thread make the same call on the same descriptor again, if without a wait? */
 bool ty_stall_calls_again(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* Does another thread wait for the same object at the same time, as in a pool? */
-bool ty_stall_in_company(const struct ty_stall_search *h, const struct ty_candidate *c);
+bool ty_stall_waits_in_pool(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* In user mode for a while from t on, before its next long wait (but for a lock)? */
-bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t);
+bool ty_stall_computes_after(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* The same, so many times as long. */
 bool ty_stall_computes(const struct ty_explain *x, uint32_t thread, uint64_t t, unsigned times);
 /* Does the thread end after the wait without another one (but for the end of its process)? */
@@ -352,7 +354,7 @@ bool ty_stall_ends_then(const struct ty_model *m, const struct ty_candidate *c);
 bool ty_stall_only_ends(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* Before the thread ran again, had who ended its wait, after a pause, done the same at the same
  * place again? So work is given, the next before the first was taken on. */
-bool ty_stall_is_given_more(const struct ty_stall_search *h, const struct ty_candidate *c);
+bool ty_stall_is_sent_more(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* A wait for a peer that nobody is seen waiting through: had the waiter work? */
 bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c);
 /* Is what a wait for a peer came to work that several share, which the waiter's process has made

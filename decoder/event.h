@@ -82,9 +82,9 @@ enum ty_region_kind {
 #define TY_TASK_PARKED		0x40
 #define TY_TASK_IDLE		0x80
 #define TY_TASK_PREEMPTED	0x100 /* "R+" */
-#define TY_TASK_UNTOLD		0x200 /* left the CPU for an unrecorded reason (perf's own records) */
+#define TY_TASK_UNRECORDED	0x200 /* left the CPU for an unrecorded reason (perf's own records) */
 /* Priority of a switch event that has neither priorities nor names. */
-#define TY_PRIO_UNTOLD INT32_MIN
+#define TY_PRIO_UNKNOWN INT32_MIN
 
 /* Position of a record in the file; opaque, stable for the same file. See ty_events_read_at. */
 typedef uint64_t ty_loc;

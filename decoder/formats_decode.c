@@ -135,9 +135,9 @@ static void decode_known(const struct ty_formats *f, const struct ty_fmt_entry *
 		ev->u.sw.next_tid = I(5);
 		ev->u.sw.next_prio = I(6);
 		if (!s[2].size) { /* perf's own record */
-			ev->u.sw.prev_prio = ev->u.sw.next_prio = TY_PRIO_UNTOLD;
+			ev->u.sw.prev_prio = ev->u.sw.next_prio = TY_PRIO_UNKNOWN;
 			if (!ev->u.sw.prev_state)
-				ev->u.sw.prev_state = TY_TASK_UNTOLD;
+				ev->u.sw.prev_state = TY_TASK_UNRECORDED;
 		}
 		break;
 	case TY_EV_WAKING:

@@ -98,12 +98,12 @@ const char *ty_mem_level_name(enum ty_mem_level l);
 const char *ty_mem_level_text(enum ty_mem_level l, unsigned src_flags, char out[TY_MEM_LEVEL_TEXT]);
 
 /* Source of the thread's identity. */
-enum ty_mem_who {
-	TY_MEM_WHO_UNKNOWN,
-	TY_MEM_WHO_CONTEXT, /* the record itself */
-	TY_MEM_WHO_SWITCH,  /* the thread running on the CPU then, from context switch records */
-	TY_MEM_WHO_RING, /* the thread that the ring belongs to; for a CPU's ring, the first one it
-			  * was opened for */
+enum ty_mem_thread_source {
+	TY_MEM_THREAD_UNKNOWN,
+	TY_MEM_THREAD_CONTEXT, /* the record itself */
+	TY_MEM_THREAD_SWITCH,  /* the thread running on the CPU then, from context switch records */
+	TY_MEM_THREAD_RING, /* the thread that the ring belongs to; for a CPU's ring, the first one
+			     * it was opened for */
 };
 
 struct ty_mem_extra { /* a packet without a field of its own, raw */
@@ -140,7 +140,7 @@ struct ty_mem {
 	uint8_t tag;
 	uint8_t pa_ns, pa_nse, pa_ch, pa_pat;
 	uint8_t level, src_flags; /* enum ty_mem_level, TY_MEM_SRC_* */
-	uint8_t who;		  /* enum ty_mem_who */
+	uint8_t who;		  /* enum ty_mem_thread_source */
 	uint8_t size;		  /* bytes accessed; 0 unknown */
 	uint8_t extras;
 	struct ty_mem_extra extra[TY_MEM_EXTRAS];

@@ -79,22 +79,22 @@ static void who(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem *
 	}
 	if (m->kind == TY_MEM_GAP)
 		return;
-	if (m->who == TY_MEM_WHO_UNKNOWN && q->cpu >= 0 && m->has & TY_MEM_HAS_TIME) {
+	if (m->who == TY_MEM_THREAD_UNKNOWN && q->cpu >= 0 && m->has & TY_MEM_HAS_TIME) {
 		struct ty_mem_run run;
 
 		if (ty_mem_sideband_run(s, (uint32_t)q->cpu, m->ts_ns, &q->switch_at, &run)) {
 			m->tid = run.tid;
 			m->pid = run.pid;
-			m->who = TY_MEM_WHO_SWITCH;
+			m->who = TY_MEM_THREAD_SWITCH;
 		}
 	}
 	/* Where switches are recorded they know better, also that they do not know. */
-	if (m->who == TY_MEM_WHO_UNKNOWN && q->ring_tid >= 0 &&
+	if (m->who == TY_MEM_THREAD_UNKNOWN && q->ring_tid >= 0 &&
 	    (q->cpu < 0 || !ty_mem_sideband_has_runs(s, (uint32_t)q->cpu))) {
 		m->tid = q->ring_tid;
-		m->who = TY_MEM_WHO_RING;
+		m->who = TY_MEM_THREAD_RING;
 	}
-	if (m->who != TY_MEM_WHO_UNKNOWN && m->pid < 0)
+	if (m->who != TY_MEM_THREAD_UNKNOWN && m->pid < 0)
 		m->pid = ty_mem_sideband_pid(s, m->tid);
 }
 

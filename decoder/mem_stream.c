@@ -36,7 +36,7 @@ static int sample_next(struct ty_mem_stream *s, struct ty_err *err)
 	m->cpu = p->cpu;
 	m->pid = p->pid;
 	m->tid = p->tid;
-	m->who = p->tid >= 0 ? TY_MEM_WHO_CONTEXT : TY_MEM_WHO_UNKNOWN;
+	m->who = p->tid >= 0 ? TY_MEM_THREAD_CONTEXT : TY_MEM_THREAD_UNKNOWN;
 	m->lat_total = p->weight;
 	m->lat_insn = p->insn;
 	m->lat_retire = p->retire;

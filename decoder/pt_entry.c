@@ -67,7 +67,7 @@ static struct ty_pt_entry entry_at(const struct ty_pt_entries *s, size_t from, s
 
 static void take_ip(struct ty_pt_entries *s, const struct ty_pt_packet *k)
 {
-	if (!k->told)
+	if (!k->has_ip)
 		return;
 	s->ip_known |= ty_pt_packet_ip_whole(k);
 	s->ip = ty_pt_packet_ip(k, s->ip);
@@ -82,7 +82,7 @@ static void flow(struct ty_pt_entries *s, const struct ty_pt_packet *k, size_t e
 
 	s->lost_fup = 0;
 	take_ip(s, k);
-	good = k->told && s->ip_known;
+	good = k->has_ip && s->ip_known;
 	if (k->kind != TY_PKT_FUP || bound != TY_PKT_MODE_TSX)
 		s->fup = false;
 	s->overflow = false;
@@ -97,7 +97,7 @@ static void flow(struct ty_pt_entries *s, const struct ty_pt_packet *k, size_t e
 		s->fup = false;
 		break;
 	case TY_PKT_PGD:
-		s->lost_fup = !k->told && !fup ? s->p : 0;
+		s->lost_fup = !k->has_ip && !fup ? s->p : 0;
 		s->bits = false;
 		return;
 	case TY_PKT_PGE: s->bits = false; break;

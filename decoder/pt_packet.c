@@ -66,7 +66,7 @@ static struct ty_pt_packet address(uint8_t kind, const uint8_t *p, size_t n)
 	struct ty_pt_packet k = of(code == 5 || code == 7 ? TY_PKT_BAD : kind, 1u + sizes[code], n);
 
 	k.ip_code = (uint8_t)code;
-	k.told = code;
+	k.has_ip = code;
 	if (k.kind != TY_PKT_BAD)
 		memcpy(&k.ip, p + 1, sizes[code]);
 	return k;

@@ -43,7 +43,7 @@ struct ty_pt_packet {
 	uint8_t kind; /* enum ty_pt_kind */
 	uint8_t size;
 	bool has_fup;	 /* a FUP belongs to it: of POWER, PTW, EVENT, BLOCK */
-	bool told;	 /* packets with addresses: whether there is one, and its length: */
+	bool has_ip;	 /* packets with addresses: whether there is one, and its length: */
 	uint8_t ip_code; /* IPBytes */
 	uint64_t ip;	 /* its bytes */
 };

@@ -40,7 +40,7 @@ static bool take(const struct ty_pt_packet *k, const uint8_t *p, struct ty_pt_po
 	case TY_PKT_MODE_EXEC: out->mode = true; return true;
 	case TY_PKT_FUP:
 		out->ip = ty_pt_packet_ip(k, 0);
-		out->on = k->told;
+		out->on = k->has_ip;
 		return true;
 	case TY_PKT_PAD:
 	case TY_PKT_MODE_TSX:

@@ -331,7 +331,7 @@ int ty_spe_next(struct ty_spe_decoder *d, const uint8_t *p, size_t n, size_t *us
 	if (r > 0) {
 		if (out->has & TY_MEM_HAS_CTX) {
 			out->tid = (int32_t)out->context;
-			out->who = TY_MEM_WHO_CONTEXT;
+			out->who = TY_MEM_THREAD_CONTEXT;
 		}
 		ty_mem_set_level(out, d->midr);
 		d->starts |= d->off;

@@ -158,7 +158,7 @@ int ty_thread_names_feed(struct ty_thread_names *c, const struct ty_event *ev)
 		return 0;
 	switch (ev->kind) {
 	case TY_EV_SWITCH:
-		if (ev->u.sw.prev_prio == TY_PRIO_UNTOLD)
+		if (ev->u.sw.prev_prio == TY_PRIO_UNKNOWN)
 			return 0;
 		r = set_str(c, ev->u.sw.prev_tid, ev->u.sw.prev_comm);
 		return r ? r : set_str(c, ev->u.sw.next_tid, ev->u.sw.next_comm);

@@ -314,7 +314,7 @@ int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const cha
 		.pid = m->pid,
 		.tid = m->tid,
 		.has_pc = m->has & TY_MEM_HAS_PC,
-		.has_thread = m->who != TY_MEM_WHO_UNKNOWN,
+		.has_thread = m->who != TY_MEM_THREAD_UNKNOWN,
 	};
 	if (w->has_pc)
 		ty_mem_code_soon(b->codes, w->pid, w->pc);

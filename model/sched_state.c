@@ -369,7 +369,7 @@ static void switch_out(struct ty_builder *b, uint32_t thread, uint64_t st, uint6
 {
 	struct ty_bthread *t = &b->thread.v[thread];
 
-	if (st & TY_TASK_UNTOLD) {
+	if (st & TY_TASK_UNRECORDED) {
 		if (t->exiting)
 			ty_identity_end(b, thread, ts);
 		else
@@ -401,7 +401,7 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 {
 	struct ty_bcpu *c = &b->cpu[sw->cpu];
 	int32_t prev = sw->prev, next = sw->next;
-	bool told = sw->prev_prio != TY_PRIO_UNTOLD;
+	bool has_prio = sw->prev_prio != TY_PRIO_UNKNOWN;
 	uint32_t thread;
 
 	b->sum.has_sched = true;
@@ -411,7 +411,7 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 	c->tail_tid = prev;
 	c->idle_resched = false;
 	if (ty_is_thread(c->cur)) {
-		if (told) {
+		if (has_prio) {
 			ty_identity_seen(b, c->cur, ts, sw->prev_comm);
 			ty_points_prio(b, sw->cpu, c->cur, sw->prev_prio, ts);
 		}
@@ -434,7 +434,7 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 		c->cur = TY_CUR_LOST;
 		return;
 	}
-	if (told) {
+	if (has_prio) {
 		ty_identity_seen(b, thread, ts, sw->next_comm);
 		ty_points_prio(b, sw->cpu, thread, sw->next_prio, ts);
 	}

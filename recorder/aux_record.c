@@ -43,7 +43,7 @@ struct ty_aux_rec {
 	bool have_meta, started;
 	pthread_t thread;
 	int wake; /* eventfd */
-	atomic_uint ask;
+	atomic_uint requests;
 	atomic_bool stop;
 	struct ty_aux_result res;
 };
@@ -235,7 +235,7 @@ static void *move_main(void *arg)
 	if (polls)
 		polls[2 * a->n] = (struct pollfd){.fd = a->wake, .events = POLLIN};
 	while (!atomic_load(&a->stop)) {
-		unsigned asked;
+		unsigned requested;
 
 		poll(polls, polls ? 2 * a->n + 1 : 0, TICK_MS);
 		/* An event whose threads are gone says HUP for ever. */
@@ -243,10 +243,10 @@ static void *move_main(void *arg)
 			if (polls[i].revents & (POLLHUP | POLLERR))
 				polls[i].fd = -1;
 		(void)!read(a->wake, &v, sizeof(v));
-		asked = atomic_load(&a->ask);
-		drain(a, asked != done && a->ev.snapshot, &sink);
-		a->res.snapshots += asked != done;
-		done = asked;
+		requested = atomic_load(&a->requests);
+		drain(a, requested != done && a->ev.snapshot, &sink);
+		a->res.snapshots += requested != done;
+		done = requested;
 	}
 	/* The hardware ends first: switches and mappings are known to its end. */
 	for (unsigned i = 0; i < a->n; i++)
@@ -342,7 +342,7 @@ static void wake(struct ty_aux_rec *a)
 
 void ty_aux_rec_snapshot(struct ty_aux_rec *a)
 {
-	atomic_fetch_add(&a->ask, 1);
+	atomic_fetch_add(&a->requests, 1);
 	wake(a);
 }
 

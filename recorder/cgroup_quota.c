@@ -234,8 +234,8 @@ static bool put_line(struct look *l, struct ty_quota_group *g, const uint64_t *n
 	r = r ? r : ns ? ty_buf_addf(&line, "%" PRIu64, *ns) : ty_buf_addc(&line, '-');
 	r = r ? r : ty_buf_addf(&line, "\t%" PRIu64 "\t%" PRIu64 "\t", g->quota_us, g->period_us);
 	r = r ? r : ty_escape_field(&line, g->path, strlen(g->path));
-	r = r ? r : ty_buf_adds(&line, g->told ? "\t=" : "\t");
-	for (size_t i = 0; !r && !g->told && i < tids->n; i++)
+	r = r ? r : ty_buf_adds(&line, g->stated ? "\t=" : "\t");
+	for (size_t i = 0; !r && !g->stated && i < tids->n; i++)
 		r = ty_buf_addf(&line, " %d", tids->v[i]);
 	r = r ? r : ty_buf_addc(&line, '\n');
 	r = r || l->q->bytes + line.len > BYTES || ty_buf_add(l->out, line.p, line.len);
@@ -289,14 +289,14 @@ static int look_closer(struct look *l, struct ty_quota_group *g, uint64_t grown)
 	for (size_t i = 0; !e && i < g->tids.n; i++)
 		e = vec_push(&both, g->tids.v[i]);
 	both.n = ty_int_set(both.v, both.n);
-	g->told &= same(&old, &g->tids);
+	g->stated &= same(&old, &g->tids);
 	changed |= !same(&old, &g->tids) || quota_us != g->quota_us || period_us != g->period_us;
 	if (!e && r == 1)
 		g->quota_us = g->period_us = 0;
 	if (!e && (grown || changed || r == 1)) {
 		bool put = put_line(l, g, &grown, &both);
 
-		g->told = put && same(&both, &g->tids);
+		g->stated = put && same(&both, &g->tids);
 		g->fresh = put && !same(&both, &g->tids);
 	}
 	g->read_ns = l->mono_ns;
@@ -444,7 +444,7 @@ void ty_quotas_sample(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void
 	}
 	vec_each (g, &q->groups) {
 		/* What is in the file already may be lost with a chunk: nothing refers to it. */
-		g->told &= !fresh;
+		g->stated &= !fresh;
 		if (look_at_group(&l, g, whole) == 1)
 			free_group(g);
 		else

@@ -24,7 +24,7 @@ struct ty_quota_group {
 	uint64_t throttled_ns, quota_us, period_us;
 	uint64_t seen_ns; /* CLOCK_MONOTONIC of that count */
 	uint64_t read_ns; /* and of that quota */
-	bool told;	  /* its last line states these tids */
+	bool stated;	  /* its last line states these tids */
 	bool fresh;	  /* it needs a line: none has stated its quota yet, or its last one
 			   * states threads that had left */
 };

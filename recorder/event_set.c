@@ -101,18 +101,18 @@ static int widen(struct ty_event_set *set, struct ty_event_set_item *it, const c
 }
 
 static int add(struct ty_event_set *set, const char *system, const char *event, const char *filter,
-	       bool asked)
+	       bool requested)
 {
 	struct ty_event_set_item *it = find(set, system, event), item = {0};
 
 	if (it) {
-		it->asked |= asked;
+		it->requested |= requested;
 		return widen(set, it, filter);
 	}
 	item.system = strdup(system);
 	item.event = strdup(event);
 	item.filter = filter ? strdup(filter) : NULL;
-	item.asked = asked;
+	item.requested = requested;
 	item.syscalls = !strcmp(system, "raw_syscalls") || !strcmp(system, "syscalls");
 	if (item.system && item.event && (item.filter || !filter) && !vec_push(&set->items, item))
 		return 0;
@@ -129,7 +129,7 @@ static int by_name(const void *a, const void *b)
 
 /* Add all events of a system whose names match. How many, or -TY_ENOMEM. */
 static int add_matching(struct ty_event_set *set, const char *root, const char *system,
-			const char *pattern, const char *filter, bool asked)
+			const char *pattern, const char *filter, bool requested)
 {
 	char path[TY_TRACEFS_PATH + 320];
 	VEC(char *) names = {0};
@@ -160,7 +160,7 @@ static int add_matching(struct ty_event_set *set, const char *root, const char *
 		qsort(names.v, names.n, sizeof(*names.v), by_name);
 	vec_each (name, &names) {
 		if (!r)
-			r = add(set, system, *name, filter, asked);
+			r = add(set, system, *name, filter, requested);
 		n++;
 		free(*name);
 	}
@@ -225,9 +225,10 @@ int ty_event_set_build(struct ty_event_set *set, const char *root, bool syscalls
 	return r;
 }
 
-int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event, bool asked)
+int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event,
+		     bool requested)
 {
-	int r = add(set, system, event, NULL, asked);
+	int r = add(set, system, event, NULL, requested);
 
 	if (!r)
 		set->items.v[set->items.n - 1].syscalls = true;
@@ -297,7 +298,7 @@ int ty_event_set_enable(struct ty_event_set *set, const struct ty_instance *inst
 			struct ty_err why = {0};
 
 			r = enable(it, inst, &why);
-			if (r && !it->asked) {
+			if (r && !it->requested) {
 				r = skip(set, it->system, it->event, why.msg);
 				free(it->system);
 				free(it->event);

@@ -16,9 +16,9 @@
 
 struct ty_event_set_item {
 	char *system, *event;
-	char *filter;  /* NULL: none */
-	bool syscalls; /* belongs to the buffer of system calls */
-	bool asked;    /* requested by the user: a failure is an error, not a skip */
+	char *filter;	/* NULL: none */
+	bool syscalls;	/* belongs to the buffer of system calls */
+	bool requested; /* requested by the user: a failure is an error, not a skip */
 };
 
 struct ty_event_set {
@@ -37,7 +37,8 @@ int ty_event_set_build(struct ty_event_set *set, const char *root, bool syscalls
 		       const char *const *specs, size_t specs_n, struct ty_err *err);
 /* One event more, of our own probes: the buffer of system calls has it, as it is of traced threads
  * only. asked: as of an item. 0 or -TY_ENOMEM. */
-int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event, bool asked);
+int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event,
+		     bool requested);
 void ty_event_set_fini(struct ty_event_set *set);
 bool ty_event_set_has_syscalls(const struct ty_event_set *set);
 

@@ -57,7 +57,7 @@ struct ty_keep {
 	uint64_t rest_ns;    /* no mark for the size's sake before */
 	uint64_t check_at_ns;
 	uint64_t quota_dropped, steal_dropped, quota_left_out;
-	bool told, failed; /* that a mark could not be made; a drop failed */
+	bool warned, failed; /* that a mark could not be made; a drop failed */
 };
 
 static void mark_fini(struct mark *m)
@@ -260,13 +260,13 @@ static int take_mark(struct ty_keep *k, struct ty_err *err)
 		k->mark[k->n++] = m;
 	} else {
 		mark_fini(&m);
-		if (!k->told)
+		if (!k->warned)
 			ty_rec_note(k->r,
 				    "--keep: tarry could not drop old data for a while, so the "
 				    "file may "
 				    "be larger: %s",
 				    why.msg);
-		k->told = true;
+		k->warned = true;
 		every = MARK_MIN_NS;
 	}
 	now = ty_rec_clock_ns(CLOCK_MONOTONIC);

@@ -11,7 +11,7 @@
 
 enum { READERS = 4, PROC_MAX = 16 << 20 };
 
-struct asked {
+struct map_request {
 	uint32_t pid, number;
 };
 
@@ -20,7 +20,7 @@ struct ty_map_reader {
 	pthread_cond_t work, done;
 	ty_map_read *read;
 	bool stop;
-	VEC(struct asked) queue;
+	VEC(struct map_request) queue;
 	size_t taken; /* of the queue */
 	VEC(struct ty_map_reading) ready;
 	unsigned threads, waiting, reading;
@@ -99,14 +99,14 @@ static void *read_main(void *arg)
 	return NULL;
 }
 
-bool ty_map_reader_ask(struct ty_map_reader *r, uint32_t pid, uint32_t number)
+bool ty_map_reader_request(struct ty_map_reader *r, uint32_t pid, uint32_t number)
 {
 	pthread_attr_t detached;
 	pthread_t thread;
 	bool good;
 
 	pthread_mutex_lock(&r->lock);
-	good = !vec_push(&r->queue, ((struct asked){pid, number}));
+	good = !vec_push(&r->queue, ((struct map_request){pid, number}));
 	if (good && r->waiting < r->queue.n - r->taken && r->threads < READERS) {
 		pthread_attr_init(&detached);
 		pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);

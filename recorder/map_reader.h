@@ -29,7 +29,7 @@ struct ty_map_reading {
 /* NULL: out of memory. */
 struct ty_map_reader *ty_map_reader_new(ty_map_read *read);
 /* Read a process. number: the caller's, to tell its readings apart. false: out of memory. */
-bool ty_map_reader_ask(struct ty_map_reader *r, uint32_t pid, uint32_t number);
+bool ty_map_reader_request(struct ty_map_reader *r, uint32_t pid, uint32_t number);
 /* One that is read; where none is but one is under way, wait wait_ms at most. false: there is none.
  */
 bool ty_map_reader_take(struct ty_map_reader *r, unsigned wait_ms, struct ty_map_reading *out);

@@ -17,7 +17,7 @@
 enum { PAGE = 4096, TRIES = 5 };
 
 /* One pair of TSC and clock, the closest of a few tries. */
-static int ask(struct ty_perf_clock *c, uint64_t *tsc, uint64_t *ns)
+static int read_pair(struct ty_perf_clock *c, uint64_t *tsc, uint64_t *ns)
 {
 	struct perf_event_mmap_page *head = c->ring;
 	const uint8_t *data = (const uint8_t *)c->ring + PAGE;
@@ -49,7 +49,7 @@ static void renew(struct ty_perf_clock *c)
 {
 	uint64_t tsc, ns;
 
-	if (!ask(c, &tsc, &ns) && tsc > c->tsc_a && ns > c->ns_a) {
+	if (!read_pair(c, &tsc, &ns) && tsc > c->tsc_a && ns > c->ns_a) {
 		c->ns_per_tsc = (double)(ns - c->ns_a) / (double)(tsc - c->tsc_a);
 		c->tsc0 = tsc;
 		c->ns0 = ns;
@@ -76,7 +76,7 @@ int ty_perf_clock_open(struct ty_perf_clock *c, struct ty_err *err)
 	c->fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (c->fd >= 0)
 		c->ring = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
-	if (c->fd < 0 || c->ring == MAP_FAILED || ask(c, &c->tsc_a, &c->ns_a))
+	if (c->fd < 0 || c->ring == MAP_FAILED || read_pair(c, &c->tsc_a, &c->ns_a))
 		return ty_fail_errno(err, "cannot read the kernel's perf clock (perf_event_open)");
 	nanosleep(&pause, NULL);
 	c->tsc0 = c->tsc_a;

@@ -259,19 +259,20 @@ int ty_proc_threads(int pid, int **tids, size_t *n, struct ty_err *err)
 		 : 0;
 }
 
-struct kin {
+struct process_parent {
 	int pid, parent;
 };
 
 static int by_parent(const void *a, const void *b)
 {
-	return compare(((const struct kin *)a)->parent, ((const struct kin *)b)->parent);
+	return compare(((const struct process_parent *)a)->parent,
+		       ((const struct process_parent *)b)->parent);
 }
 
 /* All processes there are. */
-static int list_kin(struct kin **out, size_t *n)
+static int list_processes(struct process_parent **out, size_t *n)
 {
-	VEC(struct kin) v = {0};
+	VEC(struct process_parent) v = {0};
 	DIR *proc = opendir("/proc");
 	struct dirent *p;
 	char text[1024];
@@ -283,7 +284,7 @@ static int list_kin(struct kin **out, size_t *n)
 		if (p->d_name[0] >= '1' && p->d_name[0] <= '9' &&
 		    slurp(dirfd(proc), p->d_name, "stat", text, sizeof(text)) &&
 		    parse_stat(text, &s) &&
-		    vec_push(&v, ((struct kin){atoi(p->d_name), (int)s.f[4]})))
+		    vec_push(&v, ((struct process_parent){atoi(p->d_name), (int)s.f[4]})))
 			r = -TY_ENOMEM;
 	}
 	if (proc)
@@ -294,8 +295,8 @@ static int list_kin(struct kin **out, size_t *n)
 }
 
 /* Whom kin has is taken once: afterwards it has 0 in his place. */
-static int take_given(const int *pids, size_t n, struct kin *kin, size_t kin_n,
-		      ty_proc_pids *family)
+static int take_listed(const int *pids, size_t n, struct process_parent *procs, size_t procs_n,
+		       ty_proc_pids *family)
 {
 	int r = 0;
 
@@ -306,33 +307,33 @@ static int take_given(const int *pids, size_t n, struct kin *kin, size_t kin_n,
 			k++;
 		if (k == i)
 			r = vec_push(family, pids[i]);
-		for (k = 0; k < kin_n; k++)
-			if (kin[k].pid == pids[i])
-				kin[k].pid = 0;
+		for (k = 0; k < procs_n; k++)
+			if (procs[k].pid == pids[i])
+				procs[k].pid = 0;
 	}
 	return r;
 }
 
 int ty_proc_family(const int *pids, size_t n, int but, ty_proc_pids *family, struct ty_err *err)
 {
-	size_t kin_n;
-	struct kin *kin;
-	int r = list_kin(&kin, &kin_n);
+	size_t procs_n;
+	struct process_parent *procs;
+	int r = list_processes(&procs, &procs_n);
 
-	if (!r && kin_n)
-		qsort(kin, kin_n, sizeof(*kin), by_parent);
+	if (!r && procs_n)
+		qsort(procs, procs_n, sizeof(*procs), by_parent);
 	family->n = 0;
-	r = r ? r : take_given(pids, n, kin, kin_n, family);
+	r = r ? r : take_listed(pids, n, procs, procs_n, family);
 	for (size_t next = 0; !r && next < family->n; next++) {
-		size_t lo = partition_point(k, 0, kin_n, kin[k].parent < family->v[next]);
+		size_t lo = partition_point(k, 0, procs_n, procs[k].parent < family->v[next]);
 
-		for (; !r && lo < kin_n && kin[lo].parent == family->v[next]; lo++)
-			if (kin[lo].pid > 0 && kin[lo].pid != but) {
-				r = vec_push(family, kin[lo].pid);
-				kin[lo].pid = 0;
+		for (; !r && lo < procs_n && procs[lo].parent == family->v[next]; lo++)
+			if (procs[lo].pid > 0 && procs[lo].pid != but) {
+				r = vec_push(family, procs[lo].pid);
+				procs[lo].pid = 0;
 			}
 	}
-	free(kin);
+	free(procs);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "cannot list child processes: %s", ty_strerror(r))
 		 : 0;
 }

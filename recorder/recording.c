@@ -202,7 +202,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    " processes could not be read: something holds their memory locked. "
 			    "Their stacks are cut",
 			    stacks.maps_unread);
-	if (stacks.crowded)
+	if (stacks.too_many_threads)
 		ty_rec_note(r, "some threads have no stacks: the limit of threads was exceeded");
 	finish_sampler(r);
 	if (r->evidence)

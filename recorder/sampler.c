@@ -539,7 +539,7 @@ static void know(struct ty_sampler *s, uint32_t pid, uint64_t ns)
 		return;
 	p->reading = ++s->readings;
 	p->read_ns = ns;
-	p->state = ty_map_reader_ask(s->reader, pid, p->reading) ? READING : TRIED;
+	p->state = ty_map_reader_request(s->reader, pid, p->reading) ? READING : TRIED;
 	if (s->slow)
 		return;
 	end_ms = ty_now_ms() + READ_MS;

@@ -105,9 +105,9 @@ bool ty_spe_has_cpu(const struct ty_spe_pmu *p, unsigned cpu)
 	return has;
 }
 
-uint64_t ty_spe_period(const struct ty_spe_pmu *p, uint64_t asked)
+uint64_t ty_spe_period(const struct ty_spe_pmu *p, uint64_t requested)
 {
-	uint64_t period = asked ? asked : TY_SPE_PERIOD;
+	uint64_t period = requested ? requested : TY_SPE_PERIOD;
 
 	if (period < p->min_interval)
 		period = p->min_interval;

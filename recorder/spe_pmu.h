@@ -49,7 +49,7 @@ void ty_spe_why_not(char *out, size_t size);
 bool ty_spe_has_cpu(const struct ty_spe_pmu *p, unsigned cpu);
 
 /* The hardware's period for the requested one: a multiple of 256, at least the PMU's minimum. */
-uint64_t ty_spe_period(const struct ty_spe_pmu *p, uint64_t asked);
+uint64_t ty_spe_period(const struct ty_spe_pmu *p, uint64_t requested);
 /* Sets type, config*, sample_period. 0, or -TY_EUNSUPPORTED / -TY_EUSAGE: unsupported by this PMU,
  * err says what. */
 int ty_spe_config(const struct ty_spe_pmu *p, const struct ty_spe_opts *o,

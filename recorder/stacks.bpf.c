@@ -117,7 +117,7 @@ __s32 locks;	    /* looks at locks that may be made yet */
 __u64 put_off;	    /* waits that could not be copied when they should have been */
 __u64 copied_late;  /* and those of them that were later */
 __u64 lost;
-__u8 crowded; /* a thread found no slot */
+__u8 too_many_threads; /* a thread found no slot */
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -159,7 +159,7 @@ static __always_inline struct ty_stk_slot *take_slot(__u32 tid)
 	if (s)
 		s->seen = now;
 	else
-		crowded = 1;
+		too_many_threads = 1;
 	return s;
 }
 

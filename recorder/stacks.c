@@ -791,7 +791,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 	put_pieces(s, &s->stacks);
 	put_pieces(s, &s->maps);
 	s->res.maps_full |= full;
-	s->res.crowded = s->bpf->bss->crowded;
+	s->res.too_many_threads = s->bpf->bss->too_many_threads;
 	s->res.lost = left_out(s, &s->res.limited);
 	s->res.lost -= s->res.limited;
 	*res = s->res;

@@ -43,10 +43,10 @@ struct ty_stacks_result {
 	uint64_t stacks, limited, lost; /* limited: too many; lost: no room */
 	uint64_t late_ns; /* in which no look was made that was due: there are many threads, or the
 			     CPUs are busy */
-	uint64_t maps_unread; /* processes whose mappings could not be read before the end */
-	bool maps_full;	      /* mappings were left out: there were too many */
-	bool crowded;	      /* more threads than can be told apart */
-	bool failed;	      /* the rest could not be put */
+	uint64_t maps_unread;  /* processes whose mappings could not be read before the end */
+	bool maps_full;	       /* mappings were left out: there were too many */
+	bool too_many_threads; /* more threads than can be told apart */
+	bool failed;	       /* the rest could not be put */
 };
 /* Put all that is left and free. NULL does nothing. */
 void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res);

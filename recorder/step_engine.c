@@ -374,15 +374,15 @@ static void close_output(struct ty_step_engine *e, size_t held)
 
 static void trace(struct ty_step_engine *e)
 {
-	int asked = 0;
+	int stop_sent = 0;
 
 	for (;;) {
-		int status, ask = stop_wanted + e->failed;
+		int status, stop_level = stop_wanted + e->failed;
 		pid_t tid;
 		struct ty_step_thread *t;
 
-		if (ask != asked) {
-			asked = ask;
+		if (stop_level != stop_sent) {
+			stop_sent = stop_level;
 			vec_each (it, &e->threads)
 				ptrace(PTRACE_INTERRUPT, (*it)->tid, 0, 0);
 		}

@@ -205,7 +205,7 @@ static void json_where(struct ty_json *j, const struct ty_mem_stream *s, const s
 {
 	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL;
 
-	if (m->who != TY_MEM_WHO_UNKNOWN) {
+	if (m->who != TY_MEM_THREAD_UNKNOWN) {
 		ty_json_u64(j, "tid", (uint32_t)m->tid);
 		json_name(j, "tid_by", who_names[m->who]);
 		if (m->pid >= 0)
@@ -395,11 +395,11 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		ty_plain(l->p - strnlen(comm, NAME_BYTES), strnlen(comm, NAME_BYTES));
 		PUT(l, " ");
 	}
-	if (m->who != TY_MEM_WHO_UNKNOWN)
+	if (m->who != TY_MEM_THREAD_UNKNOWN)
 		put_u(l, (uint32_t)m->tid);
 	else
 		PUT(l, "?");
-	if (m->who == TY_MEM_WHO_RING)
+	if (m->who == TY_MEM_THREAD_RING)
 		PUT(l, " (ring)");
 	PUT(l, " ");
 	if (m->has & TY_MEM_HAS_PC) {

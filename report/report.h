@@ -60,7 +60,7 @@ struct ty_report {
 	struct ty_wait blocked[TY_REP_WAITS], runnable[TY_REP_WAITS];
 	uint32_t blocked_n, runnable_n;
 	struct ty_explained explained;
-	unsigned asked; /* TY_REP_*, as typed; 0: the default ones */
+	unsigned requested; /* TY_REP_*, as typed; 0: the default ones */
 	struct ty_outliers outliers;
 	struct ty_diff diff;
 	struct ty_requests requests;

@@ -146,7 +146,7 @@ static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err
 	struct ty_explain x = ty_explain_session(r->s);
 	int status = 0;
 
-	r->asked = sections;
+	r->requested = sections;
 	if (sections & TY_REP_OUTLIERS)
 		status = ty_outliers_find(&x, &r->w, TY_REP_OUTLIERS_MAX, &r->outliers, err);
 	if (!status && sections & TY_REP_DIFF)

@@ -78,7 +78,7 @@ void ty_findings_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_field_ctx c = {r, instant};
 
-	if (!r->findings.n && !(r->asked & TY_REP_FINDINGS))
+	if (!r->findings.n && !(r->requested & TY_REP_FINDINGS))
 		return;
 	ty_put_heading(f, "findings", "time lost in many small pieces");
 	for (uint32_t i = 0; i < r->findings.n && i < SHOWN; i++) {

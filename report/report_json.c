@@ -294,13 +294,13 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	if (r->explained.links)
 		ty_chain_json(&r->explained, &j);
 	ty_report_logs_json(&r->logs, &j);
-	if (r->asked & TY_REP_OUTLIERS)
+	if (r->requested & TY_REP_OUTLIERS)
 		ty_outliers_json(r, &j);
-	if (r->asked & TY_REP_DIFF)
+	if (r->requested & TY_REP_DIFF)
 		ty_diff_json(r, &j);
-	if (r->asked & TY_REP_STACKS)
+	if (r->requested & TY_REP_STACKS)
 		ty_stacks_json(r, &j);
-	if (r->asked & TY_REP_HOT)
+	if (r->requested & TY_REP_HOT)
 		ty_hot_json(r, &j);
 	ty_requests_json(r, &j);
 	ty_regions_json(r, &j);

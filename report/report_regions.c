@@ -124,7 +124,7 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 	const struct ty_field_ctx c = {r, instant};
 	const struct ty_region_report *q = &r->regions;
 
-	if (!q->n && !(r->asked & TY_REP_REGIONS))
+	if (!q->n && !(r->requested & TY_REP_REGIONS))
 		return;
 	fputs("regions of user code (whole lengths, where begin and end are recorded)\n", f);
 	if (!q->n) {

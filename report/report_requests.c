@@ -150,7 +150,7 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 	const struct ty_requests *q = &r->requests;
 	char buf[TY_TIME_MAX];
 
-	if (!q->services_n && !(r->asked & TY_REP_REQUESTS))
+	if (!q->services_n && !(r->requested & TY_REP_REQUESTS))
 		return;
 	ty_put_heading(f, "requests",
 		       "received on a socket, until the first bytes of the reply there");

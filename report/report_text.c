@@ -578,7 +578,7 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 		putc('\n', f);
 		ty_report_logs_text(&r->logs, f);
 	}
-	if (!r->asked)
+	if (!r->requested)
 		ty_answer_ledger_text(r, f);
 	if (sections & TY_REP_REQUESTS)
 		ty_requests_text(r, f);

@@ -152,12 +152,12 @@ static void add_interrupt(struct ty_timeline *t, char *line, uint32_t edge)
 {
 	struct ty_edge e = ty_model_edge(t->m, edge);
 	struct ty_waker w = ty_waker_find(t->m, edge);
-	char who[TY_WHO_MAX];
+	char who[TY_THREAD_NAME_MAX];
 
 	switch (w.kind) {
 	case TY_WAKER_THREAD:
-		add(line, "%s by a softirq on CPU %u", ty_timeline_who(t, w.thread, w.act_ns, who),
-		    w.cpu);
+		add(line, "%s by a softirq on CPU %u",
+		    ty_timeline_thread_name(t, w.thread, w.act_ns, who), w.cpu);
 		break;
 	case TY_WAKER_DEVICE:
 		add(line, "device %.40s on CPU %u", w.name ? ty_model_str(t->m, w.name) : "?",
@@ -170,7 +170,7 @@ static void add_interrupt(struct ty_timeline *t, char *line, uint32_t edge)
 		    e.context & TY_EVF_NMI	 ? "an NMI"
 		    : e.context & TY_EVF_HARDIRQ ? "an interrupt"
 						 : "a softirq",
-		    e.cpu, ty_timeline_who(t, e.waker, e.ts_ns, who));
+		    e.cpu, ty_timeline_thread_name(t, e.waker, e.ts_ns, who));
 	}
 }
 
@@ -179,13 +179,13 @@ static void add_waker(struct ty_timeline *t, char *line, uint32_t edge)
 {
 	struct ty_edge e = ty_model_edge(t->m, edge);
 	struct ty_waker w = ty_waker_find(t->m, edge);
-	char who[TY_WHO_MAX], at[TY_TIME_MAX], name[32];
+	char who[TY_THREAD_NAME_MAX], at[TY_TIME_MAX], name[32];
 	uint32_t call;
 
 	if (e.context & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI))
 		add_interrupt(t, line, edge);
 	else
-		add(line, "%s on CPU %u", ty_timeline_who(t, e.waker, e.ts_ns, who), e.cpu);
+		add(line, "%s on CPU %u", ty_timeline_thread_name(t, e.waker, e.ts_ns, who), e.cpu);
 	if (e.waker != TY_NONE && !e.context) {
 		call = ty_model_syscall_at(t->m, e.waker, e.ts_ns);
 		if (call != TY_NONE) {
@@ -230,7 +230,7 @@ static void add_latency(struct ty_timeline *t, char *line, uint32_t thread, uint
 	struct ty_span s;
 	uint32_t ran;
 	uint64_t at = 0;
-	char len[TY_TIME_MAX], who[TY_WHO_MAX];
+	char len[TY_TIME_MAX], who[TY_THREAD_NAME_MAX];
 
 	if (idx + 1 >= th->spans_first + th->spans_n)
 		return;
@@ -241,7 +241,7 @@ static void add_latency(struct ty_timeline *t, char *line, uint32_t thread, uint
 	ran = who_ran(t, &s, &at);
 	if (ran == TY_NONE)
 		return;
-	add(line, " behind %s", ty_timeline_who(t, ran, at, who));
+	add(line, " behind %s", ty_timeline_thread_name(t, ran, at, who));
 	add_link(t, line, ran, at);
 }
 
@@ -250,12 +250,13 @@ static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span 
 {
 	uint64_t at = 0;
 	uint32_t ran = who_ran(t, s, &at);
-	char who[TY_WHO_MAX];
+	char who[TY_THREAD_NAME_MAX];
 
 	if (s->cpu == TY_NONE)
 		return;
 	if (ran != TY_NONE) {
-		add(line, "; %s ran longest in that time", ty_timeline_who(t, ran, at, who));
+		add(line, "; %s ran longest in that time",
+		    ty_timeline_thread_name(t, ran, at, who));
 		add_link(t, line, ran, at);
 		add(line, " on CPU %u", s->cpu);
 	} else {
@@ -311,11 +312,12 @@ static void add_stolen(struct ty_timeline *t, char *line, const struct ty_span *
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_span s = ty_model_span(t->m, idx);
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l), *call = NULL,
-								 *stall = NULL;
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX],
+		*line = next(l), *call = NULL, *stall = NULL;
 	uint32_t finding = stall_of(t, idx);
 
-	add(line, "%s %s", ty_timeline_who(t, thread, s.start_ns, who), ty_state_name(s.state));
+	add(line, "%s %s", ty_timeline_thread_name(t, thread, s.start_ns, who),
+	    ty_state_name(s.state));
 	if (s.state == TY_ST_RUNNING && s.cpu != TY_NONE) {
 		add(line, " on CPU %u", s.cpu);
 		add_link_to(t, line, TY_ROW_CPU, s.cpu, here(t, s.start_ns, s.end_ns));
@@ -366,10 +368,10 @@ static void call_span(struct ty_timeline *t, struct lines *l, uint32_t thread, u
 	struct ty_cell cell;
 	struct ty_span most;
 	struct ty_track track = {.kind = TY_TRACK_THREAD, .id = thread};
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], *line = next(l);
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], *line = next(l);
 	const char *sep = ": ";
 
-	add(line, "%s ", ty_timeline_who(t, thread, c.start_ns, who));
+	add(line, "%s ", ty_timeline_thread_name(t, thread, c.start_ns, who));
 	syscall_line(t, line, idx);
 	/* Where the time of the call went. */
 	if (c.end_ns <= c.start_ns)
@@ -398,10 +400,11 @@ static void call_span(struct ty_timeline *t, struct lines *l, uint32_t thread, u
 static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint32_t idx)
 {
 	struct ty_span s = ty_model_cpu_span(t->m, cpu, idx);
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l);
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l);
 
 	if (s.state == TY_ST_RUNNING) {
-		add(line, "CPU %u ran %s", cpu, ty_timeline_who(t, s.thread, s.start_ns, who));
+		add(line, "CPU %u ran %s", cpu,
+		    ty_timeline_thread_name(t, s.thread, s.start_ns, who));
 		add_link(t, line, s.thread, here(t, s.start_ns, s.end_ns));
 	} else {
 		add(line, "CPU %u %s", cpu, ty_state_name(s.state));
@@ -425,7 +428,7 @@ static void add_interrupted(struct ty_timeline *t, char *line, uint32_t cpu, uin
 {
 	uint32_t run = ty_model_cpu_span_find(t->m, cpu, s->start_ns);
 	struct ty_span on;
-	char who[TY_WHO_MAX], name[TY_IRQ_NAME_MAX];
+	char who[TY_THREAD_NAME_MAX], name[TY_IRQ_NAME_MAX];
 
 	for (uint32_t k = idx > AROUND ? idx - AROUND : 0; k < idx; k++) {
 		struct ty_irq_span o = ty_model_irq_span(t->m, cpu, k);
@@ -441,7 +444,7 @@ static void add_interrupted(struct ty_timeline *t, char *line, uint32_t cpu, uin
 	if (s->start_ns < on.start_ns || s->start_ns >= on.end_ns)
 		return;
 	if (on.state == TY_ST_RUNNING) {
-		add(line, "while %s ran", ty_timeline_who(t, on.thread, s->start_ns, who));
+		add(line, "while %s ran", ty_timeline_thread_name(t, on.thread, s->start_ns, who));
 		add_link(t, line, on.thread, s->start_ns);
 	} else {
 		add(line, "while the CPU was %s", ty_state_name(on.state));
@@ -503,7 +506,7 @@ static void region_lines(struct ty_timeline *t, struct lines *l, const struct ty
 	uint32_t n = (uint32_t)t->lay.cells_w, lane = ty_tracks_lane(row),
 		 c = ty_viewport_column(&t->vp, t->cursor_ns, n);
 	uint64_t from = ty_viewport_edge(&t->vp, c, n), to = ty_viewport_edge(&t->vp, c + 1, n);
-	char len[TY_TIME_MAX], at[TY_TIME_MAX], who[TY_WHO_MAX], *line = next(l);
+	char len[TY_TIME_MAX], at[TY_TIME_MAX], who[TY_THREAD_NAME_MAX], *line = next(l);
 	uint32_t i = ty_model_region_in(t->m, row->id, lane, from, to > from ? to : from + 1);
 	struct ty_region r;
 
@@ -528,13 +531,13 @@ static void region_lines(struct ty_timeline *t, struct lines *l, const struct ty
 		add(line, "; the function was left without a return");
 	if (r.end_thread != TY_NONE && r.end_thread != r.thread)
 		add(next(l), "its end was recorded in %s",
-		    ty_timeline_who(t, r.end_thread, r.end_ns, who));
+		    ty_timeline_thread_name(t, r.end_thread, r.end_ns, who));
 }
 
 static void head_lines(struct ty_timeline *t, struct lines *l)
 {
 	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
-	char who[TY_WHO_MAX];
+	char who[TY_THREAD_NAME_MAX];
 
 	if (!r)
 		return;
@@ -570,7 +573,7 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 		add(next(l),
 		    "process %s: %u threads; the bar shows their running time (a full cell: one "
 		    "CPU)",
-		    ty_timeline_who(t, p->leader, t->cursor_ns, who), p->n);
+		    ty_timeline_thread_name(t, p->leader, t->cursor_ns, who), p->n);
 	}
 	add(next(l), r->folded ? "folded: Space unfolds" : "Space folds");
 }

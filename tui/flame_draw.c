@@ -232,7 +232,7 @@ static void draw_tail(struct ty_flame_view *v, struct ty_grid *g, const struct t
 		"zoom", "callers and callees", "invert", "turn", "search", "whose", "all"};
 	char text[TY_FLAME_NEEDLE + 20];
 
-	if (v->asks) {
+	if (v->prompting) {
 		snprintf(text, sizeof(text), "search: %s", v->typed);
 		ty_grid_input(g, 0, g->h - 1, text, ty_palette_role(p, TY_ROLE_STRONG));
 	} else if (*v->message) {

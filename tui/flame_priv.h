@@ -37,7 +37,7 @@ struct ty_flame_view {
 	unsigned at; /* the pane of: */
 	uint32_t node;
 	int w;
-	bool asks;
+	bool prompting;
 	char typed[TY_FLAME_NEEDLE], needle[TY_FLAME_NEEDLE];
 	char message[200];
 	struct ty_page page;

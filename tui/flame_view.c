@@ -321,7 +321,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 		break;
 	case TY_ACT_FOLD: v->root_below = !v->root_below; break;
 	case TY_ACT_SEARCH:
-		v->asks = true;
+		v->prompting = true;
 		snprintf(v->typed, sizeof(v->typed), "%s", v->needle);
 		break;
 	case TY_ACT_HIT_NEXT: next_hit(v, 1); break;
@@ -333,7 +333,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 
 static bool wants_text(const void *self)
 {
-	return ((const struct ty_flame_view *)self)->asks;
+	return ((const struct ty_flame_view *)self)->prompting;
 }
 
 static enum ty_view_result text(void *self, uint32_t key)
@@ -342,13 +342,13 @@ static enum ty_view_result text(void *self, uint32_t key)
 
 	switch (ty_input_line_key(v->typed, sizeof(v->typed), key)) {
 	case TY_INPUT_ENTERED:
-		v->asks = false;
+		v->prompting = false;
 		snprintf(v->needle, sizeof(v->needle), "%s", v->typed);
 		if (*v->needle && ty_flame_has_tree(v) &&
 		    !ty_flame_is_hit(v, ty_flame_node_of(v, v->at, v->node)))
 			next_hit(v, 1);
 		break;
-	case TY_INPUT_CANCELLED: v->asks = false; break;
+	case TY_INPUT_CANCELLED: v->prompting = false; break;
 	default: break;
 	}
 	return TY_VIEW_CHANGED;

@@ -361,7 +361,7 @@ void ty_flow_draw(struct ty_flow_view *v, struct ty_grid *g, const struct ty_pal
 			      ty_palette_role(p, TY_ROLE_WARN));
 	}
 	draw_head(v, g, p);
-	if (v->asking)
+	if (v->prompting)
 		ty_flow_find_draw(v, g, p);
 	else if (v->message[0])
 		ty_footer_say(g, p, v->message);

@@ -57,11 +57,11 @@ static void find(struct ty_flow_view *v)
 		 all ? "" : " in the decoded part");
 }
 
-void ty_flow_find_ask(struct ty_flow_view *v)
+void ty_flow_find_prompt(struct ty_flow_view *v)
 {
-	v->asking = v->part && v->part->calls.n && !v->aside.on;
+	v->prompting = v->part && v->part->calls.n && !v->aside.on;
 	v->input[0] = 0;
-	if (!v->asking)
+	if (!v->prompting)
 		snprintf(v->message, sizeof(v->message),
 			 "no calls were decoded here: nothing to search");
 }
@@ -72,7 +72,7 @@ enum ty_view_result ty_flow_find_key(struct ty_flow_view *v, uint32_t key)
 
 	if (k == TY_INPUT_IGNORED)
 		return TY_VIEW_IGNORED;
-	v->asking = k == TY_INPUT_CHANGED;
+	v->prompting = k == TY_INPUT_CHANGED;
 	if (k != TY_INPUT_ENTERED)
 		return TY_VIEW_CHANGED;
 	if (*v->input)

@@ -20,7 +20,7 @@ static void decode(void *ctx)
 {
 	struct ty_flow_view *v = ctx;
 
-	v->rc = v->on.in->read(v->on.in->ctx, &v->ask, &v->part, &v->err);
+	v->rc = v->on.in->read(v->on.in->ctx, &v->request, &v->part, &v->err);
 }
 
 /* The cursor's step, once there are steps: the last one not later than the cursor. */
@@ -94,15 +94,15 @@ static void begin(struct ty_flow_view *v)
 	from = v->whole || from < half ? 0 : from - half;
 	to = v->whole ? v->on.end_ns - v->on.start_ns + 1 : to + half;
 	drop_part(v);
-	v->asked_from = v->vp.from_ns;
-	v->asked_to = v->vp.to_ns;
+	v->request_from_ns = v->vp.from_ns;
+	v->request_to_ns = v->vp.to_ns;
 	v->message[0] = 0;
 	v->rc = 0;
-	v->ask = (struct ty_flow_part_request){.tid = v->on.tid,
-					       .from_ns = v->on.start_ns + from,
-					       .to_ns = v->on.start_ns + to,
-					       .most = PART_MOST,
-					       .stop = &v->aside.stop};
+	v->request = (struct ty_flow_part_request){.tid = v->on.tid,
+						   .from_ns = v->on.start_ns + from,
+						   .to_ns = v->on.start_ns + to,
+						   .most = PART_MOST,
+						   .stop = &v->aside.stop};
 	ty_background_start(&v->aside, v->on.aside, decode, v);
 	if (ty_background_wait(&v->aside, v->on.aside ? POLL_MS : 0))
 		decoded(v);
@@ -120,10 +120,10 @@ static bool must_decode(const struct ty_flow_view *v)
 	from = v->on.start_ns + v->vp.from_ns / TY_FLOW_PER_NS;
 	to = v->on.start_ns + v->vp.to_ns / TY_FLOW_PER_NS;
 	if (from < v->part->from_ns || to > v->part->to_ns)
-		return v->asked_from != v->vp.from_ns || v->asked_to != v->vp.to_ns;
+		return v->request_from_ns != v->vp.from_ns || v->request_to_ns != v->vp.to_ns;
 	/* What was too much for one part may fit now. */
 	return v->part->cut && v->vp.to_ns > ty_flow_view_pos(v, ty_flow_view_steps(v)) &&
-	       (v->asked_from != v->vp.from_ns || v->asked_to != v->vp.to_ns);
+	       (v->request_from_ns != v->vp.from_ns || v->request_to_ns != v->vp.to_ns);
 }
 
 struct ty_flow_view *ty_flow_view_new(const struct ty_flow_on *on)
@@ -388,7 +388,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_PREV: return gap(v, -1);
 	case TY_ACT_NEXT: return gap(v, 1);
 	case TY_ACT_FOLD: return next_axis(v);
-	case TY_ACT_SEARCH: ty_flow_find_ask(v); return TY_VIEW_CHANGED;
+	case TY_ACT_SEARCH: ty_flow_find_prompt(v); return TY_VIEW_CHANGED;
 	case TY_ACT_HELP: help(v); return TY_VIEW_PUSH;
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_INSNS:
@@ -426,7 +426,7 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 
 static bool wants_text(const void *self)
 {
-	return ((const struct ty_flow_view *)self)->asking;
+	return ((const struct ty_flow_view *)self)->prompting;
 }
 
 static enum ty_view_result text(void *self, uint32_t key)

@@ -29,10 +29,10 @@ struct ty_flow_input {
 	 * call with the same slot (below TY_FLOW_SLOTS). 0 or -TY_E... with a sentence; -TY_EINTR
 	 * when stopped. May run in a thread, but never concurrently with packets, place and line.
 	 */
-	int (*read)(void *ctx, const struct ty_flow_part_request *ask,
+	int (*read)(void *ctx, const struct ty_flow_part_request *request,
 		    const struct ty_flow_part **out, struct ty_err *err);
 	/* ty_flow_density of the request; 0 or -TY_E...; same threading as read. NULL: unknown. */
-	int (*packets)(void *ctx, const struct ty_flow_part_request *ask, uint32_t n,
+	int (*packets)(void *ctx, const struct ty_flow_part_request *request, uint32_t n,
 		       uint64_t *bytes, struct ty_err *err);
 	/* For a step of a part of process pid: its location ("main+0x10"), disassembly, bytes in
 	 * hex, source line ("": unknown). */

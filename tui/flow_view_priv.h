@@ -15,7 +15,7 @@ struct ty_flow_view {
 	struct ty_flow_on on;
 	struct ty_background aside;
 	/* Owned by the thread while it runs: */
-	struct ty_flow_part_request ask;
+	struct ty_flow_part_request request;
 	const struct ty_flow_part *part; /* NULL: none (yet) */
 	int rc;
 	struct ty_err err;
@@ -24,8 +24,8 @@ struct ty_flow_view {
 	bool whole;  /* the whole thread is requested at once */
 	bool chosen; /* the axis was chosen, by default or by the user */
 	struct ty_viewport vp;
-	uint64_t asked_from, asked_to; /* the window when the part was requested */
-	uint64_t at_ns;		       /* time for the cursor until there is a part */
+	uint64_t request_from_ns, request_to_ns; /* the window when the part was requested */
+	uint64_t at_ns;				 /* time for the cursor until there is a part */
 	bool placed;
 	uint32_t at;	/* step under the cursor */
 	uint32_t depth; /* of the topmost row of calls */
@@ -41,7 +41,7 @@ struct ty_flow_view {
 	int counts;
 	struct ty_page page; /* help */
 	/* Search for a function: current input, and last search. */
-	bool asking;
+	bool prompting;
 	char input[100], wanted[100];
 };
 
@@ -61,7 +61,7 @@ uint32_t ty_flow_view_step(const struct ty_flow_view *v, uint64_t pos);
 enum ty_view_result ty_flow_view_go(struct ty_flow_view *v, uint32_t step);
 
 /* flow_find.c */
-void ty_flow_find_ask(struct ty_flow_view *v);
+void ty_flow_find_prompt(struct ty_flow_view *v);
 enum ty_view_result ty_flow_find_key(struct ty_flow_view *v, uint32_t key);
 void ty_flow_find_draw(const struct ty_flow_view *v, struct ty_grid *g, const struct ty_palette *p);
 

@@ -181,7 +181,7 @@ static void draw_run_names(const struct draw *d, struct ty_track track)
 	for (int i = 0; i < d->n; i = end) {
 		struct ty_style st = {0};
 		struct ty_span s;
-		char who[TY_WHO_MAX];
+		char who[TY_THREAD_NAME_MAX];
 		int n, room, x;
 
 		for (end = i + 1; end < d->n && c[end].spans == 1 && c[i].spans == 1 &&
@@ -193,7 +193,7 @@ static void draw_run_names(const struct draw *d, struct ty_track track)
 		s = ty_track_span(d->t->m, track, c[i].longest);
 		if (s.thread == TY_NONE)
 			continue;
-		ty_timeline_who(d->t, s.thread, s.start_ns, who);
+		ty_timeline_thread_name(d->t, s.thread, s.start_ns, who);
 		n = ty_text_width(who);
 		if (n > room) { /* without its number */
 			*strrchr(who, '/') = 0;

@@ -31,13 +31,13 @@ struct ty_spec_layout ty_spec_layout_make(int w, int h)
 	return l;
 }
 
-const char *ty_spec_who(const struct ty_spectrum_view *v, uint32_t thread, uint64_t at_ns,
-			char out[TY_SPEC_WHO_MAX])
+const char *ty_spec_thread_name(const struct ty_spectrum_view *v, uint32_t thread, uint64_t at_ns,
+				char out[TY_SPEC_THREAD_NAME_MAX])
 {
 	if (thread == TY_NONE)
-		snprintf(out, TY_SPEC_WHO_MAX, "an unknown thread");
+		snprintf(out, TY_SPEC_THREAD_NAME_MAX, "an unknown thread");
 	else
-		snprintf(out, TY_SPEC_WHO_MAX, "%s/%d", ty_model_comm(v->m, thread, at_ns),
+		snprintf(out, TY_SPEC_THREAD_NAME_MAX, "%s/%d", ty_model_comm(v->m, thread, at_ns),
 			 ty_model_thread(v->m, thread)->tid);
 	return out;
 }
@@ -92,7 +92,7 @@ static struct ty_glyph worst(const struct ty_palette *p)
 static void scope_text(const struct ty_spectrum_view *v, char out[80])
 {
 	const struct ty_window *w = &v->on.in->window;
-	char who[TY_SPEC_WHO_MAX];
+	char who[TY_SPEC_THREAD_NAME_MAX];
 
 	if (v->scope == TY_SPEC_ALL)
 		snprintf(out, 80, "%s",
@@ -100,7 +100,7 @@ static void scope_text(const struct ty_spectrum_view *v, char out[80])
 							      : "all threads");
 	else
 		snprintf(out, 80, "%s%s", v->scope == TY_SPEC_PROCESS ? "process " : "",
-			 ty_spec_who(v, v->of.thread, *v->on.cursor_ns, who));
+			 ty_spec_thread_name(v, v->of.thread, *v->on.cursor_ns, who));
 }
 
 static void draw_top(const struct ty_spectrum_view *v, struct ty_grid *g,
@@ -286,7 +286,7 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 	uint64_t from = ty_viewport_edge(v->on.vp, b.c0, s->cols),
 		 to = ty_viewport_edge(v->on.vp, b.c1 + 1, s->cols), n = ty_spec_count(v, &b);
 	char text[240], len[TY_TIME_MAX], at[TY_TIME_MAX], lo[TY_DURATION_MAX], hi[TY_DURATION_MAX],
-		name[32], who[TY_SPEC_WHO_MAX];
+		name[32], who[TY_SPEC_THREAD_NAME_MAX];
 
 	if (!s->n) {
 		snprintf(text, sizeof(text), "no %s with a known start in this window",
@@ -306,7 +306,7 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 	if (v->lay.panel_w)
 		snprintf(text, sizeof(text), "longest: %s of %s from %s [1]",
 			 ty_fmt_length(s->worst.end_ns - s->worst.start_ns, len),
-			 ty_spec_who(v, s->worst.thread, s->worst.start_ns, who),
+			 ty_spec_thread_name(v, s->worst.thread, s->worst.start_ns, who),
 			 ty_time_text(v->m, *v->on.clock, s->worst.start_ns, 1000, at));
 	else
 		snprintf(text, sizeof(text), "longest %s [1], p50 %s, p99 %s, count %" PRIu64 "",

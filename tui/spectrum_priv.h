@@ -13,7 +13,7 @@
 struct ty_spec_counting {
 	struct ty_background aside;
 	struct ty_explain explain;
-	struct ty_spec_query ask;
+	struct ty_spec_query request;
 	uint32_t cols;
 	struct ty_spectrum s;
 	int rc;
@@ -21,7 +21,7 @@ struct ty_spec_counting {
 struct ty_spec_kinding {
 	struct ty_background aside;
 	struct ty_explain explain;
-	struct ty_spec_query ask;
+	struct ty_spec_query request;
 	struct ty_spec_kind_sum *v;
 	uint32_t n;
 	int rc;
@@ -29,7 +29,7 @@ struct ty_spec_kinding {
 struct ty_spec_listing {
 	struct ty_background aside;
 	struct ty_explain explain;
-	struct ty_spec_query ask;
+	struct ty_spec_query request;
 	bool before;
 	uint64_t min_ns, end_ns;
 	struct ty_spec_span *v;
@@ -97,8 +97,8 @@ bool ty_spec_is_counted(const struct ty_spectrum_view *v);
 /* spectrum_draw.c */
 void ty_spec_draw(void *self, struct ty_grid *g, const struct ty_palette *p);
 /* "webserver/100" of a thread at a time; returns out. */
-#define TY_SPEC_WHO_MAX 48
-const char *ty_spec_who(const struct ty_spectrum_view *v, uint32_t thread, uint64_t at_ns,
-			char out[TY_SPEC_WHO_MAX]);
+#define TY_SPEC_THREAD_NAME_MAX 48
+const char *ty_spec_thread_name(const struct ty_spectrum_view *v, uint32_t thread, uint64_t at_ns,
+				char out[TY_SPEC_THREAD_NAME_MAX]);
 
 #endif

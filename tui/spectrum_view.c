@@ -35,14 +35,14 @@ static void count(void *ctx)
 {
 	struct ty_spec_counting *c = ctx;
 
-	c->rc = ty_spectrum_find(&c->explain, &c->ask, c->cols, &c->s);
+	c->rc = ty_spectrum_find(&c->explain, &c->request, c->cols, &c->s);
 }
 
 static void count_kinds(void *ctx)
 {
 	struct ty_spec_kinding *k = ctx;
 
-	k->rc = ty_spectrum_kinds(&k->explain, &k->ask, &k->v, &k->n);
+	k->rc = ty_spectrum_kinds(&k->explain, &k->request, &k->v, &k->n);
 }
 
 /* Rows hold all that was seen of this kind, and at least one bin each. */
@@ -73,7 +73,7 @@ static void counted(struct ty_spectrum_view *v)
 	}
 	ty_spectrum_fini(&v->s);
 	v->s = v->counting.s;
-	v->of = v->counting.ask;
+	v->of = v->counting.request;
 	v->counting.s = (struct ty_spectrum){0};
 	widen(v);
 }
@@ -85,7 +85,7 @@ static void follow(struct ty_spectrum_view *v)
 	struct ty_spec_query now = ty_spec_query_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
 
 	if (c->aside.on && c->cols == (uint32_t)v->lay.cells_w &&
-	    ty_spec_query_same(&c->ask, &now)) {
+	    ty_spec_query_same(&c->request, &now)) {
 		if (ty_background_wait(&c->aside, 0))
 			counted(v);
 		return;
@@ -94,7 +94,7 @@ static void follow(struct ty_spectrum_view *v)
 		return;
 	if (ty_background_stop(&c->aside))
 		ty_spectrum_fini(&c->s);
-	c->ask = now;
+	c->request = now;
 	c->cols = (uint32_t)v->lay.cells_w;
 	ty_background_start(&c->aside, v->on.in->aside, count, c);
 	if (ty_background_wait(&c->aside, AT_ONCE_MS))
@@ -125,7 +125,7 @@ static void look_for_kinds(struct ty_spectrum_view *v)
 	v->kinds_n = 0;
 	v->no_kinds = "counting...";
 	k->v = NULL;
-	k->ask = ty_spec_query_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
+	k->request = ty_spec_query_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
 	ty_background_start(&k->aside, v->on.in->aside, count_kinds, k);
 	if (ty_background_wait(&k->aside, AT_ONCE_MS))
 		kinds_found(v);
@@ -328,14 +328,14 @@ static void list_spans(void *ctx)
 {
 	struct ty_spec_listing *l = ctx;
 
-	l->rc = ty_spectrum_list(&l->explain, &l->ask, l->before, l->min_ns, l->end_ns,
+	l->rc = ty_spectrum_list(&l->explain, &l->request, l->before, l->min_ns, l->end_ns,
 				 TY_SPEC_LIST_MAX, &l->v, &l->n, &l->all);
 }
 
 static enum ty_view_result listed(struct ty_spectrum_view *v)
 {
 	struct ty_spec_listing *l = &v->listing;
-	char name[32], len[TY_TIME_MAX], at[TY_TIME_MAX], who[TY_SPEC_WHO_MAX];
+	char name[32], len[TY_TIME_MAX], at[TY_TIME_MAX], who[TY_SPEC_THREAD_NAME_MAX];
 
 	if (l->rc || !l->n) {
 		say(v, l->rc ? "out of memory for the list" : "this cell is empty");
@@ -346,13 +346,13 @@ static enum ty_view_result listed(struct ty_spectrum_view *v)
 	ty_page_reset(&v->page);
 	v->page_of_kinds = false;
 	snprintf(v->page.title, sizeof(v->page.title), "%" PRIu64 " of %s, the longest first",
-		 l->all, ty_spec_name(v->on.in->arch, &l->ask.kind, name));
+		 l->all, ty_spec_name(v->on.in->arch, &l->request.kind, name));
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct ty_spec_span *s = &l->v[i];
 
 		ty_page_add(&v->page, TY_ROLE_TEXT, "%12s  %-24.24s from %s",
 			    ty_fmt_length(s->end_ns - s->start_ns, len),
-			    ty_spec_who(v, s->thread, s->start_ns, who),
+			    ty_spec_thread_name(v, s->thread, s->start_ns, who),
 			    ty_time_text(v->m, *v->on.clock, s->start_ns, 1000, at));
 		ty_page_link(&v->page, s->thread, s->start_ns);
 	}
@@ -376,8 +376,8 @@ static enum ty_view_result list_box(struct ty_spectrum_view *v)
 	if (ty_background_stop(&l->aside))
 		free(l->v);
 	l->v = NULL;
-	l->ask = ty_spec_query_of(v, ty_viewport_edge(v->on.vp, b.c0, cells(v)),
-				  ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v)));
+	l->request = ty_spec_query_of(v, ty_viewport_edge(v->on.vp, b.c0, cells(v)),
+				      ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v)));
 	l->before = !b.c0;
 	l->min_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k0));
 	l->end_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1));

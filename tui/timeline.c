@@ -41,12 +41,12 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	ty_timeline_indexing_begin(t);
 	ty_timeline_find(t);
 	/* What is there at once needs no second frame. */
-	if (ty_background_wait(&t->hunting.aside, FIRST_MS)) {
-		rc = t->hunting.rc;
-		t->findings = t->hunting.found;
-		t->hunting.found = (struct ty_findings){0};
+	if (ty_background_wait(&t->stall_search.aside, FIRST_MS)) {
+		rc = t->stall_search.rc;
+		t->findings = t->stall_search.found;
+		t->stall_search.found = (struct ty_findings){0};
 		if (rc)
-			*err = t->hunting.err;
+			*err = t->stall_search.err;
 	}
 	if (!rc)
 		rc = ty_gaps_init(&t->gaps, t->m, err);
@@ -79,7 +79,7 @@ void ty_timeline_free(struct ty_timeline *t)
 {
 	if (!t)
 		return;
-	ty_timeline_unask(t);
+	ty_timeline_cancel_page_job(t);
 	ty_timeline_layers_fini(t);
 	ty_tracks_fini(&t->tracks);
 	ty_gaps_fini(&t->gaps);

@@ -220,7 +220,7 @@ static enum ty_view_result run(struct ty_timeline *t, const struct action *a)
 	if (a->open)
 		return a->open(t) ? TY_VIEW_PUSH : TY_VIEW_CHANGED;
 	if (a->prompt)
-		ty_timeline_ask(t, a->prompt);
+		ty_timeline_prompt_open(t, a->prompt);
 	else if (a->step)
 		a->step(t, a->by);
 	else if (a->run)

@@ -54,12 +54,12 @@ static struct ty_flow_axis axis(const struct ty_timeline *t, const struct ty_tim
 /* Those of [from, to), as the bins tell. */
 static uint64_t packets(const struct ty_timeline_part *c, uint64_t from, uint64_t to)
 {
-	uint64_t len = c->ask.to_ns - c->ask.from_ns, sum = 0;
+	uint64_t len = c->request.to_ns - c->request.from_ns, sum = 0;
 
 	for (uint32_t i = 0; i < TY_CALLS_BINS; i++) {
 		uint64_t lo =
-			c->ask.from_ns + (uint64_t)((unsigned __int128)len * i / TY_CALLS_BINS);
-		uint64_t hi = c->ask.from_ns +
+			c->request.from_ns + (uint64_t)((unsigned __int128)len * i / TY_CALLS_BINS);
+		uint64_t hi = c->request.from_ns +
 			      (uint64_t)((unsigned __int128)len * (i + 1) / TY_CALLS_BINS);
 		uint64_t a = lo > from ? lo : from, b = hi < to ? hi : to;
 
@@ -104,36 +104,37 @@ static uint64_t rest_ns(const struct ty_timeline_part *c)
 {
 	uint64_t last = steps(c) ? c->part->steps.v[steps(c) - 1].ts_ns : 0;
 
-	if (c->rc || !c->part->cut || last >= c->asked_to)
+	if (c->rc || !c->part->cut || last >= c->request_to_ns)
 		return 0;
-	return c->asked_to - (last > c->asked_from ? last : c->asked_from);
+	return c->request_to_ns - (last > c->request_from_ns ? last : c->request_from_ns);
 }
 
 /* How many packets there are, and what they tell, unless they are more than can be kept. */
 static void look(const struct ty_flow_input *in, struct ty_timeline_part *c)
 {
 	if (in->packets)
-		c->rc = in->packets(in->ctx, &c->ask, TY_CALLS_BINS, c->bytes, &c->err);
-	c->wide = !c->rc && packets(c, c->asked_from, c->asked_to) / INSN_BYTES > c->ask.most;
+		c->rc = in->packets(in->ctx, &c->request, TY_CALLS_BINS, c->bytes, &c->err);
+	c->wide = !c->rc &&
+		  packets(c, c->request_from_ns, c->request_to_ns) / INSN_BYTES > c->request.most;
 	if (!c->rc && !c->wide)
-		c->rc = in->read(in->ctx, &c->ask, &c->part, &c->err);
+		c->rc = in->read(in->ctx, &c->request, &c->part, &c->err);
 }
 
 static void decode(void *ctx)
 {
 	struct ty_timeline *t = ctx;
 	struct ty_timeline_part *c = &t->calls.of[t->calls.at];
-	const uint64_t window = c->asked_to - c->asked_from;
+	const uint64_t window = c->request_to_ns - c->request_from_ns;
 
 	look(t->in->flow, c);
 	if (c->wide || !rest_ns(c))
 		return;
 	/* There is no room for what lies around the window. */
-	c->ask.from_ns = c->asked_from;
-	c->ask.to_ns = c->asked_to;
+	c->request.from_ns = c->request_from_ns;
+	c->request.to_ns = c->request_to_ns;
 	look(t->in->flow, c);
-	c->wide |=
-		packets(c, c->asked_from, c->asked_to) && rest_ns(c) > window - window / PART_LEAST;
+	c->wide |= packets(c, c->request_from_ns, c->request_to_ns) &&
+		   rest_ns(c) > window - window / PART_LEAST;
 }
 
 /* What the packets call a thread: its tid where one looks, for an exec may have changed it. */
@@ -149,16 +150,16 @@ static bool due(const struct ty_timeline *t, uint32_t i)
 	if (t->tracks.flow[i].thread == TY_NONE)
 		return false;
 	if (c->thread != t->tracks.flow[i].thread || !c->made ||
-	    c->ask.tid != tid_here(t, c->thread))
+	    c->request.tid != tid_here(t, c->thread))
 		return true;
 	if (c->rc)
 		return false;
-	if (t->vp.from_ns < c->ask.from_ns || t->vp.to_ns > c->ask.to_ns)
+	if (t->vp.from_ns < c->request.from_ns || t->vp.to_ns > c->request.to_ns)
 		return true;
 	/* What was too much may fit now. */
 	return (c->wide || (c->part->cut &&
 			    (!steps(c) || c->part->steps.v[steps(c) - 1].ts_ns < t->vp.to_ns))) &&
-	       (c->asked_from != t->vp.from_ns || c->asked_to != t->vp.to_ns);
+	       (c->request_from_ns != t->vp.from_ns || c->request_to_ns != t->vp.to_ns);
 }
 
 /* The first one that is due; TY_NONE. */
@@ -216,9 +217,9 @@ static bool calls_work(struct ty_timeline *t)
 	calls->at = i;
 	c = &calls->of[i];
 	*c = (struct ty_timeline_part){.thread = t->tracks.flow[i].thread,
-				       .asked_from = t->vp.from_ns,
-				       .asked_to = t->vp.to_ns};
-	c->ask = (struct ty_flow_part_request){
+				       .request_from_ns = t->vp.from_ns,
+				       .request_to_ns = t->vp.to_ns};
+	c->request = (struct ty_flow_part_request){
 		.tid = tid_here(t, c->thread),
 		.slot = i + 1,
 		.from_ns = t->vp.from_ns > half ? t->vp.from_ns - half : 0,
@@ -243,7 +244,7 @@ void ty_timeline_calls(struct ty_timeline *t)
 {
 	struct ty_place at = ty_timeline_place(t);
 	uint32_t thread = ty_timeline_thread_here(t);
-	char who[TY_WHO_MAX];
+	char who[TY_THREAD_NAME_MAX];
 
 	if (!t->in->flow) {
 		ty_timeline_say(t, "this recording has no executed instructions: record with "
@@ -267,7 +268,7 @@ void ty_timeline_calls(struct ty_timeline *t)
 	} else {
 		t->calls.of[ty_tracks_calls_at(&t->tracks, thread)].made = false;
 		ty_timeline_say(t, "executed calls of %s%s; I hides them, i shows the instructions",
-				ty_timeline_who(t, thread, t->cursor_ns, who),
+				ty_timeline_thread_name(t, thread, t->cursor_ns, who),
 				t->in->flow->software
 					? " (single-stepped: times are not the program's own)"
 					: "");

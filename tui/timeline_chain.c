@@ -11,24 +11,24 @@
 
 static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned depth)
 {
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[TY_LINK_TEXT];
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[TY_LINK_TEXT];
 
 	ty_link_text(t->in->explain, l, what, sizeof(what));
 	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG, "%11s  %*s%s%s %s, from %s",
 		    ty_fmt_length(l->end_ns - l->start_ns, len), (int)(depth * 2), "",
-		    depth ? "<- " : "", ty_timeline_who(t, l->thread, l->start_ns, who), what,
-		    ty_timeline_at(t, l->start_ns, 1000, at));
+		    depth ? "<- " : "", ty_timeline_thread_name(t, l->thread, l->start_ns, who),
+		    what, ty_timeline_at(t, l->start_ns, 1000, at));
 	ty_page_link(&t->page, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
 }
 
 /* Where the time of the path went, thread by thread, is more than one line of causes tells. */
 static void add_root(struct ty_timeline *t, const struct ty_path *p, const struct ty_root *r)
 {
-	char who[TY_WHO_MAX], len[TY_TIME_MAX];
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX];
 
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 	ty_page_add(&t->page, TY_ROLE_ACCENT, "Total %s with %s:", ty_fmt_length(r->ns, len),
-		    ty_timeline_who(t, r->thread, p->seg.v[r->seg].start_ns, who));
+		    ty_timeline_thread_name(t, r->thread, p->seg.v[r->seg].start_ns, who));
 	for (unsigned w = 0; w < TY_SEG_WHATS; w++)
 		if (r->what_ns[w])
 			ty_page_add(&t->page, TY_ROLE_TEXT, "  %-12s %s",
@@ -87,11 +87,11 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 	return true;
 }
 
-static const struct ty_question the_chain = {.name = "chain",
-					     .doing = "following the chain",
-					     .make = make_chain,
-					     .page = chain_page,
-					     .forget = forget_chain};
+static const struct ty_page_job_ops the_chain = {.name = "chain",
+						 .doing = "following the chain",
+						 .make = make_chain,
+						 .page = chain_page,
+						 .forget = forget_chain};
 
 bool ty_timeline_chain(struct ty_timeline *t)
 {
@@ -101,7 +101,7 @@ bool ty_timeline_chain(struct ty_timeline *t)
 	struct ty_span s;
 	uint32_t idx, thread;
 	uint64_t from, to;
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX];
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX];
 
 	if (!t->in->explain || !ty_timeline_subject(t, &track, &cell, &idx, &from, &to)) {
 		ty_timeline_say(t, "no span is under the cursor");
@@ -114,22 +114,22 @@ bool ty_timeline_chain(struct ty_timeline *t)
 		return false;
 	}
 	found = ty_stalls_around(&t->findings.stalls, thread, s.start_ns, s.end_ns);
-	t->asked.links = found ? found->links : 0;
+	t->page_job.links = found ? found->links : 0;
 	if (found) {
 		/* One of several tries, perhaps: the whole wait. */
-		memcpy(t->asked.link, found->link, sizeof(found->link));
-		t->asked.rule = found->rule;
+		memcpy(t->page_job.link, found->link, sizeof(found->link));
+		t->page_job.rule = found->rule;
 		s.start_ns = found->link[0].start_ns;
 		s.end_ns = found->link[0].end_ns;
 	}
 	ty_page_reset(&t->page);
 	snprintf(t->page.title, sizeof(t->page.title), "Wakeup chain of %s %s for %s from %s",
-		 ty_timeline_who(t, thread, s.start_ns, who),
+		 ty_timeline_thread_name(t, thread, s.start_ns, who),
 		 track.kind == TY_TRACK_SYSCALLS ? "in a system call"
 						 : ty_state_name((enum ty_state)s.state),
 		 ty_fmt_length(s.end_ns - s.start_ns, len),
 		 ty_timeline_at(t, s.start_ns, 1000, at));
-	return ty_timeline_ask_for(t, &the_chain, thread, s.start_ns, s.end_ns);
+	return ty_timeline_start_page_job(t, &the_chain, thread, s.start_ns, s.end_ns);
 }
 
 static int make_ledger(struct ty_page_job *a)
@@ -167,7 +167,7 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 {
 	const struct ty_ledger *l = &a->ledger;
 	bool process = a->what->make == make_process_ledger;
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], many[32] = "";
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], many[32] = "";
 
 	if (!l->n) {
 		ty_timeline_say(t, "%s did not exist then",
@@ -182,8 +182,9 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 		 process ? "process " : "",
 		 l->thread == TY_NONE && l->inferred
 			 ? "the command (critical path), partly inferred"
-		 : l->thread == TY_NONE ? "the command (critical path)"
-					: ty_timeline_who(t, l->thread, a->window.from_ns, who),
+		 : l->thread == TY_NONE
+			 ? "the command (critical path)"
+			 : ty_timeline_thread_name(t, l->thread, a->window.from_ns, who),
 		 ty_fmt_length(l->total_ns, len), many,
 		 ty_timeline_at(t, l->start_ns, (a->window.to_ns - a->window.from_ns) / 1000 + 1,
 				at));
@@ -204,16 +205,16 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 	return true;
 }
 
-static const struct ty_question the_ledger = {.name = "ledger",
-					      .doing = "computing the ledger",
-					      .make = make_ledger,
-					      .page = ledger_page,
-					      .forget = forget_ledger};
-static const struct ty_question the_process_ledger = {.name = "ledger",
-						      .doing = "computing the ledger",
-						      .make = make_process_ledger,
-						      .page = ledger_page,
-						      .forget = forget_ledger};
+static const struct ty_page_job_ops the_ledger = {.name = "ledger",
+						  .doing = "computing the ledger",
+						  .make = make_ledger,
+						  .page = ledger_page,
+						  .forget = forget_ledger};
+static const struct ty_page_job_ops the_process_ledger = {.name = "ledger",
+							  .doing = "computing the ledger",
+							  .make = make_process_ledger,
+							  .page = ledger_page,
+							  .forget = forget_ledger};
 
 /* Of the row's thread; of a process's head all of its threads; elsewhere of the traced command. */
 bool ty_timeline_ledger(struct ty_timeline *t)
@@ -234,6 +235,6 @@ bool ty_timeline_ledger(struct ty_timeline *t)
 	}
 	(void)ty_timeline_selected(t, &from, &to, &first, &last);
 	ty_page_reset(&t->page);
-	return ty_timeline_ask_for(t, process ? &the_process_ledger : &the_ledger, thread, from,
-				   to);
+	return ty_timeline_start_page_job(t, process ? &the_process_ledger : &the_ledger, thread,
+					  from, to);
 }

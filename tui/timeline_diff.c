@@ -46,11 +46,11 @@ static bool page(struct ty_timeline *t, struct ty_page_job *a)
 	return true;
 }
 
-static const struct ty_question the_difference = {.name = "differences",
-						  .doing = "comparing with the rest",
-						  .make = make,
-						  .page = page,
-						  .forget = forget};
+static const struct ty_page_job_ops the_difference = {.name = "differences",
+						      .doing = "comparing with the rest",
+						      .make = make,
+						      .page = page,
+						      .forget = forget};
 
 bool ty_timeline_diff(struct ty_timeline *t)
 {
@@ -74,5 +74,5 @@ bool ty_timeline_diff(struct ty_timeline *t)
 		 ty_fmt_length(to - from, len[0]),
 		 ty_timeline_at(t, from, (to - from) / 1000 + 1, at),
 		 ty_fmt_length(t->vp.end_ns - t->vp.start_ns - (to - from), len[1]));
-	return ty_timeline_ask_for(t, &the_difference, TY_NONE, from, to);
+	return ty_timeline_start_page_job(t, &the_difference, TY_NONE, from, to);
 }

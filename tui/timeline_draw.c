@@ -123,7 +123,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 						: 16,
 	    call_w = g->w >= 60 ? 16 : 9;
 	int x = 0, flex;
-	char text[96], len[TY_TIME_MAX], who[TY_WHO_MAX], name[32];
+	char text[96], len[TY_TIME_MAX], who[TY_THREAD_NAME_MAX], name[32];
 	uint64_t end = f->start_ns + f->duration_ns;
 
 	snprintf(text, sizeof(text), "%c%3u %11s ", chosen ? '>' : ' ', i + 1,
@@ -139,7 +139,8 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 		flex = g->w - x - call_w;
 	if (flex > 30)
 		flex = 30;
-	ty_grid_elide(g, p, x, y, flex - 1, ty_timeline_who(t, f->thread, f->start_ns, who), st);
+	ty_grid_elide(g, p, x, y, flex - 1, ty_timeline_thread_name(t, f->thread, f->start_ns, who),
+		      st);
 	x += flex;
 	if (f->syscall >= 0) {
 		struct ty_syscall c = ty_model_syscall(t->m, (uint32_t)f->syscall);
@@ -163,7 +164,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	} else if (at_w) {
 		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)
 			snprintf(text, sizeof(text), "behind %s",
-				 ty_timeline_who(t, (uint32_t)f->ran, end, who));
+				 ty_timeline_thread_name(t, (uint32_t)f->ran, end, who));
 		else if (f->waker_context)
 			snprintf(text, sizeof(text), "%s",
 				 f->waker_context & TY_EVF_HARDIRQ   ? "by interrupt"
@@ -171,7 +172,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 								     : "by NMI");
 		else if (f->waker >= 0)
 			snprintf(text, sizeof(text), "by %s",
-				 ty_timeline_who(t, (uint32_t)f->waker, end, who));
+				 ty_timeline_thread_name(t, (uint32_t)f->waker, end, who));
 		else
 			snprintf(text, sizeof(text), "%s",
 				 f->flags & TY_SF_OPEN	      ? "not over"
@@ -200,17 +201,17 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 	snprintf(right, sizeof(right), "%u stall%s, %u wait%s", t->findings.stalls.n,
 		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,
 		 t->findings.n - t->findings.stalls.n == 1 ? "" : "s");
-	if (t->hunting.aside.on || t->partial)
+	if (t->stall_search.aside.on || t->partial)
 		snprintf(right, sizeof(right), "...");
 	else if (t->findings.unsearched)
 		snprintf(right, sizeof(right), "? stalls, %u waits", t->findings.n);
 	headline(g, p, l->list_y,
-		 t->partial		   ? "No stalls yet"
-		 : t->hunting.aside.on	   ? "Finding stalls..."
-		 : t->findings.unsearched  ? "The longest waits; tarry report shows stalls"
-		 : !t->findings.stalls.n   ? "No stalls; the longest waits"
-		 : t->findings.traced_only ? "Stalls, then the longest waits of traced threads"
-					   : "Stalls, then the longest waits",
+		 t->partial		    ? "No stalls yet"
+		 : t->stall_search.aside.on ? "Finding stalls..."
+		 : t->findings.unsearched   ? "The longest waits; tarry report shows stalls"
+		 : !t->findings.stalls.n    ? "No stalls; the longest waits"
+		 : t->findings.traced_only  ? "Stalls, then the longest waits of traced threads"
+					    : "Stalls, then the longest waits",
 		 right, t->list_focus);
 	if (!t->findings.n)
 		ty_grid_text(g, 1, l->list_y + 1, g->w - 1,
@@ -218,7 +219,7 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 				     ? "only the beginning of the recording could be indexed"
 			     : t->partial ? "stalls are searched when the whole recording is "
 					    "indexed; this is its beginning"
-			     : t->hunting.aside.on
+			     : t->stall_search.aside.on
 				     ? "searching the whole recording; all keys work meanwhile"
 				     : "none: no thread waited, or no scheduling was recorded",
 			     ty_palette_role(p, TY_ROLE_DIM));
@@ -318,7 +319,7 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 static void draw_prompt(const struct ty_timeline *t, struct ty_grid *g, int y, struct ty_style bar)
 {
 	char buf[TY_QUESTION_MAX];
-	const char *ask = ty_timeline_question(t, buf);
+	const char *ask = ty_timeline_prompt_label(t, buf);
 	int n = ty_text_width(ask), x = 1;
 
 	if (n > g->w - 20) { /* narrow: the hint in brackets goes first */

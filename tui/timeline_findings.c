@@ -2,10 +2,10 @@
 /* The list of findings: computed in a thread when a file is opened; stepping through it. */
 #include "timeline_priv.h"
 
-static void hunt(void *ctx)
+static void search_stalls(void *ctx)
 {
 	struct ty_timeline *t = ctx;
-	struct ty_stall_searching *h = &t->hunting;
+	struct ty_stall_searching *h = &t->stall_search;
 
 	h->rc = ty_findings_init(&h->found, t->m, t->in->explain ? &h->explain : NULL, &h->window,
 				 &h->err);
@@ -38,7 +38,7 @@ void ty_timeline_to_foremost(struct ty_timeline *t)
 
 static bool findings_work(struct ty_timeline *t)
 {
-	struct ty_stall_searching *h = &t->hunting;
+	struct ty_stall_searching *h = &t->stall_search;
 	struct ty_place at = ty_timeline_place(t);
 
 	if (ty_timeline_keeps_rows(t) || !ty_background_wait(&h->aside, 0))
@@ -66,33 +66,34 @@ static bool findings_work(struct ty_timeline *t)
 
 static int findings_wait_ms(const struct ty_timeline *t)
 {
-	return t->hunting.aside.on ? TY_LAYER_POLL_MS : -1;
+	return t->stall_search.aside.on ? TY_LAYER_POLL_MS : -1;
 }
 
 static void findings_fini(struct ty_timeline *t)
 {
-	if (ty_background_stop(&t->hunting.aside))
-		ty_findings_fini(&t->hunting.found);
+	if (ty_background_stop(&t->stall_search.aside))
+		ty_findings_fini(&t->stall_search.found);
 	ty_findings_fini(&t->findings);
 }
 
 void ty_timeline_find(struct ty_timeline *t)
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
-	struct ty_stall_searching *h = &t->hunting;
+	struct ty_stall_searching *h = &t->stall_search;
 
 	/* The list is about the whole recording: what lies outside the window is one key away. */
 	h->window = t->in->window;
 	h->window.from_ns = s->start_ns;
 	h->window.to_ns = s->end_ns;
 	if (t->in->explain) {
-		h->explain = t->asked.explain = *t->in->explain;
+		h->explain = t->page_job.explain = *t->in->explain;
 		h->explain.stop = &h->aside.stop;
-		t->asked.explain.stop = &t->asked.aside.stop;
-		t->asked.explain.steps = NULL;
+		t->page_job.explain.stop = &t->page_job.aside.stop;
+		t->page_job.explain.steps = NULL;
 	}
 	if (!t->partial)
-		ty_background_start(&h->aside, t->in->aside && !t->in->at_finding, hunt, t);
+		ty_background_start(&h->aside, t->in->aside && !t->in->at_finding, search_stalls,
+				    t);
 }
 
 void ty_timeline_to_finding(struct ty_timeline *t)
@@ -100,7 +101,7 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 	const struct ty_stall *stall;
 	const struct ty_wait *f;
 	uint32_t row;
-	char who[TY_WHO_MAX];
+	char who[TY_THREAD_NAME_MAX];
 
 	if (t->finding >= t->findings.n) {
 		ty_timeline_say(t, "the list is empty");
@@ -133,7 +134,8 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 				stall->proven ? "proven" : "inferred", stall->text);
 	else
 		ty_timeline_say(t, "%u of %u in the list: a wait of %s", t->finding + 1,
-				t->findings.n, ty_timeline_who(t, f->thread, f->start_ns, who));
+				t->findings.n,
+				ty_timeline_thread_name(t, f->thread, f->start_ns, who));
 }
 
 void ty_timeline_step_finding(struct ty_timeline *t, int by)
@@ -144,7 +146,7 @@ void ty_timeline_step_finding(struct ty_timeline *t, int by)
 		t->wanted = by;
 		return;
 	}
-	if (t->hunting.aside.on) {
+	if (t->stall_search.aside.on) {
 		t->wanted = by;
 		ty_timeline_say(t, "still searching for stalls: will go to the first one found");
 		return;

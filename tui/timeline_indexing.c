@@ -39,7 +39,7 @@ static bool may_change(const struct ty_timeline *t)
 }
 
 /* The text of a query means the same in the whole recording. */
-static void ask_again(struct ty_timeline *t)
+static void restart_pending(struct ty_timeline *t)
 {
 	struct ty_query *q = NULL;
 	struct ty_err err;
@@ -91,7 +91,7 @@ static int change(struct ty_timeline *t, const struct ty_view_input *all, struct
 	t->vp.here = at;
 	ty_timeline_restore(t);
 	ty_timeline_keep_load(t);
-	ask_again(t);
+	restart_pending(t);
 	ty_timeline_find(t);
 	return 0;
 }

@@ -16,7 +16,7 @@ void ty_timeline_begin(struct ty_timeline *t, const struct ty_job *job)
 	if (t->job != job)
 		ty_timeline_drop_job(t);
 	t->job = job;
-	t->told_ms = ty_now_ms();
+	t->progress_ms = ty_now_ms();
 }
 
 bool ty_timeline_stop_job(struct ty_timeline *t)

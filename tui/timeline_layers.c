@@ -9,7 +9,7 @@
 
 #define SLICE_MS 4
 /* A job that takes longer says how far it is, so often. */
-#define TELL_MS 200
+#define PROGRESS_MS 200
 
 /* In the order in which they are drawn, over each other. */
 static const struct ty_layer *const layers[] = {
@@ -95,9 +95,9 @@ enum ty_view_result ty_timeline_work(void *self)
 		if (t->job->step(t))
 			return job_done(t);
 	} while (ty_now_ms() - start < SLICE_MS);
-	if (ty_now_ms() - t->told_ms < TELL_MS)
+	if (ty_now_ms() - t->progress_ms < PROGRESS_MS)
 		return TY_VIEW_IGNORED;
-	t->told_ms = ty_now_ms();
-	t->job->tell(t);
+	t->progress_ms = ty_now_ms();
+	t->job->progress(t);
 	return TY_VIEW_CHANGED;
 }

@@ -79,7 +79,7 @@ void ty_timeline_keep_load(struct ty_timeline *t)
 static void kept_left(struct ty_timeline *t)
 {
 	const struct ty_page_line *l;
-	struct ty_asked_query q;
+	struct ty_past_query q;
 	size_t i;
 
 	if (!t->page.chosen)

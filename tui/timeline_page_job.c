@@ -13,15 +13,15 @@ static void make(void *ctx)
 	a->rc = a->what->make(a);
 }
 
-void ty_timeline_unask(struct ty_timeline *t)
+void ty_timeline_cancel_page_job(struct ty_timeline *t)
 {
-	if (ty_background_stop(&t->asked.aside))
-		t->asked.what->forget(&t->asked);
+	if (ty_background_stop(&t->page_job.aside))
+		t->page_job.what->forget(&t->page_job);
 }
 
 static bool explained(struct ty_timeline *t)
 {
-	struct ty_page_job *a = &t->asked;
+	struct ty_page_job *a = &t->page_job;
 	bool made = false;
 
 	if (a->rc)
@@ -35,25 +35,25 @@ static bool explained(struct ty_timeline *t)
 
 static bool explain_step(struct ty_timeline *t)
 {
-	return ty_background_wait(&t->asked.aside, STEP_MS);
+	return ty_background_wait(&t->page_job.aside, STEP_MS);
 }
 
-static void explain_tell(struct ty_timeline *t)
+static void explain_progress(struct ty_timeline *t)
 {
-	ty_timeline_say(t, "%s; Esc stops", t->asked.what->doing);
+	ty_timeline_say(t, "%s; Esc stops", t->page_job.what->doing);
 }
 
 static const struct ty_job explain_job = {.makes_page = true,
 					  .step = explain_step,
 					  .done = explained,
-					  .tell = explain_tell,
-					  .stop = ty_timeline_unask,
-					  .replaced = ty_timeline_unask};
+					  .progress = explain_progress,
+					  .stop = ty_timeline_cancel_page_job,
+					  .replaced = ty_timeline_cancel_page_job};
 
-bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
-			 uint64_t from_ns, uint64_t to_ns)
+bool ty_timeline_start_page_job(struct ty_timeline *t, const struct ty_page_job_ops *what,
+				uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
-	struct ty_page_job *a = &t->asked;
+	struct ty_page_job *a = &t->page_job;
 
 	if (t->job == &explain_job)
 		ty_timeline_drop_job(t);

@@ -59,7 +59,7 @@ struct ty_mark {
 /* What was searched for or filtered by. */
 #define TY_HISTORY  50u
 #define TY_KEEP_MAX (64u << 10) /* bytes of what is kept of a recording */
-struct ty_asked_query {
+struct ty_past_query {
 	bool filter;
 	char text[200];
 };
@@ -88,7 +88,7 @@ struct ty_job {
 	bool keeps_rows;			 /* relies on the order of threads and rows */
 	bool (*step)(struct ty_timeline *t);	 /* a slice; true: finished */
 	bool (*done)(struct ty_timeline *t);	 /* true: a view is pushed */
-	void (*tell)(struct ty_timeline *t);	 /* shows the progress */
+	void (*progress)(struct ty_timeline *t); /* shows the progress */
 	void (*stop)(struct ty_timeline *t);	 /* cancels it; NULL: nothing to undo */
 	void (*replaced)(struct ty_timeline *t); /* another one starts; NULL: no effect */
 };
@@ -119,7 +119,7 @@ struct ty_stall_searching {
 
 /* A page computed in a thread for a key (a chain, a ledger, a comparison). */
 struct ty_page_job;
-struct ty_question {
+struct ty_page_job_ops {
 	const char *name, *doing; /* "ledger", "computing the ledger" */
 	int (*make)(struct ty_page_job
 			    *a); /* runs in the thread: 0 or -TY_E..., with err for details */
@@ -129,7 +129,7 @@ struct ty_question {
 };
 struct ty_page_job {
 	struct ty_background aside;
-	const struct ty_question *what;
+	const struct ty_page_job_ops *what;
 	struct ty_explain explain;
 	uint32_t thread;
 	struct ty_window window;
@@ -169,11 +169,11 @@ struct ty_timeline_memory {
 struct ty_timeline_part {
 	uint32_t thread; /* whose it is */
 	bool made;
-	struct ty_flow_part_request ask;
-	uint64_t asked_from, asked_to;	 /* the window at the time of the request */
-	const struct ty_flow_part *part; /* NULL: none, because */
-	int rc;				 /* it failed, or, if 0, */
-	bool wide;			 /* the window is too large */
+	struct ty_flow_part_request request;
+	uint64_t request_from_ns, request_to_ns; /* the window at the time of the request */
+	const struct ty_flow_part *part;	 /* NULL: none, because */
+	int rc;					 /* it failed, or, if 0, */
+	bool wide;				 /* the window is too large */
 	struct ty_err err;
 	uint64_t bytes[TY_CALLS_BINS]; /* packet bytes in equal parts of the request; all 0: unknown
 					*/
@@ -214,8 +214,8 @@ struct ty_timeline {
 	struct ty_findings findings; /* empty during the search */
 	struct ty_timeline_memory memory;
 	struct ty_timeline_calls calls;
-	struct ty_stall_searching hunting;
-	struct ty_page_job asked;
+	struct ty_stall_searching stall_search;
+	struct ty_page_job page_job;
 	struct ty_trail arrows, route;
 	struct ty_gaps gaps;
 	struct ty_group_bars heads;
@@ -235,7 +235,7 @@ struct ty_timeline {
 	struct ty_selection sel;
 	bool dragging, drag_times; /* the button is down; it was pressed on the ruler: time only */
 	VEC(struct ty_mark) marks; /* in time order */
-	VEC(struct ty_asked_query) history; /* the oldest first, TY_HISTORY at most */
+	VEC(struct ty_past_query) history;  /* the oldest first, TY_HISTORY at most */
 	size_t recalled;		    /* of it in the prompt */
 	struct ty_lead links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
@@ -244,7 +244,7 @@ struct ty_timeline {
 	uint32_t stall_here;	    /* stall shown in the details, from 1; 0: none */
 	const struct ty_job *job;   /* NULL: none */
 	bool exporting;		    /* an export is running: only its end is awaited */
-	int64_t told_ms;	    /* time of the last progress message */
+	int64_t progress_ms;	    /* time of the last progress message */
 	struct ty_query *query, *filter;
 	struct ty_search search;
 	struct ty_hit hit; /* last match, where the next search continues */
@@ -281,9 +281,9 @@ struct ty_timeline {
 
 /* timeline_state.c: what others ask of it */
 /* "name/tid" of a thread at an instant; returns out. */
-#define TY_WHO_MAX 48
-const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
-			    char out[TY_WHO_MAX]);
+#define TY_THREAD_NAME_MAX 48
+const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
+				    char out[TY_THREAD_NAME_MAX]);
 /* "12.345678 s" or "14:03:22.512", in the selected clock; returns out. */
 const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
 			   char out[TY_TIME_MAX]);
@@ -435,9 +435,9 @@ bool ty_timeline_diff(struct ty_timeline *t);
 
 /* timeline_page_job.c */
 /* Starts it for [from, to), with the page's title set. */
-bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
-			 uint64_t from_ns, uint64_t to_ns);
-void ty_timeline_unask(struct ty_timeline *t); /* no longer wanted */
+bool ty_timeline_start_page_job(struct ty_timeline *t, const struct ty_page_job_ops *what,
+				uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+void ty_timeline_cancel_page_job(struct ty_timeline *t); /* no longer wanted */
 
 /* timeline_trail.c: arrows of the chain, and the critical path */
 void ty_timeline_arrows(struct ty_timeline *t); /* on, off */
@@ -491,10 +491,10 @@ bool ty_timeline_memory_open(struct ty_timeline *t); /* true: there is a view to
 void ty_timeline_stats(struct ty_timeline *t);
 
 /* timeline_prompt.c: what is typed */
-void ty_timeline_ask(struct ty_timeline *t, enum ty_prompt what);
+void ty_timeline_prompt_open(struct ty_timeline *t, enum ty_prompt what);
 /* The question, for the footer; what is typed follows it. */
 #define TY_QUESTION_MAX 120
-const char *ty_timeline_question(const struct ty_timeline *t, char buf[TY_QUESTION_MAX]);
+const char *ty_timeline_prompt_label(const struct ty_timeline *t, char buf[TY_QUESTION_MAX]);
 enum ty_view_result ty_timeline_text(void *self, uint32_t key);
 
 #endif

@@ -12,14 +12,14 @@
 #include "timeline_priv.h"
 #include "units.h"
 
-void ty_timeline_ask(struct ty_timeline *t, enum ty_prompt what)
+void ty_timeline_prompt_open(struct ty_timeline *t, enum ty_prompt what)
 {
 	t->prompt = (uint8_t)what;
 	t->input[0] = 0;
 	t->recalled = t->history.n;
 }
 
-const char *ty_timeline_question(const struct ty_timeline *t, char names[TY_QUESTION_MAX])
+const char *ty_timeline_prompt_label(const struct ty_timeline *t, char names[TY_QUESTION_MAX])
 {
 	size_t n;
 

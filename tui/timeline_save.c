@@ -17,7 +17,7 @@
 
 void ty_timeline_remember(struct ty_timeline *t, bool filter, const char *text)
 {
-	struct ty_asked_query q = {.filter = filter}, *v = t->history.v;
+	struct ty_past_query q = {.filter = filter}, *v = t->history.v;
 	size_t n = t->history.n;
 
 	if (!*text)

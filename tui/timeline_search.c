@@ -71,7 +71,7 @@ static void say_hit(struct ty_timeline *t)
 	const char *round = !t->search.wrapped	 ? ""
 			    : t->search.backward ? "wrapped to the end: "
 						 : "wrapped to the start: ";
-	char who[TY_WHO_MAX], at[TY_TIME_MAX], what[140], name[TY_IRQ_NAME_MAX], number[60];
+	char who[TY_THREAD_NAME_MAX], at[TY_TIME_MAX], what[140], name[TY_IRQ_NAME_MAX], number[60];
 	struct ty_irq_span irq;
 	struct ty_point p;
 	struct ty_syscall c;
@@ -103,11 +103,11 @@ static void say_hit(struct ty_timeline *t)
 	default: snprintf(what, sizeof(what), "events lost on CPU %u", h->cpu); break;
 	}
 	hit_number(t, number);
-	ty_timeline_say(t, "%s%s%s%s%s at %s%s", number, round, what,
-			h->thread == TY_NONE ? "" : " of ",
-			h->thread == TY_NONE ? "" : ty_timeline_who(t, h->thread, h->at_ns, who),
-			ty_timeline_at(t, h->at_ns, 1000, at),
-			h->other && t->search.grouped ? " (not traced)" : "");
+	ty_timeline_say(
+		t, "%s%s%s%s%s at %s%s", number, round, what, h->thread == TY_NONE ? "" : " of ",
+		h->thread == TY_NONE ? "" : ty_timeline_thread_name(t, h->thread, h->at_ns, who),
+		ty_timeline_at(t, h->at_ns, 1000, at),
+		h->other && t->search.grouped ? " (not traced)" : "");
 	t->hit_said = true;
 }
 
@@ -128,11 +128,12 @@ static bool counted(struct ty_timeline *t)
 	return false;
 }
 
-static void count_tell(struct ty_timeline *t)
+static void count_progress(struct ty_timeline *t)
 {
 }
 
-static const struct ty_job count_job = {.step = count_step, .done = counted, .tell = count_tell};
+static const struct ty_job count_job = {
+	.step = count_step, .done = counted, .progress = count_progress};
 
 static bool hit_found(struct ty_timeline *t)
 {
@@ -167,14 +168,14 @@ static bool search_step(struct ty_timeline *t)
 	return ty_search_step(&t->search, BUDGET);
 }
 
-static void search_tell(struct ty_timeline *t)
+static void search_progress(struct ty_timeline *t)
 {
 	ty_timeline_say(t, "searching for '%s': %u %%; Esc stops", ty_query_text(t->query),
 			ty_search_progress(&t->search) / 10);
 }
 
 static const struct ty_job search_job = {
-	.step = search_step, .done = hit_found, .tell = search_tell};
+	.step = search_step, .done = hit_found, .progress = search_progress};
 
 void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
 {
@@ -238,7 +239,7 @@ static bool filtered(struct ty_timeline *t)
 	return false;
 }
 
-static void filter_tell(struct ty_timeline *t)
+static void filter_progress(struct ty_timeline *t)
 {
 	uint64_t all = (uint64_t)ty_model_summary(t->m)->threads + ty_model_summary(t->m)->cpus;
 
@@ -256,7 +257,7 @@ static void filter_stop(struct ty_timeline *t)
 static const struct ty_job filter_job = {.keeps_rows = true,
 					 .step = filter_step,
 					 .done = filtered,
-					 .tell = filter_tell,
+					 .progress = filter_progress,
 					 .stop = filter_stop};
 
 void ty_timeline_filter(struct ty_timeline *t, const char *text)

@@ -9,13 +9,13 @@
 #include "model_time.h"
 #include "timeline_priv.h"
 
-const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
-			    char out[TY_WHO_MAX])
+const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
+				    char out[TY_THREAD_NAME_MAX])
 {
 	if (thread == TY_NONE)
-		snprintf(out, TY_WHO_MAX, "idle");
+		snprintf(out, TY_THREAD_NAME_MAX, "idle");
 	else
-		snprintf(out, TY_WHO_MAX, "%s/%d", ty_model_comm(t->m, thread, at_ns),
+		snprintf(out, TY_THREAD_NAME_MAX, "%s/%d", ty_model_comm(t->m, thread, at_ns),
 			 ty_model_thread(t->m, thread)->tid);
 	return out;
 }

@@ -98,13 +98,13 @@ static bool stats_step(struct ty_timeline *t)
 	return ty_range_stats_step(t->stats, BUDGET) <= 0;
 }
 
-static void stats_tell(struct ty_timeline *t)
+static void stats_progress(struct ty_timeline *t)
 {
 	ty_timeline_say(t, "counting; Esc stops");
 }
 
 static const struct ty_job stats_job = {
-	.makes_page = true, .step = stats_step, .done = stats_done, .tell = stats_tell};
+	.makes_page = true, .step = stats_step, .done = stats_done, .progress = stats_progress};
 
 void ty_timeline_stats(struct ty_timeline *t)
 {

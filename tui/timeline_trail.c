@@ -94,7 +94,7 @@ static void follow(struct ty_timeline *t)
 	start(t, a, make_arrows);
 }
 
-static void route_told(struct ty_timeline *t)
+static void show_route(struct ty_timeline *t)
 {
 	const struct ty_trail *a = &t->route;
 	char len[TY_TIME_MAX];
@@ -116,7 +116,7 @@ static bool trails_work(struct ty_timeline *t)
 		changed = t->arrows.made = true;
 	if (ty_background_wait(&t->route.aside, 0)) {
 		changed = t->route.made = true;
-		route_told(t);
+		show_route(t);
 	}
 	return changed;
 }
@@ -155,13 +155,13 @@ void ty_timeline_route(struct ty_timeline *t)
 			ty_path_fini(&a->path);
 		ty_timeline_say(t, "no critical path");
 	} else if (a->made && !a->rc) {
-		route_told(t);
+		show_route(t);
 	} else {
 		ty_timeline_say(t, "computing the critical path; P stops");
 		ty_path_fini(&a->path);
 		start(t, a, make_route);
 		if (a->made)
-			route_told(t);
+			show_route(t);
 	}
 }
 

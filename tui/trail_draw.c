@@ -152,10 +152,10 @@ static void draw_stretch(const struct ty_timeline *t, struct ty_grid *g, const s
 {
 	const struct ty_layout *l = &t->lay;
 	bool color = p->mode >= TY_COLOR_16;
-	char who[TY_WHO_MAX];
+	char who[TY_THREAD_NAME_MAX];
 	int y;
 
-	ty_timeline_who(t, part[c0]->thread, part[c0]->start_ns, who);
+	ty_timeline_thread_name(t, part[c0]->thread, part[c0]->start_ns, who);
 	if (c1 - c0 >= 7) {
 		int n = ty_text_width(who) + 2, room = c1 - c0 - 2;
 

@@ -41,27 +41,27 @@
 	/* Messages. */                                                                            \
 	X(SENT, "the thread had sent something before it waited")                                  \
 	X(SENT_THERE, "the thread had sent something on that descriptor before it waited")         \
-	X(SPOKE_LAST, "the thread is the client there, had sent, and received nothing since")      \
+	X(SENT_LAST, "the thread is the client there, had sent, and received nothing since")       \
 	X(REPLY_CERTAIN, "the descriptor and its client and server side are known")                \
-	X(ASKED, "the thread woke its waker first, and had no reply yet")                          \
-	X(ASKED_UNSEEN, "the waker has not waited for requests since its last reply")              \
-	X(ASKED_ANYBODY, "the thread had just woken a thread that had not sent it a request")      \
-	X(ASKED_OR_SENT, "the thread had sent something, or had just woken a thread by futex")     \
+	X(SENT_REQUEST, "the thread woke its waker first, and had no reply yet")                   \
+	X(SENT_UNSEEN_REQUEST, "the waker has not waited for requests since its last reply")       \
+	X(WOKE_ANOTHER, "the thread had just woken a thread that had not sent it a request")       \
+	X(SENT_OR_WOKE, "the thread had sent something, or had just woken a thread by futex")      \
 	X(SERVES, "the waker sends requests and the thread replies")                               \
 	X(SERVED, "the thread is the server there and had replied")                                \
 	X(SERVES_FD, "the thread is the server of that descriptor")                                \
 	X(NEXT_FD, "the next read of the thread shows which descriptor was ready")                 \
 	X(REPLIES, "the thread woke its waker in turn afterwards")                                 \
-	X(GIVEN_MORE, "the waker sent more of the same before the thread ran again")               \
-	X(TOLD_TO_END, "the thread had delivered its result and only exited afterwards")           \
+	X(SENT_MORE, "the waker sent more of the same before the thread ran again")                \
+	X(ENDED_BY_REQUEST, "the thread had delivered its result and only exited afterwards")      \
 	X(IN_REQUEST, "the thread had received a request and not replied yet")                     \
 	X(AWAITS_REPLY, "the thread had sent a request as a client, whose reply came later")       \
 	X(UNANSWERED, "the thread had sent a request, or connects, and had no reply yet")          \
 	/* Signals. */                                                                             \
 	X(SIGNALLED, "a signal of a thread woke it")                                               \
 	X(SIGNALLER_TRACED, "the thread that sent the signal is recorded")                         \
-	X(OWES_REPLY, "the thread had received something and sent nothing since")                  \
-	X(OWED_UNSEEN, "the thread replied right after the signal")                                \
+	X(REPLY_PENDING, "the thread had received something and sent nothing since")               \
+	X(REPLY_PENDING_UNSEEN, "the thread replied right after the signal")                       \
 	/* Locks, pools, children. */                                                              \
 	X(PASSED_ON, "waiter and waker both wait on that futex and both wake it, as with a lock")  \
 	X(FOR_WORKERS, "several threads shared the work that the wait was for")                    \
@@ -69,17 +69,17 @@
 	X(FOR_PROGRAM, "the process of the thread had started the program that worked")            \
 	X(SHELL_PIPELINE, "the next program of a shell's pipeline computed")                       \
 	X(WORLD_STOPPED, "threads of the process stopped together for one that worked alone")      \
-	X(ASKED_IDLE, "the waker was idle itself meanwhile, until a new request reached it")       \
+	X(WAKER_IDLE, "the waker was idle itself meanwhile, until a new request reached it")       \
 	X(AWAITED_HELD_UP,                                                                         \
 	  "the child that ended had only waited, or was the only one running for the waiter")      \
 	/* The command's critical path, and what the thread did afterwards. */                     \
 	X(ON_PATH, "the critical path covers at least half of the wait")                           \
 	X(ON_PATH_ANY, "the critical path covers the wait or its cause for half of it")            \
 	X(NEEDED_ONCE, "the command's first thread needed it once, and then ran")                  \
-	X(COMES_AGAIN, "the thread waits about as long in the same call at other times")           \
-	X(COMES_AGAIN_SAME, "the same waker ends similar waits of the thread at other times")      \
+	X(RECURS, "the thread waits about as long in the same call at other times")                \
+	X(RECURS_SAME_WAKER, "the same waker ends similar waits of the thread at other times")     \
 	X(CALLS_AGAIN, "the thread makes the same call on that descriptor again")                  \
-	X(GOES_ON, "the thread computed afterwards")                                               \
+	X(COMPUTED_AFTER, "the thread computed afterwards")                                        \
 	X(COMPUTES, "the thread computed for longer than a request takes")                         \
 	X(RELATED, "waker and waiter belong to one command or process")                            \
 	X(RUNTIME_SLEEP, "the futex wait recurs and a timer ends it, as runtimes sleep")           \

@@ -8,7 +8,7 @@ static const struct ty_rule rows[] = {
 	 .grade = TY_BY_PROTOCOL,
 	 .priority = 84,
 	 .says = "the thread had a reply pending and waited for a signal",
-	 .when = {TY_R_BY_THREAD, TY_R_IDLE, TY_R_SIGNALLED, TY_R_OWES_REPLY}},
+	 .when = {TY_R_BY_THREAD, TY_R_IDLE, TY_R_SIGNALLED, TY_R_REPLY_PENDING}},
 	{.id = "signal-needed",
 	 .verdict = TY_STALL,
 	 .grade = TY_BY_PROTOCOL,
@@ -31,6 +31,6 @@ static const struct ty_rule rows[] = {
 	 .priority = 81,
 	 .proof = TY_PROOF_NEVER,
 	 .says = "the thread replied as soon as the signal came, so a reply was pending",
-	 .when = {TY_R_BY_THREAD, TY_R_IDLE, TY_R_SIGNALLED, TY_R_OWED_UNSEEN}},
+	 .when = {TY_R_BY_THREAD, TY_R_IDLE, TY_R_SIGNALLED, TY_R_REPLY_PENDING_UNSEEN}},
 };
 const struct ty_rules ty_rules_signal = {rows, sizeof(rows) / sizeof(*rows)};

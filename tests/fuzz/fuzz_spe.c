@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (!used)
 				abort();
 			if (m.kind != TY_MEM_GAP) {
-				m.who = m.tid >= 0 ? TY_MEM_WHO_CONTEXT : TY_MEM_WHO_UNKNOWN;
+				m.who = m.tid >= 0 ? TY_MEM_THREAD_CONTEXT : TY_MEM_THREAD_UNKNOWN;
 				m.tid &= 3;
 				ty_buf_reset(&text);
 				ty_mem_op_text(&m, &text);

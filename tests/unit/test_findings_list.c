@@ -72,8 +72,8 @@ static void names_of_threads(void **state)
 	ty_mx_switch(0, 20, 12, S, 0);
 	m = ty_mx_end();
 	i = ty_model_thread_find(m, 12, 20);
-	assert_string_equal(ty_finding_who(m, i, false, out), "t12/12");
-	assert_string_equal(ty_finding_who(m, i, true, out), "t12");
+	assert_string_equal(ty_finding_thread_name(m, i, false, out), "t12/12");
+	assert_string_equal(ty_finding_thread_name(m, i, true, out), "t12");
 	ty_mx_drop();
 }
 

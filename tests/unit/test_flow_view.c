@@ -515,7 +515,7 @@ static void test_software(void **state)
 	ty_flow_view_ops.text(v, 'x');
 	ty_tl_golden("flow-find-80x24", frame(v, true, 80, 24));
 	ty_flow_view_ops.text(v, TY_KEY_ESC);
-	assert_false(v->asking);
+	assert_false(v->prompting);
 	act(v, TY_ACT_FOLD);
 	assert_false(v->by_insn);
 	assert_int_equal(v->at, at);

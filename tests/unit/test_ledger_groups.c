@@ -97,11 +97,12 @@ static void threads_of_each_process_are_one(void **state)
 	assert_int_equal(ty_ledger_groups(m, NULL, c), 0);
 	one = c[ty_model_thread_find(m, 18, UINT64_MAX)].thread;
 	two = c[ty_model_thread_find(m, 20, UINT64_MAX)].thread;
-	ty_ledger_who(m, c, one, name, sizeof(name));
+	ty_ledger_group_name(m, c, one, name, sizeof(name));
 	assert_string_equal(name, "server (9 threads of process 10)");
-	ty_ledger_who(m, c, two, name, sizeof(name));
+	ty_ledger_group_name(m, c, two, name, sizeof(name));
 	assert_string_equal(name, "server (7 threads of process 19)");
-	ty_ledger_who(m, c, c[ty_model_thread_find(m, 27, UINT64_MAX)].thread, name, sizeof(name));
+	ty_ledger_group_name(m, c, c[ty_model_thread_find(m, 27, UINT64_MAX)].thread, name,
+			     sizeof(name));
 	assert_string_equal(name, "server/27");
 	ty_mx_drop();
 	(void)state;

@@ -33,10 +33,10 @@ static void others_are_read_while_one_is_stuck(void **state)
 
 	assert_int_equal(sem_init(&go, 0, 0), 0);
 	assert_false(ty_map_reader_take(r, 100000, &m)); /* nothing is asked for: no wait */
-	assert_true(ty_map_reader_ask(r, STUCK, 7));
+	assert_true(ty_map_reader_request(r, STUCK, 7));
 	assert_false(ty_map_reader_take(r, 20, &m));
 	for (uint32_t i = 2; i < 20; i++) {
-		assert_true(ty_map_reader_ask(r, i, i + 100));
+		assert_true(ty_map_reader_request(r, i, i + 100));
 		assert_true(ty_map_reader_take(r, 20000, &m));
 		assert_int_equal(m.pid, i);
 		assert_int_equal(m.number, i + 100);
@@ -61,7 +61,7 @@ static void end_does_not_wait(void **state)
 
 	assert_int_equal(sem_init(&go, 0, 0), 0);
 	for (uint32_t i = 0; i < 10; i++)
-		assert_true(ty_map_reader_ask(r, STUCK, i));
+		assert_true(ty_map_reader_request(r, STUCK, i));
 	assert_false(ty_map_reader_take(r, 20, &m));
 	assert_int_equal(ty_map_reader_left(r), 10);
 	ty_map_reader_free(r);

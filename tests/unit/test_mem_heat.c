@@ -60,7 +60,7 @@ static void test_cells(void **st)
 	for (unsigned i = 0; i < SAMPLES; i++) {
 		struct ty_mem m = {.pid = 1,
 				   .tid = (int32_t)rnd(THREADS),
-				   .who = rnd(10) ? TY_MEM_WHO_CONTEXT : TY_MEM_WHO_UNKNOWN,
+				   .who = rnd(10) ? TY_MEM_THREAD_CONTEXT : TY_MEM_THREAD_UNKNOWN,
 				   .cpu = rnd(4),
 				   .kind = TY_MEM_LOAD,
 				   .level = (uint8_t)rnd(TY_MEM_LV_COUNT),
@@ -113,7 +113,7 @@ static void test_far_back(void **st)
 	for (unsigned i = 0; i < N; i++) {
 		struct ty_mem m = {.tid = 1,
 				   .pid = 1,
-				   .who = TY_MEM_WHO_CONTEXT,
+				   .who = TY_MEM_THREAD_CONTEXT,
 				   .kind = TY_MEM_LOAD,
 				   .has = TY_MEM_HAS_TIME};
 		unsigned at;

@@ -48,7 +48,7 @@ static struct ty_mem sample(uint32_t i)
 		.level = (uint8_t)rnd(TY_MEM_LV_COUNT),
 		.src_flags = (uint8_t)rnd(32),
 		.size = (uint8_t)(rnd(3) ? 0 : 1u << rnd(6)),
-		.who = rnd(20) ? TY_MEM_WHO_CONTEXT : TY_MEM_WHO_UNKNOWN,
+		.who = rnd(20) ? TY_MEM_THREAD_CONTEXT : TY_MEM_THREAD_UNKNOWN,
 	};
 
 	m.tid = m.pid + (int32_t)rnd(4);
@@ -107,7 +107,7 @@ static void check(const struct ty_mem *m, const struct ty_mem_points *p,
 	assert_int_equal(p->code[o->pc].addr, m->pc);
 	if (m->pc < UINT64_MAX / 2)
 		assert_int_equal(p->code[o->pc].pid, m->pid);
-	if (m->who == TY_MEM_WHO_UNKNOWN)
+	if (m->who == TY_MEM_THREAD_UNKNOWN)
 		assert_int_equal(o->thread, TY_MEM_NO_THREAD);
 	else
 		assert_int_equal(p->thread[o->thread].tid, m->tid);
@@ -286,7 +286,7 @@ static void test_long_name(void **state)
 	for (uint32_t i = 0; i < SAMPLES; i++) {
 		struct ty_mem m = sample(i);
 
-		m.who = TY_MEM_WHO_CONTEXT;
+		m.who = TY_MEM_THREAD_CONTEXT;
 		m.tid = (int32_t)(i % 3000);
 		assert_int_equal(ty_mem_points_add(&p, &m, comm, true), 0);
 	}

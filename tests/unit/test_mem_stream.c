@@ -221,9 +221,9 @@ static void test_ring_thread(void **state)
 		unlink(path);
 		assert_int_equal(ty_mem_next(s, &m, &err), 1);
 		assert_int_equal(m->tid, k == OWN ? 77 : k == CONTEXT ? 55 : -1);
-		assert_int_equal(m->who, k == OWN	? TY_MEM_WHO_RING
-					 : k == CONTEXT ? TY_MEM_WHO_CONTEXT
-							: TY_MEM_WHO_UNKNOWN);
+		assert_int_equal(m->who, k == OWN	? TY_MEM_THREAD_RING
+					 : k == CONTEXT ? TY_MEM_THREAD_CONTEXT
+							: TY_MEM_THREAD_UNKNOWN);
 		ty_mem_close(s);
 		ty_perf_close(perf);
 		ty_buf_fini(&file);

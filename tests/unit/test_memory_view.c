@@ -29,7 +29,7 @@ static void make_points(struct ty_mem_points *p, bool step_back)
 			.has = TY_MEM_HAS_TIME | TY_MEM_HAS_PC | TY_MEM_HAS_VA | TY_MEM_HAS_TOTAL,
 			.pid = 100,
 			.tid = (int32_t)(101 + i % 3),
-			.who = TY_MEM_WHO_CONTEXT,
+			.who = TY_MEM_THREAD_CONTEXT,
 			.kind = i % 3 ? TY_MEM_LOAD : TY_MEM_STORE,
 			.level = i % 3 == 2   ? TY_MEM_LV_RAM
 				 : i % 3 == 1 ? TY_MEM_LV_PEER

@@ -121,7 +121,7 @@ static void events_are_chosen(void **state)
 	assert_int_equal(ty_event_set_build(&s, dir, true, true, specs, 2, &err), 0);
 	assert_true(item(&s, "sys_enter")->syscalls);
 	assert_false(item(&s, "sched_switch")->syscalls);
-	assert_true(item(&s, "sched_switch")->asked);
+	assert_true(item(&s, "sched_switch")->requested);
 	/* A default is recorded whole; what is asked for only adds. */
 	assert_null(item(&s, "sched_switch")->filter);
 	assert_int_equal(s.notes.n, 1);

@@ -332,23 +332,23 @@ static void awaited_replies(void **state)
 	call(850 * MS, 11, NR_WRITE, 100, 9);  /* no reply when the recording ends */
 	r = end();
 	t = ty_model_thread_find(model, 11, 100 * MS);
-	assert_int_equal(r.asked_n, 5);
-	assert_int_equal(r.asked[0].fd, 10);
-	assert_int_equal(r.asked[0].flags, TY_REQ_OPEN | TY_REQ_VAIN);
-	assert_int_equal(r.asked[1].start_ns, 50 * MS);
-	assert_int_equal(r.asked[1].end_ns, 150 * MS + 1000);
-	assert_int_equal(r.asked[1].flags, 0);
-	assert_int_equal(r.asked[1].thread, t);
-	assert_int_equal(r.asked[2].fd, 6);
-	assert_int_equal(r.asked[2].flags, TY_REQ_VAIN);
-	assert_int_equal(r.asked[3].flags, TY_REQ_OPEN);
-	assert_int_equal(r.asked[4].flags, TY_REQ_CONNECT);
-	assert_int_equal(r.asked[4].end_ns, 50 * MS);
-	assert_ptr_equal(ty_requests_awaited(&r, t, 60 * MS, 140 * MS, false), &r.asked[1]);
+	assert_int_equal(r.client_waits_n, 5);
+	assert_int_equal(r.client_waits[0].fd, 10);
+	assert_int_equal(r.client_waits[0].flags, TY_REQ_OPEN | TY_REQ_VAIN);
+	assert_int_equal(r.client_waits[1].start_ns, 50 * MS);
+	assert_int_equal(r.client_waits[1].end_ns, 150 * MS + 1000);
+	assert_int_equal(r.client_waits[1].flags, 0);
+	assert_int_equal(r.client_waits[1].thread, t);
+	assert_int_equal(r.client_waits[2].fd, 6);
+	assert_int_equal(r.client_waits[2].flags, TY_REQ_VAIN);
+	assert_int_equal(r.client_waits[3].flags, TY_REQ_OPEN);
+	assert_int_equal(r.client_waits[4].flags, TY_REQ_CONNECT);
+	assert_int_equal(r.client_waits[4].end_ns, 50 * MS);
+	assert_ptr_equal(ty_requests_awaited(&r, t, 60 * MS, 140 * MS, false), &r.client_waits[1]);
 	assert_null(ty_requests_awaited(&r, t, 40 * MS, 140 * MS, false));
 	assert_null(ty_requests_awaited(&r, t + 1, 60 * MS, 140 * MS, false));
 	assert_null(ty_requests_awaited(&r, t, 210 * MS, 250 * MS, false));
-	assert_ptr_equal(ty_requests_awaited(&r, t, 210 * MS, 250 * MS, true), &r.asked[2]);
+	assert_ptr_equal(ty_requests_awaited(&r, t, 210 * MS, 250 * MS, true), &r.client_waits[2]);
 	ty_requests_fini(&r);
 	ty_mx_drop();
 }

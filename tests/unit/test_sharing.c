@@ -358,7 +358,7 @@ static void put(struct ty_mem_points *p, uint64_t ts, const struct point *x)
 			   .pid = x->tid / 100 * 100,
 			   .tid = x->tid,
 			   .cpu = (uint32_t)x->cpu,
-			   .who = TY_MEM_WHO_CONTEXT,
+			   .who = TY_MEM_THREAD_CONTEXT,
 			   .kind = (uint8_t)x->kind,
 			   .level = TY_MEM_LV_L1,
 			   .src_flags = (uint8_t)x->flags,
@@ -621,7 +621,7 @@ static void add(struct ty_mem_points *p, uint64_t i, uint64_t va, int tid, bool 
 			   .pc = 0x4000 + va % 64,
 			   .pid = 100,
 			   .tid = tid,
-			   .who = TY_MEM_WHO_CONTEXT,
+			   .who = TY_MEM_THREAD_CONTEXT,
 			   .kind = store ? TY_MEM_STORE : TY_MEM_LOAD,
 			   .lat_total = (uint32_t)(i % 50),
 			   .has = TY_MEM_HAS_TIME | TY_MEM_HAS_PC | TY_MEM_HAS_VA |

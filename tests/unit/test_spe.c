@@ -191,7 +191,7 @@ static void test_record(void **state)
 	assert_int_equal(m.pa_ch, 1);
 	assert_int_equal(m.pa_pat, 3);
 	assert_int_equal(m.tid, 42); /* the host's context */
-	assert_int_equal(m.who, TY_MEM_WHO_CONTEXT);
+	assert_int_equal(m.who, TY_MEM_THREAD_CONTEXT);
 	assert_int_equal(m.lat_total, 300);
 	assert_int_equal(m.lat_issue, 4);
 	assert_int_equal(m.lat_xlat, 7);

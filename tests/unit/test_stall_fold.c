@@ -149,7 +149,7 @@ static void waits_that_are_alike(void **state)
 }
 
 /* 11, 14 and 15 wait for one lock, 15 also once more: or for one each. */
-static struct ty_stalls crowd(bool one_lock)
+static struct ty_stalls group_of(bool one_lock)
 {
 	const struct ty_model *m;
 	struct ty_stalls s;
@@ -181,7 +181,7 @@ static struct ty_stalls crowd(bool one_lock)
 
 static void a_crowd_at_one_lock(void **state)
 {
-	struct ty_stalls s = crowd(true);
+	struct ty_stalls s = group_of(true);
 
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].threads, 3);
@@ -189,7 +189,7 @@ static void a_crowd_at_one_lock(void **state)
 	assert_non_null(strstr(s.v[0].sentence, "; t14/14 and t15/15 also waited for it"));
 	ty_stalls_fini(&s);
 	/* Each at its own lock, but all for what one did. */
-	s = crowd(false);
+	s = group_of(false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].threads, 3);
 	assert_non_null(strstr(s.v[0].sentence, "; t14/14 and t15/15 also waited for t12/12, "));

@@ -66,7 +66,7 @@ static void tries(unsigned n, int64_t ret, unsigned ms)
 	}
 }
 
-static unsigned crowd; /* threads that make calls, too, before the LAST one releases the lock */
+static unsigned group_of; /* threads that make calls, too, before the LAST one releases the lock */
 #define LAST 999
 
 static struct ty_explain polled(unsigned n, int64_t ret, unsigned ms, bool released)
@@ -78,7 +78,7 @@ static struct ty_explain polled(unsigned n, int64_t ret, unsigned ms, bool relea
 	ty_mx_switch(0, t += MS, 12, S, 11);
 	tries(n, ret, ms);
 	/* A busy machine: others close files meanwhile. */
-	for (unsigned i = 0; i < crowd; i++) {
+	for (unsigned i = 0; i < group_of; i++) {
 		int tid = 100 + (int)i;
 
 		ty_mx_switch(0, t += 1000, i ? tid - 1 : 11, R, tid);
@@ -86,9 +86,9 @@ static struct ty_explain polled(unsigned n, int64_t ret, unsigned ms, bool relea
 		t += 2000;
 	}
 	if (released) {
-		int by = crowd ? LAST : 12;
+		int by = group_of ? LAST : 12;
 
-		ty_mx_switch(0, t += 1000, crowd ? 99 + (int)crowd : 11, R, by);
+		ty_mx_switch(0, t += 1000, group_of ? 99 + (int)group_of : 11, R, by);
 		give(t += 1000, 5, SETLK, 0);
 		ty_mx_enter(0, t, by, NR_FCNTL);
 		ty_mx_exit(0, t += 1000, by, NR_FCNTL, 0);
@@ -172,10 +172,10 @@ static void the_releaser_is_found_among_many(void **state)
 	struct ty_explain x;
 	struct ty_stalls s;
 
-	crowd = 200;
+	group_of = 200;
 	x = polled(6, -EACCES, 30, true);
 	s = of(&x);
-	crowd = 0;
+	group_of = 0;
 	assert_true(s.n > 0);
 	assert_string_equal(s.v[0].rule->id, "polled-lock");
 	assert_true(s.v[0].culprit != TY_NONE);

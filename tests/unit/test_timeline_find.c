@@ -62,7 +62,7 @@ static void input_does_not_wait_for_analyses(void **state)
 	t->tracks.hidden[ty_model_summary(m)->threads - 1] = 1;
 	t->tracks.hidden_n = 1;
 	atomic_store(&gate, true);
-	for (int i = 0; t->hunting.aside.on; i++) {
+	for (int i = 0; t->stall_search.aside.on; i++) {
 		assert_true(i < 10000);
 		usleep(1000);
 		ty_timeline_ops.work(t);
@@ -75,7 +75,7 @@ static void input_does_not_wait_for_analyses(void **state)
 	/* closed while the search runs: it ends first */
 	atomic_store(&gate, false);
 	t = ty_tl_open(&in);
-	assert_true(t->hunting.aside.on);
+	assert_true(t->stall_search.aside.on);
 	atomic_store(&gate, true);
 	ty_timeline_free(t);
 	ty_model_free(m);
@@ -105,7 +105,7 @@ static void the_first_stall_is_under_the_cursor(void **state)
 		if (moved)
 			ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
 		atomic_store(&gate, true);
-		for (int k = 0; t->hunting.aside.on; k++) {
+		for (int k = 0; t->stall_search.aside.on; k++) {
 			assert_true(k < 10000);
 			usleep(1000);
 			ty_timeline_ops.work(t);

@@ -48,7 +48,7 @@ static void make(struct samples *v)
 				   .va = 0x7000 + 8 * i,
 				   .pid = i < 300 ? TY_STORY_BACKUP : 999,
 				   .tid = i < 300 ? TY_STORY_BACKUP : 999,
-				   .who = TY_MEM_WHO_CONTEXT,
+				   .who = TY_MEM_THREAD_CONTEXT,
 				   .kind = TY_MEM_LOAD,
 				   .level = TY_MEM_LV_RAM,
 				   .lat_total = i == 140 ? 50000 : 90};
