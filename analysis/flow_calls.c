@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code_bucket.h"
 #include "flow_stack.h"
 #include "flow_walk.h"
 #include "strtab.h"
 #include "vec.h"
 
 enum {
-	CACHE = 1 << 12,
-	CACHE_MAX = 1 << 18,
+	PLACES_MAX = 1 << 18, /* then all are forgotten */
+	BUCKETS_BITS = 12,    /* at first */
+	LOOK = 64,	      /* places looked at in a bucket */
 	TEXT = 512,
 	SYSCALL = 2 /* bytes */,
 	HANDLERS_LOOK = 4096
@@ -52,7 +54,8 @@ struct place {
 	uint64_t ip, lo, hi, from_ns, until_ns; /* asked at from_ns, valid till until_ns */
 	int32_t pid;
 	uint32_t func;
-	uint32_t made;	   /* in which age of the cache; 0: never */
+	uint32_t chain; /* the next in its bucket, plus 1 */
+	uint32_t age;
 	bool start, entry; /* first byte of a function; of a program (_start) */
 };
 
@@ -66,10 +69,10 @@ struct ty_flow_calls {
 	VEC(struct ty_flow_calls_function) funcs;
 	VEC(uint8_t) traits;	/* enum trait, of funcs */
 	struct ty_strtab *keys; /* "name\1file": id - 1 is the function's number */
-	struct place *cache;	/* by address */
-	size_t cache_n;		/* a power of two */
-	size_t cache_new;	/* places since it has this size */
-	uint32_t age;		/* of what holds */
+	VEC(struct place) places;
+	uint32_t age;	   /* of those that hold */
+	uint32_t *buckets; /* 2^bits: the first place of each, plus 1 */
+	unsigned bits;
 	uint64_t seq;
 	bool nomem;
 };
@@ -88,10 +91,9 @@ struct ty_flow_calls *ty_flow_calls_new(struct ty_flow_names *names,
 	c->end = end;
 	c->ctx = ctx;
 	c->keys = ty_strtab_new();
-	c->cache_n = CACHE;
-	c->cache = calloc(c->cache_n, sizeof(*c->cache));
-	c->age = 1;
-	if (!c->keys || !c->cache) {
+	c->bits = BUCKETS_BITS;
+	c->buckets = calloc((size_t)1 << c->bits, sizeof(*c->buckets));
+	if (!c->keys || !c->buckets) {
 		ty_flow_calls_free(c);
 		return NULL;
 	}
@@ -114,7 +116,8 @@ void ty_flow_calls_free(struct ty_flow_calls *c)
 	vec_fini(&c->funcs);
 	vec_fini(&c->traits);
 	ty_strtab_free(c->keys);
-	free(c->cache);
+	vec_fini(&c->places);
+	free(c->buckets);
 	free(c);
 }
 
@@ -190,46 +193,56 @@ static uint32_t function(struct ty_flow_calls *c, const char *name, const char *
 	return id - 1;
 }
 
-static struct place *slot_of(struct ty_flow_calls *c, int32_t pid, uint64_t ip)
+static void forget_places(struct ty_flow_calls *c)
 {
-	uint64_t h = (ip ^ (uint64_t)(uint32_t)pid << 48) * 0x9e3779b97f4a7c15ull;
-
-	return &c->cache[h >> 40 & (c->cache_n - 1)];
+	c->places.n = 0;
+	memset(c->buckets, 0, sizeof(*c->buckets) << c->bits);
 }
 
-/* A larger one where there are many places; without memory for it it stays. */
-static void widen(struct ty_flow_calls *c)
+static void put_place(struct ty_flow_calls *c, size_t i)
 {
-	struct place *more = c->cache_n < CACHE_MAX ? calloc(c->cache_n * 8, sizeof(*more)) : NULL;
+	struct place *p = &c->places.v[i];
+	uint32_t *first = &c->buckets[ty_code_bucket(p->pid, p->ip, c->bits)];
 
-	c->cache_new = 0;
-	if (!more)
-		return;
-	free(c->cache);
-	c->cache = more;
-	c->cache_n *= 8;
+	p->chain = *first;
+	*first = (uint32_t)i + 1;
 }
 
-static const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t ts_ns, uint64_t ip)
+/* A place to be filled; NULL: out of memory. */
+static struct place *new_place(struct ty_flow_calls *c, int32_t pid, uint64_t ip)
 {
-	struct place *p = slot_of(c, pid, ip);
-	uint64_t t = ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns;
-	struct ty_flow_name n;
+	uint32_t *more;
+
+	if (c->places.n == PLACES_MAX)
+		forget_places(c);
+	/* Without memory for more buckets there are as many as there are. */
+	if (c->places.n >> c->bits && (more = calloc((size_t)8 << c->bits, sizeof(*more)))) {
+		free(c->buckets);
+		c->buckets = more;
+		c->bits += 3;
+		for (size_t i = 0; i < c->places.n; i++)
+			put_place(c, i);
+	}
+	if (vec_push(&c->places, ((struct place){.ip = ip, .pid = pid, .age = c->age}))) {
+		c->nomem = true;
+		return NULL;
+	}
+	put_place(c, c->places.n - 1);
+	return &c->places.v[c->places.n - 1];
+}
+
+/* Ask for the function at the place. */
+static void ask(struct ty_flow_calls *c, struct place *p, uint64_t t)
+{
+	struct ty_flow_name n = ty_flow_names_at(c->names, p->pid, t, p->ip);
 	char text[TEXT], *cold;
 
-	if (p->made == c->age && p->ip == ip && p->pid == pid && t >= p->from_ns && t < p->until_ns)
-		return p;
-	if (++c->cache_new > c->cache_n) {
-		widen(c);
-		p = slot_of(c, pid, ip);
-	}
-	n = ty_flow_names_at(c->names, pid, t, ip);
-	*p = (struct place){
-		.ip = ip, .pid = pid, .from_ns = t, .until_ns = n.until_ns, .made = c->age};
+	p->from_ns = t;
+	p->until_ns = n.until_ns;
 	if (n.function) {
 		p->lo = n.start;
 		p->hi = n.size ? n.start + n.size : 0;
-		p->start = ip == n.start;
+		p->start = p->ip == n.start;
 		p->entry = p->start && !strcmp(n.function, "_start");
 		put(text, sizeof(text), 0, n.function);
 		/* What the compiler put elsewhere of a function (landing pads of exceptions, too)
@@ -240,9 +253,29 @@ static const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t 
 			*cold = 0;
 		}
 	} else {
-		ty_flow_names_text(c->names, pid, t, ip, text, sizeof(text));
+		ty_flow_names_text(c->names, p->pid, t, p->ip, text, sizeof(text));
 	}
 	p->func = function(c, text, n.file ? n.file : "");
+}
+
+static const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t ts_ns, uint64_t ip)
+{
+	static const struct place none = {.func = TY_NO_FUNC};
+	uint64_t t = ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns;
+	uint32_t i = c->buckets[ty_code_bucket(pid, ip, c->bits)];
+	struct place *p;
+
+	for (unsigned looks = 0; i && looks < LOOK; looks++) {
+		p = &c->places.v[i - 1];
+		if (p->ip == ip && p->pid == pid && p->age == c->age && t >= p->from_ns &&
+		    t < p->until_ns)
+			return p;
+		i = p->chain;
+	}
+	p = new_place(c, pid, ip);
+	if (!p)
+		return &none;
+	ask(c, p, t);
 	return p;
 }
 

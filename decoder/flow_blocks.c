@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_blocks.h. A four-way set-associative table of decoded blocks: a fifth block in a set is
- * decoded again. The table grows with the number of blocks, because a window needs few and fresh
- * memory is expensive. Blocks are stored consecutively, so that a loop's blocks share few pages.
- * Budget: 1 ns when the previous block knows its successor, 3 ns for another hit, a miss 0.1 us per
- * instruction (1 us when capstone is needed); 64 MB of blocks, then all are discarded.
+ * See flow_blocks.h. A hash table of decoded blocks, laid out by address: code that is executed in
+ * order of address finds its blocks, and their buckets, side by side. The table grows with the
+ * number of blocks, because a window needs few and fresh memory is expensive. Budget: 1 ns when the
+ * previous block knows its successor, 3 ns for another hit, a miss 0.1 us per instruction (1 us
+ * when capstone is needed); 64 MB of blocks, then all are discarded, and 2 MB of table.
  */
 #include "flow_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "code_bucket.h"
 #include "disasm.h"
 #include "insn_size.h"
 
-/* An address has WAYS neighbouring slots. */
-enum { BITS_MIN = 10, BITS_MAX = 19, WAYS = 4, INSN_MAX = TY_INSN_MAX, EXTENTS = 4 };
+/* LOOK: blocks looked at in a bucket; those behind are decoded again. */
+enum { BITS_MIN = 10, BITS_MAX = 19, LOOK = 256 };
+enum { INSN_MAX = TY_INSN_MAX, EXTENTS = 4 };
 #define ARENA_PIECE (256u << 10)
 #define ARENA_MAX   (64u << 20)
 
-struct piece {
-	struct piece *next;
-	size_t used;
-	_Alignas(8) uint8_t bytes[];
-};
+/* Of a block: its piece and its place there, in units of 8 bytes, plus 1; 0: none. */
+typedef uint32_t block_ref;
+enum { REF_BITS = 15 };
+_Static_assert(ARENA_PIECE >> 3 == 1 << REF_BITS, "a place in a piece has REF_BITS");
 
 struct ty_blocks {
 	struct ty_code *code;
 	struct ty_disasm *dis; /* NULL: not asked for yet */
 	struct ty_code_at at;
-	struct piece *pieces;
-	size_t total;
+	uint8_t *pieces[ARENA_MAX / ARENA_PIECE]; /* NULL: no more */
+	size_t piece, piece_used;		  /* number and used bytes of the last one */
 	unsigned age;
 	unsigned bits;
 	size_t used;		 /* blocks that were put into: */
-	struct ty_block **slots; /* 2^bits */
+	block_ref *buckets;	 /* 2^bits: the first of each, the most recent */
 	ty_extent_of *extent_of; /* NULL: nobody wants to know */
 	void *extent_ctx;
 	struct known {
@@ -55,8 +56,8 @@ struct ty_blocks *ty_blocks_new(struct ty_code *code)
 		return NULL;
 	b->code = code;
 	b->bits = BITS_MIN;
-	b->slots = calloc((size_t)1 << b->bits, sizeof(*b->slots));
-	if (!b->slots) {
+	b->buckets = calloc((size_t)1 << b->bits, sizeof(*b->buckets));
+	if (!b->buckets) {
 		free(b);
 		return NULL;
 	}
@@ -65,12 +66,10 @@ struct ty_blocks *ty_blocks_new(struct ty_code *code)
 
 static void free_pieces(struct ty_blocks *b)
 {
-	while (b->pieces) {
-		struct piece *p = b->pieces;
-
-		b->pieces = p->next;
-		free(p);
-	}
+	for (size_t i = 0; i <= b->piece; i++)
+		free(b->pieces[i]);
+	memset(b->pieces, 0, sizeof(b->pieces));
+	b->piece = b->piece_used = 0;
 }
 
 static void forget(struct ty_blocks *b)
@@ -78,10 +77,9 @@ static void forget(struct ty_blocks *b)
 	if (b->on_forget)
 		b->on_forget(b->on_forget_ctx);
 	free_pieces(b);
-	b->total = 0;
 	b->used = 0;
 	b->age++;
-	memset(b->slots, 0, sizeof(*b->slots) << b->bits);
+	memset(b->buckets, 0, sizeof(*b->buckets) << b->bits);
 }
 
 void ty_blocks_set_extents(struct ty_blocks *b, ty_extent_of *of, void *ctx)
@@ -106,74 +104,86 @@ void ty_blocks_free(struct ty_blocks *b)
 		return;
 	free_pieces(b);
 	ty_disasm_free(b->dis);
-	free(b->slots);
+	free(b->buckets);
 	free(b);
 }
 
-static size_t slot_of(int32_t pid, uint64_t ip, unsigned bits)
+static block_ref *bucket_of(const struct ty_blocks *b, int32_t pid, uint64_t ip)
 {
-	uint64_t h = (ip ^ (uint64_t)(uint32_t)pid << 48) * 0x9e3779b97f4a7c15ull;
-
-	return (h >> (64 - bits)) & ~(size_t)(WAYS - 1);
+	return &b->buckets[ty_code_bucket(pid, ip, b->bits)];
 }
 
-/* Its first slot. */
-static struct ty_block **set_of(struct ty_block **slots, const struct ty_block *x, unsigned bits)
+static struct ty_block *block_at(const struct ty_blocks *b, block_ref ref)
 {
-	return &slots[slot_of(x->pid, x->ip, bits)];
+	return (struct ty_block *)(void *)(b->pieces[(ref - 1) >> REF_BITS] +
+					   ((ref - 1) & ((1 << REF_BITS) - 1)) * 8);
 }
 
-static void put(struct ty_block **set, struct ty_block *x)
+static size_t size_in_arena(size_t both_n)
 {
-	unsigned i = 0;
-
-	while (i < WAYS && set[i] && (set[i]->ip != x->ip || set[i]->pid != x->pid))
-		i++;
-	/* The oldest goes. */
-	if (i == WAYS)
-		memmove(set, set + 1, (--i) * sizeof(*set));
-	set[i] = x;
+	return (sizeof(struct ty_block) + both_n + 7) & ~(size_t)7;
 }
 
-/* Twice the slots; without memory for them it stays as it is. */
+static void put(struct ty_blocks *b, struct ty_block *x, block_ref ref)
+{
+	block_ref *first = bucket_of(b, x->pid, x->ip);
+
+	x->chain = *first;
+	*first = ref;
+}
+
+/* Twice the buckets; without memory for them it stays as it is. */
 static void grow(struct ty_blocks *b)
 {
-	struct ty_block **slots = calloc((size_t)2 << b->bits, sizeof(*slots));
+	block_ref *more = calloc((size_t)2 << b->bits, sizeof(*more));
 
-	if (!slots)
+	if (!more)
 		return;
-	for (size_t i = 0; i < (size_t)1 << b->bits; i++)
-		if (b->slots[i])
-			put(set_of(slots, b->slots[i], b->bits + 1), b->slots[i]);
-	free(b->slots);
-	b->slots = slots;
+	free(b->buckets);
+	b->buckets = more;
 	b->bits++;
+	for (size_t i = 0; i <= b->piece && b->pieces[i]; i++) {
+		size_t n = i < b->piece ? ARENA_PIECE : b->piece_used, at = 0;
+
+		while (at + sizeof(struct ty_block) <= n) {
+			struct ty_block *x = (struct ty_block *)(void *)(b->pieces[i] + at);
+
+			if (!x->insns)
+				break; /* the rest is not used */
+			put(b, x, (block_ref)(i << REF_BITS | at >> 3) + 1);
+			at += size_in_arena(x->insns + (b->extent_of ? 0 : x->end.next - x->ip));
+		}
+	}
 }
 
-/* The block with its lengths and bytes; NULL: out of memory. */
+/* The block with its lengths and bytes, in its bucket; NULL: out of memory. */
 static struct ty_block *keep(struct ty_blocks *b, const struct ty_block *fresh, const uint8_t *both,
 			     size_t both_n)
 {
-	size_t n = (sizeof(*fresh) + both_n + 7) & ~(size_t)7;
+	size_t n = size_in_arena(both_n);
 	struct ty_block *to;
 
-	if (!b->pieces || ARENA_PIECE - b->pieces->used < n) {
-		struct piece *p;
-
-		if (b->total >= ARENA_MAX)
+	if (b->pieces[b->piece] && ARENA_PIECE - b->piece_used < n) {
+		if (ARENA_PIECE > b->piece_used)
+			memset(b->pieces[b->piece] + b->piece_used, 0, ARENA_PIECE - b->piece_used);
+		if (b->piece + 1 == ARENA_MAX / ARENA_PIECE)
 			forget(b);
-		p = malloc(sizeof(*p) + ARENA_PIECE);
-		if (!p)
-			return NULL;
-		p->next = b->pieces;
-		p->used = 0;
-		b->pieces = p;
-		b->total += ARENA_PIECE;
+		else
+			b->piece++;
 	}
-	to = (struct ty_block *)(void *)(b->pieces->bytes + b->pieces->used);
+	if (!b->pieces[b->piece]) {
+		b->pieces[b->piece] = malloc(ARENA_PIECE);
+		if (!b->pieces[b->piece])
+			return NULL;
+		b->piece_used = 0;
+	}
+	to = (struct ty_block *)(void *)(b->pieces[b->piece] + b->piece_used);
 	*to = *fresh;
 	memcpy(to->sizes, both, both_n);
-	b->pieces->used += n;
+	if (++b->used > (size_t)2 << b->bits && b->bits < BITS_MAX)
+		grow(b);
+	put(b, to, (block_ref)(b->piece << REF_BITS | b->piece_used >> 3) + 1);
+	b->piece_used += n;
 	return to;
 }
 
@@ -249,8 +259,10 @@ static void extend(struct ty_blocks *b, struct ty_block *out, uint64_t t_ns)
 	e = extent_at(b, out->pid, t_ns, out->last);
 	if (e->until_ns < out->until_ns)
 		out->until_ns = e->until_ns;
-	out->lo = e->lo;
-	out->hi = e->hi;
+	if (e->hi - e->lo <= UINT32_MAX) {
+		out->lo = e->lo;
+		out->span = (uint32_t)(e->hi - e->lo);
+	}
 	if ((i->cls != TY_STEP_COND && i->cls != TY_STEP_DIRECT) || i->call ||
 	    i->target - e->lo < e->hi - e->lo)
 		return;
@@ -337,20 +349,16 @@ bool ty_blocks_missing(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t
 
 struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
-	struct ty_block *const *set = &b->slots[slot_of(pid, ip, b->bits)], *s;
+	block_ref at = *bucket_of(b, pid, ip);
 
-	for (unsigned i = 0; i < WAYS && set[i]; i++) {
-		s = set[i];
+	for (unsigned looks = 0; at && looks < LOOK; looks++) {
+		struct ty_block *s = block_at(b, at);
+
 		if (s->ip == ip && s->pid == pid && t_ns >= s->from_ns && t_ns < s->until_ns)
 			return s;
+		at = s->chain;
 	}
-	s = decode(b, pid, t_ns, ip);
-	if (!s)
-		return NULL;
-	if (++b->used > (size_t)1 << b->bits >> 1 && b->bits < BITS_MAX)
-		grow(b);
-	put(set_of(b->slots, s, b->bits), s);
-	return s;
+	return decode(b, pid, t_ns, ip);
 }
 
 unsigned ty_blocks_age(const struct ty_blocks *b)

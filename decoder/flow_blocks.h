@@ -34,11 +34,13 @@ struct ty_block {
 	struct ty_step_insn end; /* the last instruction; OTHER: a long block that continues at
 				  * end.next, if there is code */
 	int32_t pid;
+	uint32_t chain; /* flow_blocks.c's */
+	uint32_t span;	/* length of its function; 0: unknown */
 	uint8_t insns;
-	uint8_t visits;	 /* flow_walk.c's, up to TY_BLOCK_HOT */
-	uint8_t cls;	 /* of the last instruction: enum ty_flow_class, and: */
-	bool leaves;	 /* with extents: the direct jump at its end leaves the function */
-	uint64_t lo, hi; /* extent of the last instruction; 0: unknown */
+	uint8_t visits; /* flow_walk.c's, up to TY_BLOCK_HOT */
+	uint8_t cls;	/* of the last instruction: enum ty_flow_class, and: */
+	bool leaves;	/* with extents: the direct jump at its end leaves the function */
+	uint64_t lo;	/* start of the function of the last instruction */
 	struct ty_block *after[2]; /* most recent successors: at end.next, elsewhere; NULL */
 	uint8_t sizes[]; /* of its instructions; without extents followed by the bytes of [ip,
 			  * end.next) */
@@ -89,8 +91,7 @@ static inline bool ty_block_cuts(const struct ty_block *b, uint64_t to)
 	case TY_STEP_COND:
 	case TY_STEP_DIRECT: return to != i->next && (i->call || b->leaves);
 	case TY_STEP_INDIRECT:
-		return i->ret ||
-		       (to != i->next && (i->call || i->far || to - b->lo >= b->hi - b->lo));
+		return i->ret || (to != i->next && (i->call || i->far || to - b->lo >= b->span));
 	case TY_STEP_KERNEL: return true;
 	default: return false;
 	}
