@@ -5,7 +5,7 @@
  * A rule is one row: its predicate is a conjunction of relations (relations.h) that hold or do not
  * hold, and nothing else. Of all rules that match, the one of the strongest grade decides; of one
  * grade, that of the highest priority. No two rules have both alike, so that the order in which
- * they are written or tried never matters (it is checked by tests/unit/test_rules.c).
+ * they are written or tried never matters (it is checked by tests/unit/test_rulebook.c).
  */
 #ifndef TY_RULE_H
 #define TY_RULE_H

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the hypervisor possibly took of a CPU: by ticks that are missing while a thread runs, by an
- * idle CPU that is silent beside a ready thread, by the kernel's count. And what is not said: where
- * ticks are not recorded, not needed, or lost.
- */
+/* Time that the hypervisor possibly took of a CPU: by missing ticks, by a silent idle CPU, by the
+ * kernel's count; and where nothing is concluded: ticks not recorded, not needed, or lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,167 +13,11 @@
 #include <cmocka.h>
 
 #include "fixture_given.h"
+#include "fixture_ticks.h"
 #include "ledger.h"
 #include "steal.h"
 #include "steal_lines.h"
 #include "steal_samples.h"
-
-#define MS   UINT64_C(1000000)
-#define US   UINT64_C(1000)
-#define TICK (4 * MS)
-
-enum { NR_READ = 0, NR_SYNC = 162, NR_FUTEX = 202 };
-enum { BY_IRQ, BY_EXPIRY, NONE };
-
-/* The tick of CPU 0, on a grid of 4 ms; who runs then. */
-static struct {
-	uint64_t next_ns, away_from, away_to;
-	int how, tid;
-} tick;
-
-static void tick_at(uint64_t ts)
-{
-	struct ty_event ev = {.ts_ns = ts, .tid = tick.tid, .flags = TY_EVF_HARDIRQ};
-
-	if (tick.how == NONE)
-		return;
-	if (tick.how == BY_EXPIRY) {
-		ev.kind = TY_EV_HRTIMER_EXPIRE;
-		ty_mx_feed(ev);
-		return;
-	}
-	ev.kind = TY_EV_IRQ_ENTRY;
-	ev.u.irq.irq = 10;
-	ev.u.irq.name = "arch_timer";
-	ty_mx_feed(ev);
-	ev.kind = TY_EV_IRQ_EXIT;
-	ev.ts_ns += 5 * US;
-	ty_mx_feed(ev);
-}
-
-/* The CPU was not there in [from, to): the tick that was due comes late, others are left out. */
-static void away(uint64_t from, uint64_t to)
-{
-	tick.away_from = from;
-	tick.away_to = to;
-}
-
-static void until(uint64_t t)
-{
-	for (; tick.next_ns < t; tick.next_ns += TICK) {
-		uint64_t at = tick.next_ns;
-
-		if (at >= tick.away_from && at < tick.away_to) {
-			if (at - tick.away_from >= TICK)
-				continue;
-			at = tick.away_to;
-		}
-		if (at >= t) { /* the event comes first, and the tick right behind it */
-			tick.next_ns = at;
-			return;
-		}
-		tick_at(at);
-		if (at != tick.next_ns)
-			tick.next_ns = at / TICK * TICK;
-	}
-}
-
-static void begin(int how)
-{
-	ty_mx_begin("mode=all\n", NULL);
-	memset(&tick, 0, sizeof(tick));
-	tick.next_ns = TICK;
-	tick.how = how;
-	givens = 0;
-}
-
-static void switch_to(uint64_t ts, int prev, uint64_t state, int next)
-{
-	until(ts);
-	ty_mx_switch(0, ts, prev, state, next);
-	tick.tid = next;
-}
-
-static struct ty_explain seen_by(const struct ty_model *m, uint64_t tick_ns, const char *nohz_full,
-				 struct ty_ticks *t)
-{
-	struct ty_explain x = explain(m, 0);
-
-	assert_int_equal(ty_ticks_find(m, tick_ns, nohz_full, t), 0);
-	x.ticks = t;
-	return x;
-}
-
-/* 11 runs from 1 ms on, in a call from 200 ms to 300 ms; its CPU is away for [from, to). */
-static const struct ty_model *long_call(int how, uint64_t from, uint64_t to)
-{
-	begin(how);
-	away(from, to);
-	switch_to(1 * MS, 0, R, 11);
-	until(200 * MS);
-	ty_mx_enter(0, 200 * MS, 11, NR_SYNC);
-	until(300 * MS);
-	ty_mx_exit(0, 300 * MS, 11, NR_SYNC, 0);
-	switch_to(310 * MS, 11, S, 0);
-	return ty_mx_end();
-}
-
-static uint64_t row_ns(const struct ty_explain *x, int tid, const char *row)
-{
-	uint32_t i = ty_model_thread_find(x->m, tid, ty_model_summary(x->m)->end_ns);
-	uint64_t sum = 0, ns = 0;
-	struct ty_ledger l;
-
-	assert_int_equal(ty_ledger_thread(x, i, 0, UINT64_MAX, &l), 0);
-	for (uint32_t k = 0; k < l.n; k++) {
-		sum += l.rows[k].ns;
-		ns += strcmp(l.rows[k].row, row) ? 0 : l.rows[k].ns;
-	}
-	assert_int_equal(sum, l.end_ns - l.start_ns);
-	ty_ledger_fini(&l);
-	return ns;
-}
-
-#define STOLEN "lost to the hypervisor (steal time, inferred: no timer tick)"
-
-/* The tick was due at 208 ms, and came at 290. */
-static void a_call_whose_cpu_was_away(void **state)
-{
-	(void)state;
-	for (int how = BY_IRQ; how <= NONE; how++)
-		for (unsigned measured = 0; measured < 2; measured++) {
-			const struct ty_model *m = long_call(how, 206 * MS, 290 * MS);
-			struct ty_ticks t;
-			struct ty_explain x = seen_by(m, measured ? 0 : TICK, NULL, &t);
-			struct ty_stalls s = stalls_by(&x, false);
-
-			assert_int_equal(s.n, 1);
-			if (how == NONE) { /* nothing tells */
-				assert_int_equal(t.period_ns[0], 0);
-				assert_int_equal(s.v[0].kind, TY_STALL_CPU);
-				assert_true(s.v[0].proven);
-				assert_int_equal(row_ns(&x, 11, STOLEN), 0);
-			} else {
-				assert_int_equal(t.period_ns[0], TICK);
-				assert_int_equal(s.v[0].kind, TY_STALL_STEAL);
-				assert_false(s.v[0].proven);
-				assert_in_range(s.v[0].steal_ns, 81 * MS, 82 * MS);
-				assert_int_equal(s.v[0].duration_ns, s.v[0].steal_ns);
-				assert_non_null(strstr(s.v[0].sentence,
-						       "CPU 0 showed no activity for 82.0 ms"));
-				assert_non_null(
-					strstr(s.v[0].sentence,
-					       "lost to the hypervisor (steal time, inferred)"));
-				assert_null(strstr(s.v[0].sentence, "the call itself"));
-				assert_in_range(row_ns(&x, 11, STOLEN), 81 * MS, 82 * MS);
-				assert_in_range(row_ns(&x, 11, "on CPU in kernel: sync"), 17 * MS,
-						19 * MS);
-			}
-			ty_stalls_fini(&s);
-			ty_ticks_fini(&t);
-			ty_mx_drop();
-		}
-}
 
 /* All ticks are there; or some of the CPU's events were lost just then; or it needs none. */
 static void what_is_not_said(void **state)
@@ -241,87 +82,6 @@ static void calls_are_signs_of_life(void **state)
 	assert_int_equal(row_ns(&x, 11, STOLEN), 0);
 	ty_ticks_fini(&t);
 	ty_mx_drop();
-}
-
-/* 11 is ready for CPU 0 while 12 has it and the hypervisor has that. */
-static void who_had_the_cpu_did_not(void **state)
-{
-	(void)state;
-	for (unsigned stolen = 0; stolen < 2; stolen++) {
-		const struct ty_model *m;
-		struct ty_ticks t;
-		struct ty_explain x;
-		struct ty_stalls s;
-
-		begin(BY_IRQ);
-		if (stolen)
-			away(206 * MS, 295 * MS);
-		switch_to(1 * MS, 0, R, 11);
-		switch_to(200 * MS, 11, RP, 12);
-		switch_to(300 * MS, 12, S, 11);
-		switch_to(310 * MS, 11, S, 0);
-		m = ty_mx_end();
-		x = seen_by(m, TICK, NULL, &t);
-		s = stalls_by(&x, false);
-		assert_true(s.n >= 1);
-		for (uint32_t k = 0; k < s.n; k++) {
-			assert_int_equal(s.v[k].kind, stolen ? TY_STALL_STEAL : TY_STALL_RUNQUEUE);
-			assert_int_equal(s.v[k].proven, !stolen);
-		}
-		ty_stalls_fini(&s);
-		ty_ticks_fini(&t);
-		ty_mx_drop();
-	}
-}
-
-static bool quota(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		  struct ty_throttled *out)
-{
-	(void)ctx;
-	assert_true(from_ns < to_ns);
-	*out = (struct ty_throttled){.path = "/x", .quota_us = 5000, .period_us = 100000};
-	return tid == 11;
-}
-
-/* 11 is woken on CPU 0, which is idle, and runs 100 ms later: the CPU was silent; or it had its
- * interrupts all the time, and why 11 did not run is not known, unless its group has a quota. */
-static void an_idle_cpu_is_silent(void **state)
-{
-	(void)state;
-	for (unsigned alive = 0; alive < 4; alive++) {
-		const struct ty_model *m;
-		struct ty_ticks t;
-		struct ty_explain x;
-		struct ty_stalls s;
-
-		begin(BY_IRQ);
-		switch_to(1 * MS, 0, R, 11);
-		switch_to(200 * MS, 11, S, 0);
-		tick.how = NONE;
-		ty_mx_waking(1, 210 * MS, 12, 11, 0);
-		tick.how = BY_IRQ;
-		for (uint64_t at = 211 * MS; alive && alive < 3 && at < 310 * MS; at += 3 * MS)
-			tick_at(at);
-		tick.next_ns = 312 * MS;
-		switch_to(310 * MS, 0, R, 11);
-		switch_to(330 * MS, 11, S, 0);
-		m = ty_mx_end();
-		x = seen_by(m, TICK, NULL, &t);
-		x.quota = alive >= 2 ? quota : NULL; /* a silent CPU, too */
-		s = stalls_by(&x, false);
-		assert_int_equal(s.n, 1);
-		assert_false(s.v[0].proven);
-		assert_int_equal(s.v[0].kind, alive >= 2   ? TY_STALL_THROTTLED
-					      : alive == 1 ? TY_STALL_RUNQUEUE
-							   : TY_STALL_STEAL);
-		assert_int_equal(strstr(s.v[0].sentence, "its cgroup /x may use 5.00 ms") != NULL,
-				 alive >= 2);
-		assert_int_equal(strstr(s.v[0].sentence, "unknown why it did not run") != NULL,
-				 alive == 1);
-		ty_stalls_fini(&s);
-		ty_ticks_fini(&t);
-		ty_mx_drop();
-	}
 }
 
 /* Two runs of a CPU that was away, short ones between them; and two idle times, one behind another:
@@ -398,51 +158,6 @@ static void a_chain_ends_at_the_hypervisor(void **state)
 	ty_mx_drop();
 }
 
-/* The kernel's count --------------------------------------------------------------------------- */
-
-static uint64_t counted_ns;
-
-static uint64_t count_of(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
-{
-	(void)ctx;
-	assert_true(from_ns < to_ns);
-	return cpu ? 0 : counted_ns;
-}
-
-/* Without ticks the kernel's count accuses; with them it only takes the proof away. */
-static void the_kernel_counts(void **state)
-{
-	static const struct {
-		int how;
-		uint64_t ns;
-		uint8_t kind;
-		bool proven;
-	} cases[] = {
-		{NONE, 0, TY_STALL_CPU, true},		{NONE, 20 * MS, TY_STALL_CPU, false},
-		{NONE, 60 * MS, TY_STALL_STEAL, false}, {BY_IRQ, 5 * MS, TY_STALL_CPU, true},
-		{BY_IRQ, 60 * MS, TY_STALL_CPU, false},
-	};
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		const struct ty_model *m = long_call(cases[i].how, 0, 0);
-		struct ty_ticks t;
-		struct ty_explain x = seen_by(m, TICK, NULL, &t);
-		struct ty_stalls s;
-
-		counted_ns = cases[i].ns;
-		x.steal = count_of;
-		s = stalls_by(&x, false);
-		assert_int_equal(s.n, 1);
-		assert_int_equal(s.v[0].kind, cases[i].kind);
-		assert_int_equal(s.v[0].proven, cases[i].proven);
-		assert_int_equal(s.v[0].steal_counted_ns, cases[i].ns);
-		ty_stalls_fini(&s);
-		ty_ticks_fini(&t);
-		ty_mx_drop();
-	}
-}
-
 static uint64_t now_ns;
 
 static uint64_t trace_ns(void *ctx)
@@ -505,14 +220,10 @@ static void samples(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_whose_cpu_was_away),
 		cmocka_unit_test(what_is_not_said),
 		cmocka_unit_test(calls_are_signs_of_life),
-		cmocka_unit_test(who_had_the_cpu_did_not),
-		cmocka_unit_test(an_idle_cpu_is_silent),
 		cmocka_unit_test(all_spans_count),
 		cmocka_unit_test(a_chain_ends_at_the_hypervisor),
-		cmocka_unit_test(the_kernel_counts),
 		cmocka_unit_test(samples),
 	};
 

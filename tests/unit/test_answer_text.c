@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of an item: descriptors, connections, and what another process waited for. */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "answer.h"
+#include "fixture_answer.h"
+#include "fixture_given.h"
+#include "stalls.h"
+#include "window_all.h"
+
+/* Two waits of one call are one item: a descriptor that only one of them had is told with that. */
+static void waits_of_two_descriptors(void **state)
+{
+	struct ty_answer a;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t from = i ? 110 * MS : 2 * MS, to = i ? 410 * MS : 102 * MS;
+
+		give(from, 4 + i, 0, 0);
+		ty_mx_enter(0, from, 11, NR_READ);
+		ty_mx_switch(0, from, 11, S, 0);
+		timer(to, 11);
+		ty_mx_switch(0, to, 0, R, 11);
+		ty_mx_exit(0, to, 11, NR_READ, 1);
+	}
+	ty_mx_switch(0, 420 * MS, 11, TY_TASK_DEAD, 0);
+	a = answer_of(11);
+	assert_int_equal(a.item[0].ns, 400 * MS);
+	assert_string_equal(a.item[0].text,
+			    "t11/11 waited in read until it timed out (2 times, the "
+			    "longest 300 ms on fd 5)");
+	ty_mx_drop();
+}
+
+/* A command that polls several descriptors while it connects: where to is told; and of whom another
+ * one's time was, who woke it in between. */
+static void the_silent_peer_is_told(void **state)
+{
+	enum { NR_POLL = 7, NR_SOCKET = 41, NR_CONNECT = 42, NR_CLOSE = 3 };
+	struct ty_requests q;
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_answer a;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+	ty_mx_switch(0, 2 * MS, 0, R, 11);
+	call(3 * MS, 11, NR_SOCKET, 9, 2);
+	call(4 * MS, 11, NR_CONNECT, -EINPROGRESS, 9);
+	give(5 * MS, 0x7000, 2, 100);
+	ty_mx_enter(0, 5 * MS, 11, NR_POLL);
+	ty_mx_switch(0, 5 * MS, 11, S, 0);
+	timer(105 * MS, 11);
+	ty_mx_switch(0, 105 * MS, 0, R, 11);
+	ty_mx_exit(0, 105 * MS, 11, NR_POLL, 0);
+	call(106 * MS, 11, NR_CLOSE, 0, 9);
+	ty_mx_switch(0, 107 * MS, 11, TY_TASK_DEAD, 0);
+	x = explain(ty_mx_end(), 11);
+	w = window_all(x.m);
+	assert_int_equal(ty_requests_find(&x, &w, 100, 0, &q, NULL), 0);
+	assert_int_equal(ty_answer_find(&x, &w, &q, &a), 0);
+	assert_string_equal(a.item[0].text,
+			    "t11/11 waited in poll for a connection on fd 9 until it timed out");
+	ty_requests_fini(&q);
+	ty_mx_drop();
+	/* 11 waits for 12 of another process, and that for 20. */
+	givens = 0;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+	ty_mx_switch(1, 1 * MS, 0, R, 12);
+	ty_mx_switch(1, 2 * MS, 12, S, 20);
+	ty_mx_switch(0, 2 * MS, 0, R, 11);
+	ty_mx_enter(0, 10 * MS, 11, NR_FLOCK);
+	ty_mx_switch(0, 10 * MS, 11, S, 0);
+	ty_mx_waking(1, 190 * MS, 20, 12, 1);
+	ty_mx_switch(1, 190 * MS, 20, S, 12);
+	ty_mx_waking(1, 191 * MS, 12, 11, 0);
+	ty_mx_switch(0, 191 * MS, 0, R, 11);
+	ty_mx_exit(0, 191 * MS, 11, NR_FLOCK, 0);
+	ty_mx_switch(0, 202 * MS, 11, TY_TASK_DEAD, 0);
+	a = answer_of(11);
+	assert_string_equal(
+		a.item[0].text,
+		"t11/11 waited in flock for t12/12, which waited for t20/20, which ran");
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_of_two_descriptors),
+		cmocka_unit_test(the_silent_peer_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The chain of a wait to its root, its links, and the text of a link. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "answer.h"
+#include "fixture_given.h"
+#include "fixture_lock.h"
+#include "fixture_model.h"
+#include "ledger.h"
+#include "model_priv.h"
+#include "stalls.h"
+#include "window_all.h"
+
+static void chain_to_the_sleep(void **state)
+{
+	const struct ty_model *m = lock_and_sleep();
+	struct ty_explain x = explain(m, 0);
+	struct ty_link l[8];
+	struct ty_path p = {0};
+	struct ty_root r;
+	char what[TY_LINK_TEXT];
+
+	assert_int_equal(ty_path_find(&x, thread(m, 11), 3 * MS, 111 * MS, &p), 0);
+	r = ty_path_root(&p);
+	assert_int_equal(r.thread, thread(m, 13));
+	assert_int_equal(p.seg.v[r.seg].what, TY_SEG_TIMER);
+	assert_int_equal(ty_path_links(&p, r.seg, l, 8), 3);
+	assert_int_equal(l[0].thread, thread(m, 11));
+	assert_int_equal(l[1].thread, thread(m, 12));
+	assert_int_equal(l[2].thread, thread(m, 13));
+	ty_link_text(&x, &l[2], what, sizeof(what));
+	assert_non_null(strstr(what, "nanosleep"));
+	/* A run is in a call when it is for more than half of it. */
+	l[2].what = TY_SEG_RUNS;
+	for (unsigned before = 0; before <= 1; before++) {
+		l[2].start_ns = (6 - before) * MS;
+		l[2].end_ns = 7 * MS;
+		ty_link_text(&x, &l[2], what, sizeof(what));
+		assert_string_equal(what, before ? "ran" : "ran in nanosleep");
+	}
+	/* Fewer links than there are: the outer ones are kept. */
+	assert_int_equal(ty_path_links(&p, r.seg, l, 2), 2);
+	assert_int_equal(l[0].thread, thread(m, 11));
+	ty_path_fini(&p);
+	ty_mx_drop();
+}
+
+static const char *lock_file(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	(void)ctx;
+	(void)pid;
+	*cloexec = false;
+	return fd == 3 ? "/site.lock" : NULL;
+}
+
+static bool none_left_out(void *ctx, int32_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return false;
+}
+
+/* Who waits for the one that waits for a lock is told of the file, and who held its lock. */
+static void lock_in_a_chain_has_its_file(void **state)
+{
+	const struct ty_model *m = lock_and_sleep();
+	struct ty_explain x = explain(m, 11);
+	struct ty_link l = {.thread = thread(m, 12),
+			    .span = ty_model_span_find(m, thread(m, 12), 50 * MS),
+			    .start_ns = 5 * MS,
+			    .end_ns = 108 * MS,
+			    .what = TY_SEG_WHATS,
+			    .waker = {.thread = thread(m, 13), .io = TY_NONE}};
+	char what[TY_LINK_TEXT];
+
+	(void)state;
+	givens = 0;
+	give(4 * MS, 3, 2, 0);
+	x.args = args_of;
+	assert_false(ty_link_text(&x, &l, what, sizeof(what)));
+	assert_string_equal(what, "slept in flock");
+	x.fd_before = lock_file;
+	x.fds_left_out = none_left_out;
+	x.fds_since_ns = 1;
+	x.fds_ns = 2;
+	assert_true(ty_link_text(&x, &l, what, sizeof(what)));
+	assert_string_equal(what, "waited for the lock on fd 3 </site.lock> (flock)");
+	givens = 0;
+	ty_mx_drop();
+}
+
+/* The root of a chain that is a device is told by name. */
+static void link_of_a_device(void **state)
+{
+	const struct ty_model *m = lock_and_sleep();
+	struct ty_explain x = explain(m, 0);
+	uint32_t victim = thread(m, 12);
+	struct ty_link l = {.thread = victim,
+			    .span = ty_model_span_find(m, victim, 50 * MS),
+			    .start_ns = 50 * MS,
+			    .end_ns = 60 * MS,
+			    .what = TY_SEG_DEVICE,
+			    .waker = {.kind = TY_WAKER_DEVICE,
+				      .thread = TY_NONE,
+				      .name = ty_model_thread(m, victim)->name,
+				      .io = TY_NONE}};
+	char what[TY_LINK_TEXT];
+
+	(void)state;
+	ty_link_text(&x, &l, what, sizeof(what));
+	assert_string_equal(what, "slept in flock, waiting for device t12");
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chain_to_the_sleep),
+		cmocka_unit_test(lock_in_a_chain_has_its_file),
+		cmocka_unit_test(link_of_a_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks that are polled: with sleeps between failed attempts only, and released by whom. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_findings.h"
+#include "fixture_given.h"
+#include "summed_findings.h"
+
+static void sleep_ms(uint64_t ms)
+{
+	ty_mx_enter(0, at, 11, NR_NANOSLEEP);
+	ty_mx_switch(0, at, 11, S, 12);
+	at += ms * MS;
+	ty_mx_waking(0, at, 12, 11, 0);
+	ty_mx_switch(0, at, 12, S, 11);
+	ty_mx_exit(0, at, 11, NR_NANOSLEEP, 0);
+	at += US;
+}
+
+/* Who removes the file is named; who closes a descriptor of which only the number is known is not.
+ */
+static void who_released(void **state)
+{
+	(void)state;
+	for (unsigned file = 0; file < 2; file++) {
+		struct ty_findings f;
+
+		begin();
+		for (unsigned i = 0; i < 4; i++) {
+			one(11, file ? NR_OPENAT : NR_FLOCK, file ? -EEXIST : -EAGAIN, US, US);
+			ty_mx_enter(0, at, 11, NR_NANOSLEEP);
+			ty_mx_switch(0, at, 11, S, 12);
+			at += 10 * MS;
+			if (i == 3)
+				one(12, file ? NR_UNLINKAT : NR_CLOSE, 0, US, US);
+			ty_mx_waking(0, at, 12, 11, 0);
+			ty_mx_switch(0, at, 12, S, 11);
+			ty_mx_exit(0, at, 11, NR_NANOSLEEP, 0);
+			at += US;
+		}
+		one(11, file ? NR_OPENAT : NR_FLOCK, 3, US, MS);
+		f = find(11);
+		assert_int_equal(f.n, 1);
+		assert_int_equal(f.v[0].kind, TY_FINDING_POLLED);
+		assert_int_equal(f.v[0].culprit != TY_NONE, file);
+		assert_int_equal(f.v[0].inferred, file);
+		assert_int_equal(!!strstr(f.v[0].text, "; released by t12/12 (inferred)"), file);
+	}
+}
+
+/* With no sleep between, or with too short a time, it is not polled. */
+static void lock_that_is_polled(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < 3; k++) {
+		struct ty_findings f;
+
+		begin();
+		for (unsigned i = 0; i < 4; i++) {
+			one(11, NR_FLOCK, -EAGAIN, US, US);
+			if (k == 1)
+				at += 10 * MS;
+			else
+				sleep_ms(k ? 4 : 10);
+		}
+		one(11, NR_FLOCK, 0, US, MS);
+		f = find(11);
+		assert_int_equal(f.n, k == 0);
+		if (k)
+			continue;
+		assert_int_equal(f.v[0].kind, TY_FINDING_POLLED);
+		assert_int_equal(f.v[0].n, 4);
+		assert_true(f.v[0].ns >= 40 * MS && f.v[0].ns < 41 * MS);
+		assert_string_equal(
+			f.v[0].text,
+			"t11/11 polled for fd 5: flock failed 4 times with EAGAIN, and it slept "
+			"40.0 ms in between; who released it is not recorded");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lock_that_is_polled),
+		cmocka_unit_test(who_released),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that took far longer than the others of their service, or ever longer. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_findings.h"
+#include "fixture_given.h"
+#include "summed_findings.h"
+
+/* Requests of a millisecond each; how much longer the i-th is. */
+static struct ty_findings requests_with(uint64_t (*more)(unsigned i))
+{
+	begin();
+	one(11, NR_ACCEPT, 5, US, US);
+	for (unsigned i = 0; i < 60; i++) {
+		one(11, NR_READ, 10, US, MS + more(i));
+		one(11, NR_WRITE, 10, US, MS);
+	}
+	return find(0);
+}
+
+static uint64_t like_all(unsigned i)
+{
+	return i % 3 * 10 * US;
+}
+
+static uint64_t one_is_slow(unsigned i)
+{
+	return i == 40 ? 100 * MS : like_all(i);
+}
+
+static uint64_t longer_and_longer(unsigned i)
+{
+	return i * 60 * US;
+}
+
+/* By a step, which something else has made, not evenly. */
+static uint64_t since_a_change(unsigned i)
+{
+	return i < 38 ? 2 * i * US : 4 * MS + i * US;
+}
+
+static void requests(void **state)
+{
+	struct ty_findings f;
+
+	(void)state;
+	assert_int_equal(requests_with(like_all).n, 0);
+	assert_int_equal(requests_with(since_a_change).n, 0);
+	f = requests_with(one_is_slow);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.v[0].kind, TY_FINDING_OUTLIERS);
+	assert_int_equal(f.v[0].n, 1);
+	assert_string_equal(
+		f.v[0].text,
+		"t11/11: 1 of 60 requests took up to 101 ms, while the median took 1.01 ms");
+	f = requests_with(longer_and_longer);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.v[0].kind, TY_FINDING_GREW);
+	assert_true(f.v[0].inferred);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

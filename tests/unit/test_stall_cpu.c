@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits for a CPU: which threads had it, a quota, and what interrupts took of a run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "answer.h"
+#include "fixture_given.h"
+#include "fixture_lock.h"
+#include "fixture_model.h"
+#include "ledger.h"
+#include "model_priv.h"
+#include "stalls.h"
+#include "window_all.h"
+
+static void who_had_the_cpu(void **state)
+{
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_enter(0, 2 * MS, 11, 39);
+	ty_mx_exit(0, 2 * MS + 100, 11, 39, 1);
+	ty_mx_switch(0, 5 * MS, 11, RP, 12);
+	ty_mx_switch(0, 205 * MS, 12, S, 11);
+	ty_mx_switch(0, 210 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	s = stalls_by(&x, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
+	assert_int_equal(s.v[0].culprit, thread(m, 12));
+	assert_true(s.v[0].proven);
+	assert_int_equal(s.v[0].duration_ns, 200 * MS);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+/* Four of them: nobody is to blame, but the foremost are named, most first. */
+static void who_shared_the_cpu(void **state)
+{
+	static const unsigned ms[] = {40, 70, 60, 50};
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_stalls s;
+	uint64_t t = 5 * MS;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_enter(0, 2 * MS, 11, 39);
+	ty_mx_exit(0, 2 * MS + 100, 11, 39, 1);
+	ty_mx_switch(0, t, 11, RP, 12);
+	for (int i = 0; i < 4; i++)
+		ty_mx_switch(0, t += ms[i] * MS, 12 + i, S, i < 3 ? 13 + i : 11);
+	ty_mx_switch(0, t + 5 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	s = stalls_by(&x, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].culprit, TY_NONE);
+	assert_non_null(strstr(s.v[0].text, "shared CPU 0, 220 ms in total: t13/13 70.0 ms"));
+	assert_non_null(strstr(s.v[0].text, ", t14/14 60.0 ms"));
+	assert_non_null(strstr(s.v[0].text, ", t15/15 50.0 ms"));
+	assert_null(strstr(s.v[0].text, "t12/12"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+/* A switch between two threads whose priority is told. */
+static void switch_prio(uint64_t ts, int prev, uint64_t state, int next, int next_prio)
+{
+	struct ty_event ev = {.ts_ns = ts, .tid = prev, .kind = TY_EV_SWITCH, .id = 1};
+
+	ev.u.sw.prev_tid = prev;
+	ev.u.sw.next_tid = next;
+	ev.u.sw.prev_state = state;
+	ev.u.sw.prev_prio = 120;
+	ev.u.sw.next_prio = next_prio;
+	snprintf(ev.u.sw.next_comm, sizeof(ev.u.sw.next_comm), "t%d", next);
+	ty_mx_feed(ev);
+}
+
+/* The same with a quota: counted, or, where that is not known, as far as it was used up; but a
+ * thread of real-time priority is to blame whatever the quota. */
+static struct ty_throttled group;
+
+static bool throttled(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		      struct ty_throttled *out)
+{
+	(void)ctx;
+	assert_true(from_ns < to_ns);
+	*out = group;
+	return tid == 11;
+}
+
+static void a_quota_held_it_back(void **state)
+{
+	static const int32_t tids[] = {5, 11};
+	static const struct {
+		uint64_t ns, quota_us;
+		bool unknown;
+		int prio;	  /* of who ran */
+		const char *text; /* NULL: it is not the quota */
+	} cases[] = {
+		{150 * MS, 4000, false, 120,
+		 "may use 4.00 ms of CPU time every 100 ms, and was throttled for 150 ms"},
+		{0, 4000, true, 120,
+		 "may use 4.00 ms of CPU time every 100 ms, and had used 4.00 ms"},
+		{0, 4000, false, 120, NULL},
+		{90 * MS, 4000, false, 120, NULL},
+		{0, 10000, true, 120, NULL},
+		{150 * MS, 4000, false, 50, NULL},
+		{0, 4000, true, 50, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct ty_model *m;
+		struct ty_explain x;
+		struct ty_stalls s;
+
+		ty_mx_begin("mode=all\n", NULL);
+		switch_prio(1 * MS, 0, R, 11, 120);
+		switch_prio(5 * MS, 11, RP, 12, cases[i].prio);
+		ty_mx_switch(0, 205 * MS, 12, S, 11);
+		ty_mx_switch(0, 210 * MS, 11, S, 0);
+		m = ty_mx_end();
+		x = explain(m, 0);
+		x.throttled = throttled;
+		group = (struct ty_throttled){.ns = cases[i].ns,
+					      .unknown = cases[i].unknown,
+					      .quota_us = cases[i].quota_us,
+					      .period_us = 100000,
+					      .path = "/group",
+					      .tids = tids,
+					      .tids_n = 2};
+		s = stalls_by(&x, false);
+		assert_int_equal(s.n, 1);
+		if (cases[i].text) {
+			assert_int_equal(s.v[0].kind, TY_STALL_THROTTLED);
+			assert_int_equal(s.v[0].culprit, TY_NONE);
+			assert_false(s.v[0].proven);
+			assert_non_null(strstr(s.v[0].sentence, "its cgroup /group "));
+			assert_non_null(strstr(s.v[0].sentence, cases[i].text));
+		} else {
+			assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
+			assert_int_equal(s.v[0].culprit, thread(m, 12));
+			assert_non_null(
+				strstr(s.v[0].sentence, "ran for 200 ms of that time on CPU 0"));
+		}
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+	(void)state;
+}
+
+/* A long run of which softirqs of a device take most; those inside its own calls are its own. */
+static void interrupts_steal(void **state)
+{
+	struct ty_event e = {.id = 32, .tid = 11, .flags = TY_EVF_SOFTIRQ};
+	struct ty_stalls s;
+
+	e.u.softirq.vec = 3;
+	for (int in_call = 0; in_call < 2; in_call++) {
+		const struct ty_model *m;
+		struct ty_explain x;
+
+		ty_mx_begin("mode=all\n", NULL);
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		if (in_call)
+			ty_mx_enter(0, 2 * MS, 11, NR_READ);
+		for (unsigned i = 0; i < 60; i++) {
+			e.kind = TY_EV_SOFTIRQ_ENTRY;
+			e.ts_ns = (5 + i * 3) * MS;
+			ty_mx_feed(e);
+			e.kind = TY_EV_SOFTIRQ_EXIT;
+			e.ts_ns += 2 * MS;
+			ty_mx_feed(e);
+		}
+		if (in_call)
+			ty_mx_exit(0, 198 * MS, 11, NR_READ, 0);
+		ty_mx_switch(0, 200 * MS, 11, S, 0);
+		m = ty_mx_end();
+		x = explain(m, 0);
+		s = stalls_by(&x, false);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].kind, in_call ? TY_STALL_CPU : TY_STALL_IRQ);
+		assert_int_equal(s.v[0].duration_ns, (in_call ? 196 : 120) * MS);
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_had_the_cpu),
+		cmocka_unit_test(who_shared_the_cpu),
+		cmocka_unit_test(a_quota_held_it_back),
+		cmocka_unit_test(interrupts_steal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
