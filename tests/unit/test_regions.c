@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions of user code: pairing, nesting, losses, lines of trace_marker, and their statistics. */
+/* Regions of user code: pairing, nesting, losses, lines of trace_marker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,17 +11,8 @@
 #include <cmocka.h>
 
 #include "fixture_model.h"
+#include "fixture_regions.h"
 #include "region_stats.h"
-
-static void at(uint64_t ts, int tid, uint32_t kind, const char *name, int64_t value)
-{
-	struct ty_event ev = {.ts_ns = ts, .tid = tid, .kind = TY_EV_REGION, .id = 30};
-
-	ev.u.region.kind = kind;
-	ev.u.region.name = name;
-	ev.u.region.value = value;
-	ty_mx_feed(ev);
-}
 
 static void line(uint64_t ts, int tid, const char *text)
 {
@@ -49,12 +40,6 @@ static const char *text(const struct ty_model *m)
 			r.flags & TY_RGN_UNMATCHED ? "u" : "");
 	}
 	return out;
-}
-
-static void start(void)
-{
-	ty_mx_begin("mode=all\n", NULL);
-	ty_mx_switch(0, 100, 0, R, 5);
 }
 
 static void nested(void **state)
@@ -291,58 +276,6 @@ static void deep(void **state)
 	ty_mx_drop();
 }
 
-/* 200 regions of 1..200 ns, and one that does not end: percentiles by nearest rank. */
-static void statistics(void **state)
-{
-	struct ty_region_report r;
-	struct ty_explain x = {0};
-	struct ty_window w = {.to_ns = UINT64_MAX};
-	uint64_t ts = 1000;
-
-	start();
-	for (unsigned i = 1; i <= 200; i++) {
-		unsigned length = i * 77 % 201; /* each length once */
-
-		at(ts, 5, TY_REG_BEGIN, "work", 0);
-		at(ts + length, 5, TY_REG_END, "", 0);
-		ts += 500;
-	}
-	at(ts, 5, TY_REG_BEGIN, "work", 0);
-	at(ts + 1, 6, TY_REG_COUNTER, "q", 3);
-	at(ts + 2, 6, TY_REG_COUNTER, "q", -4);
-	x.m = ty_mx_end();
-	assert_int_equal(ty_region_report_find(&x, &w, NULL, &r), 0);
-	assert_int_equal(r.n, 2);
-	assert_string_equal(ty_model_str(x.m, r.v[0].name), "work");
-	assert_int_equal(r.v[0].count, 201);
-	assert_int_equal(r.v[0].timed, 200);
-	assert_int_equal(r.v[0].unended, 1);
-	assert_int_equal(r.v[0].p50_ns, 100);
-	assert_int_equal(r.v[0].p90_ns, 180);
-	assert_int_equal(r.v[0].p99_ns, 198);
-	assert_int_equal(r.v[0].max_ns, 200);
-	assert_int_equal(r.v[0].total_ns, 200 * 201 / 2);
-	assert_int_equal(r.v[1].kind, TY_REG_COUNTER);
-	assert_true(r.v[1].p50_ns == UINT64_MAX);
-	assert_int_equal(r.v[1].min, -4);
-	assert_int_equal(r.v[1].max, 3);
-	assert_int_equal(r.v[1].last, -4);
-	ty_region_report_fini(&r);
-	assert_int_equal(ty_region_report_find(&x, &w, "work", &r), 0);
-	assert_int_equal(r.by_thread_n, 1);
-	assert_int_equal(r.beside.slow_ns, 200);
-	assert_int_equal(r.beside.median_ns, 100);
-	ty_region_report_fini(&r);
-	assert_int_equal(ty_region_report_find(&x, &w, "none", &r), -TY_ENOTFOUND);
-	ty_region_report_fini(&r);
-	/* The first two only: [1000, 1600). */
-	w.to_ns = 1600;
-	assert_int_equal(ty_region_report_find(&x, &w, NULL, &r), 0);
-	assert_int_equal(r.v[0].count, 2);
-	ty_region_report_fini(&r);
-	ty_mx_drop();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,13 +287,11 @@ int main(void)
 		cmocka_unit_test(lines),
 		cmocka_unit_test(exec_ends),
 		cmocka_unit_test(deep),
-		cmocka_unit_test(statistics),
 		cmocka_unit_test(over_a_loss_elsewhere),
 		cmocka_unit_test(by_id_across_exec),
 		cmocka_unit_test(by_stack_pointer),
 		cmocka_unit_test(deep_calls),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

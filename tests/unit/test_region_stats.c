@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of regions and counters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_model.h"
+#include "fixture_regions.h"
+#include "region_stats.h"
+
+/* 200 regions of 1..200 ns, and one that does not end: percentiles by nearest rank. */
+static void statistics(void **state)
+{
+	struct ty_region_report r;
+	struct ty_explain x = {0};
+	struct ty_window w = {.to_ns = UINT64_MAX};
+	uint64_t ts = 1000;
+
+	start();
+	for (unsigned i = 1; i <= 200; i++) {
+		unsigned length = i * 77 % 201; /* each length once */
+
+		at(ts, 5, TY_REG_BEGIN, "work", 0);
+		at(ts + length, 5, TY_REG_END, "", 0);
+		ts += 500;
+	}
+	at(ts, 5, TY_REG_BEGIN, "work", 0);
+	at(ts + 1, 6, TY_REG_COUNTER, "q", 3);
+	at(ts + 2, 6, TY_REG_COUNTER, "q", -4);
+	x.m = ty_mx_end();
+	assert_int_equal(ty_region_report_find(&x, &w, NULL, &r), 0);
+	assert_int_equal(r.n, 2);
+	assert_string_equal(ty_model_str(x.m, r.v[0].name), "work");
+	assert_int_equal(r.v[0].count, 201);
+	assert_int_equal(r.v[0].timed, 200);
+	assert_int_equal(r.v[0].unended, 1);
+	assert_int_equal(r.v[0].p50_ns, 100);
+	assert_int_equal(r.v[0].p90_ns, 180);
+	assert_int_equal(r.v[0].p99_ns, 198);
+	assert_int_equal(r.v[0].max_ns, 200);
+	assert_int_equal(r.v[0].total_ns, 200 * 201 / 2);
+	assert_int_equal(r.v[1].kind, TY_REG_COUNTER);
+	assert_true(r.v[1].p50_ns == UINT64_MAX);
+	assert_int_equal(r.v[1].min, -4);
+	assert_int_equal(r.v[1].max, 3);
+	assert_int_equal(r.v[1].last, -4);
+	ty_region_report_fini(&r);
+	assert_int_equal(ty_region_report_find(&x, &w, "work", &r), 0);
+	assert_int_equal(r.by_thread_n, 1);
+	assert_int_equal(r.beside.slow_ns, 200);
+	assert_int_equal(r.beside.median_ns, 100);
+	ty_region_report_fini(&r);
+	assert_int_equal(ty_region_report_find(&x, &w, "none", &r), -TY_ENOTFOUND);
+	ty_region_report_fini(&r);
+	/* The first two only: [1000, 1600). */
+	w.to_ns = 1600;
+	assert_int_equal(ty_region_report_find(&x, &w, NULL, &r), 0);
+	assert_int_equal(r.v[0].count, 2);
+	ty_region_report_fini(&r);
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(statistics),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
