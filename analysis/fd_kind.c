@@ -267,13 +267,19 @@ static void unlearn(const struct ty_explain *x, struct table *t, const struct ca
 	}
 }
 
+/* Its steps are not counted: what is asked for of one wait does not depend on them. */
+static bool stopped(const struct ty_explain *x)
+{
+	return x->stop && atomic_load_explicit(x->stop, memory_order_relaxed);
+}
+
 /* The thread's calls up to to_ns that make, close or name descriptors. */
 static int add_calls(const struct ty_explain *x, uint32_t thread, uint64_t to_ns, struct calls *v,
 		     struct ty_call_rows *rows, uint32_t *budget)
 {
 	uint32_t k = ty_model_thread(x->m, thread)->syscalls_first, n;
 
-	for (; (n = ty_model_call_rows(x->m, thread, k, rows)) > 0; k += n)
+	for (; !stopped(x) && (n = ty_model_call_rows(x->m, thread, k, rows)) > 0; k += n)
 		for (uint32_t i = 0; i < n; i++) {
 			const struct ty_sysrow *row;
 
@@ -337,9 +343,9 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 	}
 	free(rows);
 	if (!r) {
-		if (!in_order(&v))
+		if (v.n && !in_order(&v))
 			qsort(v.v, v.n, sizeof(*v.v), by_end);
-		for (size_t i = 0; i < v.n; i++)
+		for (size_t i = 0; i < v.n && !stopped(x); i++)
 			if (listed && v.v[i].end_ns <= x->fds_ns) {
 				if (v.v[i].end_ns > x->fds_since_ns || v.v[i].end_ns > t_ns)
 					unlearn(x, t, &v.v[i], t_ns);
@@ -372,7 +378,7 @@ enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t
 
 	*name = NULL;
 	if (t && x->args && x->arch && fd < FDS && !table_at(x, thread, t_ns, t, 0, &budget) &&
-	    t->open[fd]) {
+	    !stopped(x) && t->open[fd]) {
 		k = t->kind[fd];
 		*name = t->name[fd];
 		if (!*name)

@@ -94,21 +94,6 @@ static void add_flags(const struct ty_timeline *t, char *line, const struct ty_s
 		add(line, "; new thread");
 }
 
-static const char *args_of(struct ty_timeline *t, uint32_t call)
-{
-	const char *s;
-	char buf[sizeof(t->args)];
-
-	if (t->args_of == call)
-		return t->args;
-	t->args_of = call;
-	s = t->in->host.syscall_args
-		    ? t->in->host.syscall_args(t->in->host.ctx, call, buf, sizeof(buf))
-		    : NULL;
-	snprintf(t->args, sizeof(t->args), "%s", s ? s : "...");
-	return t->args;
-}
-
 static void add_result(struct ty_timeline *t, char *line, const struct ty_syscall *c)
 {
 	struct ty_buf b;
@@ -129,7 +114,7 @@ static void syscall_line(struct ty_timeline *t, char *line, uint32_t call)
 	char name[32], len[TY_TIME_MAX], at[TY_TIME_MAX];
 
 	add(line, "in %s(%s)", ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name),
-	    args_of(t, call));
+	    ty_timeline_args(t, call));
 	add_result(t, line, &c);
 	add(line, ", %s from %s", ty_fmt_length(c.end_ns - c.start_ns, len),
 	    instant(t, c.start_ns, at));
@@ -497,7 +482,8 @@ static void cell_line(struct ty_timeline *t, struct lines *l, const struct ty_ce
 			    track->kind == TY_TRACK_SYSCALLS ? "inside"
 							     : ty_state_name((enum ty_state)s),
 			    100.0 * (double)c->ns[s] / (double)width);
-	add(line, "; above is the longest");
+	add(line, ty_timeline_pinned(t, *track) ? "; above is the one at the cursor's time"
+						: "; above is the longest");
 }
 
 /* The region under the cursor. */

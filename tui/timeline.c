@@ -29,7 +29,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the timeline");
 	t->in = in;
 	t->m = in->model;
-	t->args_of = TY_NONE;
+	t->args_of = t->names.call = TY_NONE;
 	t->clock = in->clock;
 	t->lay = ty_timeline_layout(t, 80, 24);
 	ty_viewport_init(&t->vp, s->start_ns, s->end_ns);

@@ -39,7 +39,7 @@ struct ty_layout {
 };
 
 #define TY_DETAIL_LINES 8
-#define TY_DETAIL_MAX	320
+#define TY_DETAIL_MAX	640
 
 /* Destination of a link in the details. */
 #define TY_LINKS_MAX 4
@@ -104,7 +104,7 @@ struct ty_layer {
 };
 extern const struct ty_layer ty_indexing_layer, ty_findings_layer, ty_marks_layer, ty_log_layer,
 	ty_rows_layer, ty_memory_layer, ty_trails_layer, ty_calls_layer, ty_cursor_layer,
-	ty_selection_layer, ty_export_layer;
+	ty_selection_layer, ty_export_layer, ty_names_layer;
 #define TY_LAYER_POLL_MS 20 /* poll interval of background work */
 
 /* Search for stalls and longest waits, in a thread, when a file is opened. */
@@ -198,6 +198,16 @@ struct ty_trail {
 	int rc;
 };
 
+/* Arguments with names of the call in the details (timeline_names.c). */
+#define TY_ARGS_MAX 400
+struct ty_call_names {
+	struct ty_background aside;
+	struct ty_explain explain;
+	uint32_t call;
+	char text[TY_ARGS_MAX];
+	int rc;
+};
+
 /* The view opened above the timeline; ops NULL: none. */
 struct ty_timeline_child {
 	const struct ty_view_ops *ops;
@@ -276,7 +286,8 @@ struct ty_timeline {
 	int cells_n;
 	/* Cached arguments of the last system call shown: reading them costs a decompression. */
 	uint32_t args_of;
-	char args[200];
+	char args[TY_ARGS_MAX];
+	struct ty_call_names names;
 };
 
 /* timeline_state.c: what others ask of it */
@@ -294,6 +305,8 @@ bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, st
 			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns);
 /* Selects this span of the cursor's row, which need not be the longest of its cell. */
 void ty_timeline_pin(struct ty_timeline *t, struct ty_track track, uint32_t idx);
+/* Is what is under the cursor on this track selected, whatever else its cell holds? */
+bool ty_timeline_pinned(const struct ty_timeline *t, struct ty_track track);
 /* The thread of the cursor's row, for a process's head its leader; TY_NONE: none. */
 uint32_t ty_timeline_row_thread(const struct ty_timeline *t);
 /* The same; for a CPU's row the thread running at the cursor. */
@@ -319,6 +332,11 @@ int ty_timeline_settle(struct ty_timeline *t, int w, int h);
 
 /* details.c: describes what is under the cursor; returns the number of lines. Fills t->links. */
 unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX]);
+
+/* timeline_names.c: "8</srv/site.lock>, LOCK_EX" of a call; at first, and where nothing is known,
+ * without names. Kept until it is asked for another one's. */
+const char *ty_timeline_args(struct ty_timeline *t, uint32_t call);
+void ty_timeline_args_forget(struct ty_timeline *t); /* the model changes */
 
 /* timeline_draw.c, timeline_mouse.c */
 void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p);

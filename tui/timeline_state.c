@@ -62,6 +62,12 @@ void ty_timeline_to_column(struct ty_timeline *t, uint32_t c)
 	t->cursor_ns = a + (b - a) / 2;
 }
 
+bool ty_timeline_pinned(const struct ty_timeline *t, struct ty_track track)
+{
+	return t->pin.on && t->pin.at_ns == t->cursor_ns && t->pin.track.kind == track.kind &&
+	       t->pin.track.id == track.id;
+}
+
 bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, struct ty_cell *cell,
 			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns)
 {
@@ -75,8 +81,7 @@ bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, st
 		*to_ns = *from_ns + 1;
 	ty_model_cells(t->m, *track, *from_ns, *to_ns, 1, cell);
 	*idx = ty_cell_subject(t->m, *track, cell, *from_ns, *to_ns);
-	if (t->pin.on && t->pin.at_ns == t->cursor_ns && t->pin.track.kind == track->kind &&
-	    t->pin.track.id == track->id)
+	if (ty_timeline_pinned(t, *track))
 		*idx = t->pin.idx;
 	return *idx != TY_NONE;
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "call_args.h"
 #include "fd_kind.h"
 #include "fixture_given.h"
 
@@ -195,6 +196,35 @@ static void names_from_calls(void **state)
 	ty_mx_drop();
 }
 
+/* Arguments as they are shown: paths between quotes, descriptors with their names, what is not
+ * known as a number. */
+static void arguments_have_names(void **state)
+{
+	enum { NR_OPEN = 2, NR_READ = 0 };
+	static const char *const want[] = {"\"/opened\", O_WRONLY", "8</opened>, NULL, 1",
+					   "77, NULL, 1"};
+	struct ty_explain x;
+	struct ty_buf b;
+	uint32_t t;
+
+	begin();
+	call(2 * MS, 11, NR_OPEN, 8, 0x7000);
+	given[0].args[1] = 1;
+	call(4 * MS, 11, NR_READ, 1, 8);
+	call(6 * MS, 11, NR_READ, 1, 77);
+	x = end();
+	x.pointee = pointee;
+	t = ty_model_thread_find(x.m, 11, 10 * MS);
+	for (uint32_t i = 0; i < 3; i++) {
+		ty_buf_init(&b, 1000);
+		assert_int_equal(ty_call_args(&x, ty_model_thread(x.m, t)->syscalls_first + i, &b),
+				 0);
+		assert_string_equal(b.p, want[i]);
+		ty_buf_fini(&b);
+	}
+	ty_mx_drop();
+}
+
 /* What the kernel told at the ends of the calls. */
 static void names_by_the_kernel(void **state)
 {
@@ -227,9 +257,9 @@ static void names_by_the_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_from_before),   cmocka_unit_test(names_from_calls),
-		cmocka_unit_test(names_by_the_kernel), cmocka_unit_test(changes_before_the_list),
-		cmocka_unit_test(numbers_of_its_abi),
+		cmocka_unit_test(names_from_before),	   cmocka_unit_test(arguments_have_names),
+		cmocka_unit_test(names_from_calls),	   cmocka_unit_test(names_by_the_kernel),
+		cmocka_unit_test(changes_before_the_list), cmocka_unit_test(numbers_of_its_abi),
 	};
 
 	return cmocka_run_group_tests_name("fds", tests, NULL, NULL);

@@ -141,6 +141,41 @@ static void going_to_a_time(void **state)
 	ty_model_free(m);
 }
 
+/* Of a time that was asked for, the span at that time is shown, not the longest of its cell; it
+ * stays so while the window is zoomed. */
+static void a_time_shows_its_span(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 55);
+	ty_tl_switch(1000000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+	ty_tl_switch(1000900, 0, 0, 0, 56); /* for 20 us of a cell of 33 ms */
+	ty_tl_switch(1000920, 0, 56, TY_TASK_INTERRUPTIBLE, 0);
+	ty_tl_switch(2000000, 0, 0, 0, 55);
+	m = ty_tl_built();
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
+	ty_tl_ask(t, TY_ACT_GOTO, "1.00091");
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "CPU 0 ran busy/56"));
+	for (int i = 0; i < 3; i++)
+		ty_timeline_ops.act(t, TY_ACT_ZOOM_IN);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "CPU 0 ran busy/56"));
+	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 40)),
+			       "above is the one at the cursor's time"));
+	/* by cells it is the cell's again */
+	ty_timeline_ops.act(t, TY_ACT_RIGHT);
+	ty_timeline_ops.act(t, TY_ACT_LEFT);
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "CPU 0 ran busy/56"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void going_to_a_clock_time(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -707,6 +742,7 @@ int main(void)
 		cmocka_unit_test(a_jump_shows_call_and_waker),
 		cmocka_unit_test(the_mouse_points),
 		cmocka_unit_test(going_to_a_time),
+		cmocka_unit_test(a_time_shows_its_span),
 		cmocka_unit_test(going_to_a_clock_time),
 		cmocka_unit_test(links_lead_to_the_waker_and_undo_leads_back),
 		cmocka_unit_test(selections),

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "call_args.h"
+
+#include "err.h"
+#include "fd_kind.h"
+#include "plain_text.h"
+
+/* A path between quotes, as strace has it; NULL: out of memory. */
+static const char *quoted(struct ty_buf *b, const char *s)
+{
+	size_t at = b->len;
+
+	ty_buf_addc(b, '"');
+	ty_buf_adds(b, s);
+	ty_buf_add(b, "\"", 2);
+	if (b->failed)
+		return NULL;
+	ty_plain(b->p + at, b->len - at - 1);
+	return b->p + at;
+}
+
+int ty_call_args(const struct ty_explain *x, uint32_t call, struct ty_buf *out)
+{
+	const struct ty_syscall c = ty_model_syscall(x->m, call);
+	const struct ty_sysrow *row = ty_syscall_row(x->arch, (enum ty_abi)c.abi, c.nr);
+	struct ty_arg_names names = {0};
+	struct ty_buf text[6];
+	uint64_t args[6];
+	int rc;
+
+	if (!x->args || x->args(x->ctx, &c, args))
+		return -TY_ENOTFOUND;
+	for (unsigned i = 0; i < 6; i++)
+		ty_buf_init(&text[i], 8192);
+	for (unsigned i = 0; i < row->n; i++) {
+		const char *s = NULL;
+
+		if (row->a[i] == TY_ARG_FD || row->a[i] == TY_ARG_DIRFD) {
+			ty_fd_kind(x, c.thread, (uint32_t)args[i], c.start_ns, &s);
+			names.fd[i] = s;
+		} else if (row->a[i] == TY_ARG_PATH && x->pointee) {
+			s = x->pointee(x->ctx, c.thread, call, i);
+			names.text[i] = s ? quoted(&text[i], s) : NULL;
+		}
+	}
+	rc = ty_syscall_fmt_named(x->arch, (enum ty_abi)c.abi, c.nr, args, &names, out) ? -TY_ENOMEM
+											: 0;
+	for (unsigned i = 0; i < 6; i++)
+		ty_buf_fini(&text[i]);
+	return rc;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of one system call, with the names of its descriptors and paths. */
+#ifndef TY_CALL_ARGS_H
+#define TY_CALL_ARGS_H
+
+#include "buf.h"
+#include "explain.h"
+
+/*
+ * Appends `8</srv/site.lock>, LOCK_EX`, as tarry dump writes it; what is not known stays a number.
+ * Cost: as ty_fd_kind, for each descriptor. 0; -TY_ENOTFOUND: its arguments are not recorded;
+ * -TY_ENOMEM.
+ */
+int ty_call_args(const struct ty_explain *x, uint32_t call, struct ty_buf *out);
+
+#endif
