@@ -90,14 +90,19 @@ static struct sum *by_node(const struct ty_hot_of *of, struct ty_hot *h)
 	return v;
 }
 
-static int by_self(const void *pa, const void *pb)
+/* By name in the end: the numbers of functions depend on which samples were read first. */
+static int by_self(const void *pa, const void *pb, void *ctx)
 {
 	const struct ty_hot_row *a = pa, *b = pb;
+	const struct ty_samples *s = ctx;
+	const struct ty_sample_func *fa = &s->funcs.v[a->func], *fb = &s->funcs.v[b->func];
+	int d = compare(b->self_weight, a->self_weight)
+			?: compare(b->total_weight, a->total_weight);
 
-	return compare(b->self_weight, a->self_weight)
-		       ?: compare(b->total_weight, a->total_weight)
-		       ?: compare(a->func, b->func)
-		       ?: compare(a->line, b->line);
+	if (!d && fa != fb)
+		d = strcmp(ty_samples_str(s, fa->name), ty_samples_str(s, fb->name))
+			    ?: strcmp(ty_samples_str(s, fa->module), ty_samples_str(s, fb->module));
+	return d ?: compare(a->line, b->line);
 }
 
 struct table {
@@ -161,7 +166,8 @@ static bool count_stack(const struct ty_samples *s, uint32_t node, const struct 
 	return true;
 }
 
-static void finish(struct table *t, const struct ty_hot *h, struct ty_hot_row **rows, uint32_t *n)
+static void finish(struct table *t, const struct ty_samples *s, const struct ty_hot *h,
+		   struct ty_hot_row **rows, uint32_t *n)
 {
 	vec_each (r, &t->v) {
 		double wide = h->samples ? (double)r->self / (double)h->samples : 0, low, high;
@@ -173,7 +179,7 @@ static void finish(struct table *t, const struct ty_hot *h, struct ty_hot_row **
 		r->high = r->share + (high - wide) < 1 ? r->share + (high - wide) : 1;
 	}
 	if (t->v.n)
-		qsort(t->v.v, t->v.n, sizeof(*t->v.v), by_self);
+		qsort_r(t->v.v, t->v.n, sizeof(*t->v.v), by_self, (void *)s);
 	*rows = t->v.v;
 	*n = (uint32_t)t->v.n;
 	vec_fini(&t->seen);
@@ -219,8 +225,8 @@ int ty_hot_find(const struct ty_hot_of *of, struct ty_hot *out)
 		    !of->s->funcs.v[of->s->frames.v[of->s->nodes.v[i].frame].func].name)
 			out->unnamed += sums[i].n;
 	free(sums);
-	finish(&funcs, out, &out->funcs, &out->funcs_n);
-	finish(&lines, out, &out->lines, &out->lines_n);
+	finish(&funcs, of->s, out, &out->funcs, &out->funcs_n);
+	finish(&lines, of->s, out, &out->lines, &out->lines_n);
 	return good ? hottest_lines(out, of->s->funcs.n) : -TY_ENOMEM;
 }
 

@@ -22,9 +22,10 @@ static const char head[] =
 	"select events and samples (perf only). Intel PT is copied around --from and\n"
 	"--to, for all threads and CPUs; Arm SPE is copied whole.\n"
 	"\n"
-	"dat: write the events between --from and --to as a smaller recording, with the\n"
-	"state of every thread at --from, for tarry, trace-cmd and KernelShark. Intel PT\n"
-	"and memory samples are left out.\n"
+	"dat: write the events between --from and --to as a smaller recording, with\n"
+	"strings, CPU samples and stacks of that part, and with the state of every thread\n"
+	"and the open descriptors at --from, for tarry, trace-cmd and KernelShark.\n"
+	"Intel PT and memory samples are left out.\n"
 	"\n";
 
 struct args {
@@ -81,6 +82,8 @@ static int export_dat(const char *path, const char *out, const struct ty_select 
 	    (ty_trace_section(s.trace, TY_SEC_PERF).n || s.trace->perf_pt || s.trace->perf_memory))
 		ty_say("tarry: %s does not contain the executed instructions and memory samples\n",
 		       out);
+	else if (!r && s.trace->perf)
+		ty_say("tarry: %s does not contain the samples of %s\n", out, s.trace->path);
 	ty_session_fini(&s);
 	return r;
 }

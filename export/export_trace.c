@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "export_evidence.h"
 #include "export_threads.h"
 #include "key_value.h"
 #include "ring_page.h"
@@ -34,6 +35,7 @@ struct cut {
 	/* pages of one stream that are not yet written */
 	struct ty_buf pages;
 	uint64_t seq, first_ns, last_ns;
+	uint64_t section_seq[TY_SEC_COUNT]; /* of those that are put in parts */
 	struct ty_err *err;
 };
 
@@ -260,8 +262,8 @@ static int put_section(struct cut *c, enum ty_section section, struct ty_text te
 /* Without what only a file says that was cut out of another one: this one says it anew. */
 static void add_machine(struct ty_buf *out, struct ty_text machine)
 {
-	static const char *const own[] = {
-		"cut_from_ns=", "cut_to_ns=", "clock=", "traced=", "own_only=", "switches_only="};
+	static const char *const own[] = {"cut_from_ns=", "cut_to_ns=", "cut_keeps=",	 "clock=",
+					  "traced=",	  "own_only=",	"switches_only="};
 
 	for (const char *p = machine.s, *next; p && *p; p = next) {
 		bool of_cut = false;
@@ -318,6 +320,8 @@ static int put_machine(struct cut *c, bool from_start)
 	add_traced(c, from_start, &b);
 	ty_buf_addf(&b, "cut_to_ns=%" PRIu64 "\n", c->to_ns);
 	/* What was not recorded is not in the cut, either. */
+	if (ty_trace_cut_keeps(c->t) && !c->t->perf)
+		ty_buf_adds(&b, "cut_keeps=strings,descriptors,stacks,samples\n");
 	if (c->t->own_only)
 		ty_buf_adds(&b, "own_only=yes\n");
 	if (c->t->switches_only)
@@ -368,14 +372,36 @@ static int put_end(struct cut *c)
 	return put_section(c, TY_SEC_SELF, (struct ty_text){text, (size_t)n});
 }
 
+/* A ty_export_put. */
+static int put_bytes(void *ctx, enum ty_section section, const void *p, size_t n)
+{
+	struct cut *c = ctx;
+	int r = 0;
+
+	for (size_t at = 0, k; !r && at < n; at += k) {
+		k = n - at < PIECE ? n - at : PIECE;
+		r = put(c, TY_SPOOL_SECTION, section, c->section_seq[section]++, 0, 0,
+			(const char *)p + at, k);
+	}
+	return r;
+}
+
 static int put_sections(struct cut *c)
 {
+	const struct ty_export_cut all = {.s = c->s,
+					  .from_ns = c->from_ns,
+					  .to_ns = c->to_ns,
+					  .put = put_bytes,
+					  .ctx = c,
+					  .err = c->err};
+
 	const bool from_start = c->from_ns + (uint64_t)c->t->ts_offset_ns <=
 				ty_model_summary(c->s->model)->start_ns;
 	int r = put_machine(c, from_start);
 
 	r = r ? r : put_threads(c, from_start);
 	r = r ? r : put_end(c);
+	r = r ? r : ty_export_evidence(&all, from_start);
 	r = r ? r : put_section(c, TY_SEC_STEAL, ty_trace_section(c->t, TY_SEC_STEAL));
 	return r ? r : put_section(c, TY_SEC_QUOTA, ty_trace_section(c->t, TY_SEC_QUOTA));
 }

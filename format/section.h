@@ -27,7 +27,9 @@ enum ty_section {
 	 * stacks_why (why no stacks are recorded), sample_hz (samples per second and CPU; 0: none)
 	 * with sample_event and sample_stacks, or sample_why (why there are no samples). In a file
 	 * cut out of another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the
-	 * original's last clock marker before the window); when the cut removed earlier data,
+	 * original's last clock marker before the window), cut_keeps (strings,descriptors,stacks,
+	 * samples: what the original had of these was kept; absent in cuts by older versions, which
+	 * lack them); when the cut removed earlier data,
 	 * cut_from_ns and, for recordings of chosen processes, traced as in TY_SEC_KEPT (at the
 	 * window's start); in a cut of perf.data, own_only and switches_only (struct ty_trace).
 	 */
@@ -130,6 +132,7 @@ enum ty_section {
 	/* Binary. The samples: PERF_RECORD_SAMPLE of that event and LOST, one behind the other, in
 	   no order of time. 256 MB at most. */
 	TY_SEC_SAMPLES = 21,
+	TY_SEC_COUNT
 };
 
 /*

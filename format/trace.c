@@ -138,6 +138,14 @@ static void find_kept(struct ty_trace *t)
 		t->begins_later = machine;
 }
 
+bool ty_trace_cut_keeps(const struct ty_trace *t)
+{
+	const char *machine = ty_trace_section(t, TY_SEC_MACHINE).s;
+
+	return !ty_key_value(machine, "cut_to_ns", NULL, 0) ||
+	       ty_key_value(machine, "cut_keeps", NULL, 0);
+}
+
 int ty_trace_open_progress(const char *path, ty_trace_progress *progress, void *ctx,
 			   struct ty_trace **out, struct ty_err *err)
 {

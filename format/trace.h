@@ -124,5 +124,8 @@ int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chun
 /* Content of a tarry section (section.h); {NULL,0} when the file has none. Several sections of one
  * type are concatenated in order. */
 struct ty_text ty_trace_section(const struct ty_trace *t, enum ty_section type);
+/* False for a file cut out of another one by an older tarry, which did not keep strings, names of
+ * descriptors, stacks and samples. */
+bool ty_trace_cut_keeps(const struct ty_trace *t);
 
 #endif

@@ -657,7 +657,8 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	}
 	d->fds = ty_fd_track_new(d->s->arch, ty_trace_section(t, TY_SEC_FDS).s,
-				 ty_trace_section(t, TY_SEC_MACHINE).s, d->strings);
+				 t->begins_later ? NULL : ty_trace_section(t, TY_SEC_MACHINE).s,
+				 d->strings);
 	if (!d->fds)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	if (!t->begins_later &&

@@ -15,6 +15,7 @@
 #include "fd_track.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,8 @@ struct table {
 struct process {
 	struct table *table; /* NULL: nothing is known */
 	uint32_t cwd;
+	int32_t pid;
+	bool gone; /* it ended: its number may be another one's */
 };
 
 struct ty_fd_track {
@@ -85,7 +88,7 @@ static struct process *process_add(struct ty_fd_track *t, int32_t pid)
 	if (!i)
 		return NULL;
 	if (*i == TY_PAIR_NONE) {
-		if (vec_push(&t->processes, ((struct process){0})))
+		if (vec_push(&t->processes, ((struct process){.pid = pid})))
 			return NULL;
 		*i = (uint32_t)t->processes.n - 1;
 	}
@@ -559,6 +562,7 @@ int ty_fd_track_event(struct ty_fd_track *t, const struct ty_event *ev, int32_t 
 		if (p) {
 			let_go(t, p);
 			p->cwd = 0;
+			p->gone = true;
 		}
 		return 0;
 	}
@@ -568,7 +572,7 @@ int ty_fd_track_event(struct ty_fd_track *t, const struct ty_event *ev, int32_t 
 	p = process_of(t, ev->u.newtask.tid);
 	if (p) { /* the number was somebody else's */
 		let_go(t, p);
-		*p = (struct process){0};
+		*p = (struct process){.pid = p->pid};
 	}
 	return inherit(t, pid, ev, since_ns);
 }
@@ -579,4 +583,65 @@ void ty_fd_track_lost(struct ty_fd_track *t)
 		let_go(t, p);
 		p->cwd = 0;
 	}
+}
+
+/* as a list ---------------------------------------------------------------------------------- */
+
+static void list_line(const struct ty_fd_track *t, int32_t pid, const char *fd, bool cloexec,
+		      uint32_t name, struct ty_buf *out)
+{
+	const char *text = ty_fd_track_text(t, name);
+
+	ty_buf_addf(out, "%" PRId32 "\t%s\t%s\t", pid, fd, cloexec ? "cloexec" : "-");
+	ty_escape_field(out, text, strlen(text));
+	ty_buf_addc(out, '\n');
+}
+
+/* False: some of its open descriptors have no name. Those of a table that another process has, too,
+ * are not listed: in the list the two would be apart. */
+static bool list_process(const struct ty_fd_track *t, const struct process *p, struct ty_buf *out)
+{
+	const struct table *a = p->table;
+	bool all = !a || a->users == 1;
+	char fd[16];
+
+	if (p->cwd)
+		list_line(t, p->pid, "cwd", false, p->cwd, out);
+	for (uint32_t i = 0; all && i < (a ? a->n : 0); i++)
+		all = !a->v[i].open || (a->v[i].name && !a->v[i].closing_ns);
+	for (uint32_t i = 0; a && a->users == 1 && i < a->n; i++) {
+		const struct slot *s = &a->v[i];
+
+		if (!s->open || !s->name || s->closing_ns)
+			continue;
+		snprintf(fd, sizeof(fd), "%" PRIu32, i);
+		list_line(t, p->pid, fd, s->cloexec, s->name, out);
+	}
+	return all;
+}
+
+void ty_fd_track_list(const struct ty_fd_track *t, const char *before, bool lost,
+		      struct ty_buf *out)
+{
+	uint64_t left_out = 0;
+	struct ty_snap_fd d;
+
+	vec_each (p, &t->processes) {
+		if (p->gone || (list_process(t, p, out) && !lost))
+			continue;
+		ty_buf_addf(out, "%" PRId32 "\tleft_out\n", p->pid);
+		left_out++;
+	}
+	while ((d = ty_snap_fd(&before)).is != TY_SNAP_FD_END) {
+		const struct process *p =
+			d.is == TY_SNAP_FD_LEFT_OUT && d.pid >= 0 ? process_of(t, d.pid) : NULL;
+
+		if (d.is != TY_SNAP_FD_LEFT_OUT || (d.pid >= 0 && p && p->gone))
+			continue;
+		left_out++;
+		if (d.pid >= 0)
+			ty_buf_addf(out, "%" PRId32 "\tleft_out\n", d.pid);
+	}
+	if (left_out)
+		ty_buf_addf(out, "left_out %" PRIu64 "\n", left_out);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "buf.h"
 #include "event.h"
 #include "evidence_index.h"
 #include "syscall_pair.h"
@@ -45,5 +46,11 @@ void ty_fd_track_lost(struct ty_fd_track *t);
 uint32_t ty_fd_track_name(const struct ty_fd_track *t, int32_t pid, int32_t fd, uint64_t ts_ns);
 /* The text of a name; NULL for 0. Borrowed until the next ty_fd_track_end. */
 const char *ty_fd_track_text(const struct ty_fd_track *t, uint32_t name);
+
+/* Appends the lines of a TY_SEC_FDS section, without its first one, for a recording that begins
+ * now. before: the section that this one began with (NULL: none), whose incomplete lists stay
+ * incomplete. lost: events were lost since then: no list is complete. */
+void ty_fd_track_list(const struct ty_fd_track *t, const char *before, bool lost,
+		      struct ty_buf *out);
 
 #endif

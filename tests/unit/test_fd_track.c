@@ -352,6 +352,54 @@ static void bounds(void **state)
 	end(&a);
 }
 
+static void list_is(const struct all *a, const char *before, bool lost, const char *want)
+{
+	struct ty_buf b;
+
+	ty_buf_init(&b, 1 << 20);
+	ty_fd_track_list(a->t, before, lost, &b);
+	assert_int_equal(ty_buf_addc(&b, 0), 0);
+	assert_string_equal(b.p, want);
+	ty_buf_fini(&b);
+}
+
+/* As a recording that begins now would list them: what is not known is said to be left out. */
+static void listed_anew(void **state)
+{
+	static const char before[] = "taken 1 2\n7\tcwd\t-\t/home\n7\t3\tcloexec\ta\\tb\n"
+				     "9\t1\t-\tone\n9\tleft_out\nleft_out 1\n";
+	struct all a = {.strings.limit = 1 << 20};
+	struct ty_event ev = {.kind = TY_EV_EXIT, .ts_ns = 400, .tid = 9};
+	struct ty_call closes;
+
+	(void)state;
+	path_at(&a, 99, 7, SYS_openat, 1, 0x10, "x");
+	begin(&a, before, NULL);
+	call(&a, 7, 100, "openat", 5, (uint32_t)CWD, 0x10, 0);
+	list_is(&a, before, false,
+		"7\tcwd\t-\t/home\n7\t3\tcloexec\ta\\tb\n7\t5\t-\t/home/x\n"
+		"9\t1\t-\tone\n9\tleft_out\nleft_out 1\n");
+	/* Of a name that is not known, and one that is being closed. */
+	call(&a, 7, 110, "openat", 6, (uint32_t)CWD, 0x99, 0);
+	ev.u.tex.tid = 9;
+	assert_int_equal(ty_fd_track_event(a.t, &ev, 9, 0), 0);
+	list_is(&a, before, false,
+		"7\tcwd\t-\t/home\n7\t3\tcloexec\ta\\tb\n7\t5\t-\t/home/x\n"
+		"7\tleft_out\nleft_out 1\n");
+	call(&a, 7, 120, "close", 0, 6, 0, 0);
+	closes = call_of(7, 130, "close", 0, 3, 0, 0);
+	ty_fd_track_begin(a.t, 7, &closes);
+	list_is(&a, NULL, false, "7\tcwd\t-\t/home\n7\t5\t-\t/home/x\n7\tleft_out\nleft_out 1\n");
+	is_over(&a, 7, &closes);
+	list_is(&a, NULL, false, "7\tcwd\t-\t/home\n7\t5\t-\t/home/x\n");
+	list_is(&a, NULL, true, "7\tcwd\t-\t/home\n7\t5\t-\t/home/x\n7\tleft_out\nleft_out 1\n");
+	/* Two processes with one table. */
+	born(&a, 140, 7, 12, FILES, 139);
+	list_is(&a, NULL, false,
+		"7\tcwd\t-\t/home\n7\tleft_out\n12\tcwd\t-\t/home\n12\tleft_out\nleft_out 2\n");
+	end(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +409,7 @@ int main(void)
 		cmocka_unit_test(at_the_same_time),
 		cmocka_unit_test(children),
 		cmocka_unit_test(bounds),
+		cmocka_unit_test(listed_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See export_evidence.h. What the window begins with (open descriptors, calls under way) is found
+ * by reading the events before it, as `tarry dump syscalls` does.
+ */
+#include "export_evidence.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "evidence_index.h"
+#include "fd_track.h"
+#include "perf_data.h"
+#include "stack_record.h"
+#include "syscall_pair.h"
+#include "tgids.h"
+
+#define PART (1u << 20)
+
+/* One section that is being put, in parts. */
+struct part {
+	const struct ty_export_cut *c;
+	enum ty_section section;
+	struct ty_buf b;
+};
+
+static int no_memory(const struct ty_export_cut *c)
+{
+	return ty_fail(c->err, TY_ENOMEM, TY_NO_OFFSET,
+		       "out of memory while exporting a part of %s", c->s->trace->path);
+}
+
+static void part_init(struct part *p, const struct ty_export_cut *c, enum ty_section section)
+{
+	*p = (struct part){.c = c, .section = section};
+	ty_buf_init(&p->b, 2 * PART);
+}
+
+static int part_flush(struct part *p)
+{
+	int r = p->b.failed ? no_memory(p->c)
+		: p->b.len  ? p->c->put(p->c->ctx, p->section, p->b.p, p->b.len)
+			    : 0;
+
+	ty_buf_reset(&p->b);
+	return r;
+}
+
+/* A record: its head, and what follows it. */
+static int part_add(struct part *p, const void *head, size_t head_n, const void *more, size_t n)
+{
+	ty_buf_add(&p->b, head, head_n);
+	ty_buf_add(&p->b, more, n);
+	return p->b.len > PART ? part_flush(p) : 0;
+}
+
+static int part_end(struct part *p, int r)
+{
+	r = r ? r : part_flush(p);
+	ty_buf_fini(&p->b);
+	return r;
+}
+
+/* the begin of the window --------------------------------------------------------------------- */
+
+struct begin {
+	struct ty_pairs *pairs;
+	struct ty_tgids *tgids;
+	struct ty_fd_track *fds;
+	struct ty_evidence_index *strings; /* NULL: none */
+	uint64_t first_ns;		   /* of the window's first event */
+	bool lost;			   /* events, before it */
+};
+
+static void begin_fini(struct begin *b)
+{
+	ty_evidence_index_free(b->strings);
+	ty_fd_track_free(b->fds);
+	ty_tgids_free(b->tgids);
+	ty_pairs_free(b->pairs);
+}
+
+static int begin_one(struct begin *b, const struct ty_event *ev, struct ty_err *err)
+{
+	struct ty_pair_step step;
+	int r = ty_tgids_feed(b->tgids, ev);
+
+	if (!r && (ev->kind == TY_EV_NEWTASK || ev->kind == TY_EV_EXIT)) {
+		const struct ty_call *makes = ty_pairs_current(b->pairs, ev->tid);
+
+		r = ty_fd_track_event(b->fds, ev, ty_tgids_get(b->tgids, ev->tid),
+				      makes ? makes->start_ns : 0);
+	}
+	if (ev->kind == TY_EV_GAP) {
+		ty_fd_track_lost(b->fds);
+		if (b->strings)
+			ty_evidence_gap(b->strings, ev->ts_ns);
+		b->lost = true;
+	}
+	r = r ? r : ty_pairs_feed(b->pairs, ev, &step, err);
+	for (unsigned i = 0; !r && i < step.done_n; i++) {
+		const struct ty_call *c = &step.done[i];
+
+		if (ty_fd_track_follows(b->fds, c))
+			r = ty_fd_track_end(b->fds, ty_tgids_get(b->tgids, c->end_tid), c);
+		if (b->strings)
+			ty_evidence_over(b->strings, c->end_tid, c->end_ns);
+	}
+	if (!r && step.started && ty_fd_track_follows(b->fds, &step.call))
+		ty_fd_track_begin(b->fds, ty_tgids_get(b->tgids, step.call.tid), &step.call);
+	return r;
+}
+
+/* Reads all events before the window. */
+static int begin_find(const struct ty_export_cut *c, struct begin *b)
+{
+	struct ty_trace *t = c->s->trace;
+	const uint64_t from_ns = c->from_ns + (uint64_t)t->ts_offset_ns;
+	const struct ty_text strings = ty_trace_section(t, TY_SEC_EVIDENCE);
+	struct ty_event ev;
+	int r;
+
+	b->first_ns = c->from_ns;
+	b->pairs = ty_pairs_new(c->s->arch);
+	b->tgids = ty_tgids_new(ty_trace_section(t, TY_SEC_THREADS).s);
+	b->strings = strings.n ? ty_evidence_index_new(strings.s, strings.n) : NULL;
+	b->fds = ty_fd_track_new(c->s->arch, ty_trace_section(t, TY_SEC_FDS).s,
+				 t->begins_later ? NULL : ty_trace_section(t, TY_SEC_MACHINE).s,
+				 b->strings);
+	if (!b->pairs || !b->tgids || !b->fds || (strings.n && !b->strings))
+		return no_memory(c);
+	r = ty_events_seek(c->s->events, 0, c->err);
+	while (!r && (r = ty_events_next(c->s->events, &ev, c->err)) > 0) {
+		if (ev.ts_ns >= from_ns) {
+			b->first_ns = ev.ts_ns - (uint64_t)t->ts_offset_ns;
+			return 0;
+		}
+		r = begin_one(b, &ev, c->err);
+		if (r == -TY_ENOMEM)
+			return no_memory(c);
+	}
+	return r;
+}
+
+static int put_fds(const struct ty_export_cut *c, const struct begin *b)
+{
+	struct ty_text was = ty_trace_section(c->s->trace, TY_SEC_FDS);
+	struct ty_buf text;
+	int r;
+
+	ty_buf_init(&text, 256u << 20);
+	ty_buf_addf(&text, "taken %" PRIu64 " %" PRIu64 "\n", c->from_ns, c->from_ns);
+	ty_fd_track_list(b->fds, was.s, b->lost, &text);
+	r = text.failed ? no_memory(c) : c->put(c->ctx, TY_SEC_FDS, text.p, text.len);
+	ty_buf_fini(&text);
+	return r;
+}
+
+/* strings -------------------------------------------------------------------------------------- */
+
+/* What the arguments of a call point to that is under way where the window begins. */
+static int put_open_call(struct part *p, const struct begin *b, const struct ty_call *call)
+{
+	struct ty_evidence_item item[6];
+	int r = 0;
+
+	ty_evidence_of(b->strings, call, ty_evidence_after(b->strings, call->tid), item);
+	for (unsigned i = 0; !r && i < 6; i++) {
+		const struct ty_ev_record h = {
+			.ns = b->first_ns,
+			.ptr = call->args[i],
+			.tid = (uint32_t)call->tid,
+			.nr = (uint16_t)call->nr,
+			.len = (uint16_t)(item[i].len + (item[i].kind == TY_EVK_STRING)),
+			.kind = item[i].kind,
+			.arg = (uint8_t)i,
+			.flags = item[i].flags};
+
+		if (item[i].p)
+			r = part_add(p, &h, sizeof(h), item[i].p, h.len);
+	}
+	return r;
+}
+
+/* A record read at a call's enter lies a moment before it. */
+static bool is_kept(const struct ty_export_cut *c, const struct begin *b,
+		    const struct ty_ev_record *h)
+{
+	if (h->ns >= c->to_ns)
+		return false;
+	if (h->ns >= c->from_ns || !b)
+		return true;
+	return !(h->flags & TY_EVF_EXIT) && h->kind != TY_EVK_ARGV &&
+	       h->ns > ty_evidence_after(b->strings, (int32_t)h->tid) &&
+	       !ty_pairs_current(b->pairs, (int32_t)h->tid);
+}
+
+static int put_strings(const struct ty_export_cut *c, const struct begin *b)
+{
+	const struct ty_text t = ty_trace_section(c->s->trace, TY_SEC_EVIDENCE);
+	struct ty_ev_record h;
+	struct ty_call call;
+	uint32_t it = 0;
+	struct part p;
+	int r = 0;
+
+	part_init(&p, c, TY_SEC_EVIDENCE);
+	/* Damaged from there on: so it is in the new file, for which the rest is copied. */
+	for (size_t at = 0, n; !r && at < t.n; at += n) {
+		n = t.n - at;
+		if (n < sizeof(h)) {
+			r = part_add(&p, t.s + at, n, NULL, 0);
+			continue;
+		}
+		memcpy(&h, t.s + at, sizeof(h));
+		if (h.len > n - sizeof(h)) {
+			r = part_add(&p, t.s + at, n, NULL, 0);
+			continue;
+		}
+		n = sizeof(h) + h.len;
+		if (h.kind == TY_EVK_PIECE || is_kept(c, b, &h))
+			r = part_add(&p, t.s + at, n, NULL, 0);
+	}
+	while (!r && b && b->strings && ty_pairs_open_next(b->pairs, &it, &call))
+		if (call.how == TY_CALL_OPEN)
+			r = put_open_call(&p, b, &call);
+	return part_end(&p, r);
+}
+
+/* stacks --------------------------------------------------------------------------------------- */
+
+/* The wait that a stack was taken in overlaps the window: it is the stack of that part, too. */
+static bool move_wait(const struct ty_export_cut *c, uint64_t first_ns, struct ty_stk_head *h)
+{
+	const uint64_t offset = (uint64_t)c->s->trace->ts_offset_ns, ns = h->ns + offset;
+	const struct ty_model *m = c->s->model;
+	const uint32_t thread = ty_model_thread_find(m, (int32_t)h->tid, ns),
+		       i = thread == TY_NONE ? TY_NONE : ty_model_span_find(m, thread, ns);
+	struct ty_span s;
+
+	if (i == TY_NONE)
+		return false;
+	s = ty_model_span(m, i);
+	if (s.state == TY_ST_RUNNING || s.start_ns > ns || s.end_ns <= ns ||
+	    s.start_ns >= c->to_ns + offset || s.end_ns <= first_ns + offset)
+		return false;
+	if (h->ns < first_ns) {
+		h->wait_ms += (uint32_t)((first_ns - h->ns) / 1000000);
+		h->ns = first_ns;
+	} else if (h->ns >= c->to_ns) {
+		const uint64_t less = (h->ns - c->to_ns) / 1000000 + 1;
+
+		h->wait_ms = h->wait_ms > less ? h->wait_ms - (uint32_t)less : 0;
+		h->ns = c->to_ns - 1;
+	}
+	return true;
+}
+
+static int put_stacks(const struct ty_export_cut *c, uint64_t first_ns)
+{
+	const struct ty_text t = ty_trace_section(c->s->trace, TY_SEC_STACKS);
+	struct ty_stk_head h;
+	struct part p;
+	int r = 0;
+
+	part_init(&p, c, TY_SEC_STACKS);
+	for (size_t at = 0, n; !r && at < t.n; at += n) {
+		n = t.n - at;
+		if (n < sizeof(h)) {
+			r = part_add(&p, t.s + at, n, NULL, 0);
+			continue;
+		}
+		memcpy(&h, t.s + at, sizeof(h));
+		if (h.len > n - sizeof(h)) {
+			r = part_add(&p, t.s + at, n, NULL, 0);
+			continue;
+		}
+		n = sizeof(h) + h.len;
+		if (h.kind == TY_STK_PIECE ||
+		    (h.kind == TY_STK_WAIT ? move_wait(c, first_ns, &h)
+					   : h.ns >= c->from_ns && h.ns < c->to_ns))
+			r = part_add(&p, &h, sizeof(h), t.s + at + sizeof(h), h.len);
+	}
+	return part_end(&p, r);
+}
+
+/* samples -------------------------------------------------------------------------------------- */
+
+/* The time of a sample, or of a loss; a record that cannot be parsed is kept, for the readers to
+ * tell that it is damaged. */
+static bool is_inside(const struct ty_export_cut *c, struct ty_perf *f, const struct ty_perf_rec *r)
+{
+	struct ty_perf_sample s;
+	struct ty_perf_id id = {0};
+
+	if (r->type != TY_PERF_SAMPLE)
+		ty_perf_id(f, r, &id);
+	else if (!ty_perf_sample_parse(r, &f->events.v[0].attr, &s))
+		id = s.id;
+	return !(id.have & TY_PERF_S_TIME) || (id.time >= c->from_ns && id.time < c->to_ns);
+}
+
+static int put_samples(const struct ty_export_cut *c)
+{
+	const struct ty_trace *t = c->s->trace;
+	const struct ty_text head = ty_trace_section(t, TY_SEC_SAMPLING),
+			     samples = ty_trace_section(t, TY_SEC_SAMPLES);
+	const uint8_t *bytes = (const uint8_t *)samples.s;
+	struct ty_perf *f = NULL;
+	struct ty_perf_rec rec;
+	size_t pos = 0;
+	struct part p;
+	int r;
+
+	if (!samples.n || ty_perf_open_bytes(t->path, head.s, head.n, &f, NULL))
+		return 0;
+	part_init(&p, c, TY_SEC_SAMPLES);
+	for (r = f->events.n ? 0 : -1; !r;) {
+		const size_t at = pos;
+		const int more = ty_perf_buf_next(bytes, samples.n, &pos, &rec);
+
+		if (!more)
+			break;
+		if (more < 0) { /* damaged from there on, and so it is in the new file */
+			r = part_add(&p, bytes + at, samples.n - at, NULL, 0);
+			break;
+		}
+		if (is_inside(c, f, &rec))
+			r = part_add(&p, bytes + at, pos - at, NULL, 0);
+	}
+	ty_perf_close(f);
+	return part_end(&p, r < 0 && !c->err->code ? 0 : r);
+}
+
+int ty_export_evidence(const struct ty_export_cut *c, bool from_start)
+{
+	static const enum ty_section whole[] = {TY_SEC_VDSO, TY_SEC_KALLSYMS, TY_SEC_MAPS,
+						TY_SEC_SAMPLING};
+	const struct ty_trace *t = c->s->trace;
+	struct begin b = {.first_ns = c->from_ns};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < sizeof(whole) / sizeof(*whole); i++) {
+		const struct ty_text text = ty_trace_section(t, whole[i]);
+
+		if (text.n)
+			r = c->put(c->ctx, whole[i], text.s, text.n);
+	}
+	if (!from_start)
+		r = r ? r : begin_find(c, &b);
+	if (!r && !from_start)
+		r = put_fds(c, &b);
+	r = r ? r : put_strings(c, from_start ? NULL : &b);
+	r = r ? r : put_stacks(c, b.first_ns);
+	r = r ? r : put_samples(c);
+	begin_fini(&b);
+	return r;
+}

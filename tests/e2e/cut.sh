@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# `tarry export --to dat`: what is said of a part of a recording, from the part that was cut out of it and
+# from the whole with --from and --to: system calls with their strings and descriptors, samples, stacks.
+set -u
+. "$(dirname "$0")/tap.bash"
+if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
+	echo "ok 1 - cut # SKIP recording needs root and the program"
+	echo "1..1"
+	exit 0
+fi
+why=$("$TARRY" doctor | sed -n 's/^no  *strings  *//p')
+if [ -n "$why" ]; then
+	echo "ok 1 - cut # SKIP $why"
+	echo "1..1"
+	exit 0
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+export LC_ALL=C
+mkdir sub
+
+# Descriptors and a folder from before the window, a lock that another process holds across its begin,
+# samples, and calls with paths all the time.
+cat >load.py <<'P'
+import fcntl, hashlib, os, sys, time
+rounds = int(sys.argv[1])
+early = open("early.txt", "w+")
+os.chdir("sub")
+def work(i):
+    for k in range(12): hashlib.sha256(b"x" * 1000000).digest()
+    with open("f%d" % i, "w") as f: f.write("x")
+    os.stat("f%d" % i)
+    early.write("y"); early.flush()
+if os.fork() == 0:
+    for i in range(rounds):
+        with open("lock", "w") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            time.sleep(0.15)
+    os._exit(0)
+for i in range(rounds):
+    work(i)
+    with open("lock", "w") as f: fcntl.flock(f, fcntl.LOCK_EX)
+os.wait()
+P
+# FILE FROM TO: both ways.
+both() {
+	rm -f cut.dat
+	"$TARRY" export "$1" --to dat --from "$2" --to "$3" -o cut.dat 2>err.txt
+	check "$1: a part is cut out" $? "$(cat err.txt)"
+	"$TARRY" dump "$1" syscalls --from "$2" --to "$3" --clock wall >whole.txt 2>>err.txt
+	"$TARRY" dump cut.dat syscalls --clock wall >cut.txt 2>>err.txt
+	for what in hot stacks; do
+		"$TARRY" report "$1" $what --from "$2" --to "$3" --json >whole.$what 2>>err.txt
+		"$TARRY" report cut.dat $what --json >cut.$what 2>>err.txt
+	done
+}
+same() { # FILE
+	FILE=$1 judge "$1: calls that began in the window are the same, line by line" <<-'P'
+		import re
+		# Of which ABI a caller is, is known from what it did before; and a call that ended after the window is cut.
+		plain = lambda f: [re.sub(r" \[if a 32-bit.*", "", l.rstrip("\n")) for l in open(f)]
+		cut = [l for l in plain("cut.txt") if "resumed>" not in l and "unfinished" not in l]
+		whole = plain("whole.txt")
+		begun = whole[-len(plain("cut.txt")):]
+		missing = [l for l in cut if l not in set(whole)]
+		other = [l for l in begun if l not in set(cut) and float(re.search(r"<([\d.]+)>$", l)[1] if re.search(r"<([\d.]+)>$", l) else 9) < 0.05]
+		print("only in the cut:", missing[:9], "only in the whole:", other[:9], len(cut), len(whole))
+		text = "\n".join(cut)
+		assert not missing and not other and len(cut) > 20
+		assert re.search(r'openat\(AT_FDCWD<[^>]*/sub>, "f\d', text), "a relative path in a folder from before"
+		assert re.search(r'write\(\d+<[^>]*/early.txt>', text), "a descriptor from before"
+		assert re.search(r'flock\(\d+<[^>]*/sub/lock>', text)
+	P
+	judge "$1: samples and their functions are the same" <<-'P'
+		import json
+		def of(f):
+		    h = json.load(open(f + ".hot"))["hot"]
+		    return (h["samples"], h["functions"], h["lines"]) if h else (0, [], [])
+		a, b = of("whole"), of("cut")
+		print(a[0], b[0], [x for x in zip(a[1], b[1]) if x[0] != x[1]][:2])
+		assert a == b
+		open("counts", "a").write("%d\n" % a[0])
+	P
+	judge "$1: the same stacks, those of waits that began before the window, too" <<-'P'
+		import json
+		a, b = ({g.get("folded"): g["waits"] for g in json.load(open(f + ".stacks"))["stacks"]["groups"]} for f in ("whole", "cut"))
+		print(*("%d %s" % (v, k[-60:]) for k, v in a.items()), "cut:", *("%d %s" % (v, k[-60:]) for k, v in b.items()))
+		assert a == b and any("flock" in k for k in a)
+	P
+}
+"$TARRY" record -q -o t.dat -- python3 load.py 7 >/dev/null 2>err.txt
+check "recorded" $? "$(cat err.txt)"
+both t.dat 0.45 1.05
+same t.dat
+"$TARRY" report cut.dat stalls >stalls.txt 2>>err.txt
+grep -q 'waited for the lock on fd [0-9]* <lock> (flock)' stalls.txt
+check "the lock of a wait is named" $? "$(cat stalls.txt err.txt)"
+# The cut of a cut, and one that begins with the recording.
+mv cut.dat part.dat
+both part.dat 0.1 0.5
+same part.dat
+both t.dat 0 0.7
+same t.dat
+# A recording that kept its newest part.
+"$TARRY" record -q --keep=1s -o k.dat -- python3 load.py 12 >/dev/null 2>err.txt
+check "recorded with --keep" $? "$(cat err.txt)"
+both k.dat 0.3 0.9
+same k.dat
+[ "$(sort -n counts | tail -n 1)" -gt 3 ]
+check "there were samples" $? "$(cat counts)"
+echo "1..$n"
