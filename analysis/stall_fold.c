@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings that tell the same are one: waits of one thread that are alike and follow each other
- * closely (a call in which the kernel waits 14 times; a thread that a hog keeps off its CPU again
- * and again), and the threads that wait for one lock, or for the CPU of one hog, at the same time.
- * A wait that lasts far longer than its like is what is looked for, and stays one of its own.
- * Budget: a sort of the findings, and for locks and CPUs one look at each pair.
+ * One cause, one finding: waits of one thread that are alike and follow each other closely (a call
+ * in which the kernel waits 14 times; a thread that a hog keeps off its CPU again and again); then
+ * all that wait because of the same thread, or for the same disk, quota or CPU. A wait that lasts
+ * far longer than its like stands for the others. Budget: a sort of the findings, and one look at
+ * each pair of those that are left.
  */
 #include "stalls_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ALIKE	3 /* so many at least */
 #define LONGER	4 /* times as long as the one beside it: not alike */
@@ -128,6 +129,8 @@ int ty_stall_fold_similar(struct ty_stall_search *h, size_t n)
 	return 0;
 }
 
+/* one cause --------------------------------------------------------------------------------- */
+
 /* Do both chains end with what the same thread did in the same span, or is it at least the same
  * waker that held both up for it? */
 static bool same_root(const struct ty_candidate *a, const struct ty_candidate *b)
@@ -142,69 +145,161 @@ static bool same_root(const struct ty_candidate *a, const struct ty_candidate *b
 	       (x->span == y->span || a->s.link[1].thread == b->s.link[1].thread);
 }
 
-/* Have both the same culprit for most of b's time? */
-static bool same_culprit(const struct ty_candidate *a, const struct ty_candidate *b)
+/* Does the root do the same in both: sleep, wait for a device, run? */
+static bool same_deed(const struct ty_candidate *a, const struct ty_candidate *b)
 {
-	uint64_t both = ty_stall_overlap(a, b);
-
-	return !b->dropped && !b->end_only && a->s.culprit == b->s.culprit &&
-	       a->s.proven == b->s.proven && a->s.thread != b->s.thread && both &&
-	       both >= b->s.duration_ns / 2;
+	return a->s.links > 1 && b->s.links > 1 &&
+	       a->s.link[a->s.links - 1].what == b->s.link[b->s.links - 1].what;
 }
 
-/* Does it keep both from the same lock, or the same CPU? */
-static bool same_holder(const struct ty_model *m, const struct ty_candidate *a,
+static bool same_cpu(const struct ty_model *m, const struct ty_candidate *a,
+		     const struct ty_candidate *b)
+{
+	return a->s.state == TY_ST_RUNNABLE && b->s.state == TY_ST_RUNNABLE &&
+	       ty_model_span_brief(m, a->s.thread, a->s.span).cpu ==
+		       ty_model_span_brief(m, b->s.thread, b->s.span).cpu;
+}
+
+static bool same_disk(const struct ty_model *m, const struct ty_candidate *a,
+		      const struct ty_candidate *b)
+{
+	struct ty_io x, y;
+
+	if (a->io == TY_NONE || b->io == TY_NONE)
+		return false;
+	x = ty_model_io(m, a->io);
+	y = ty_model_io(m, b->io);
+	return x.major == y.major && x.minor == y.minor;
+}
+
+/* Is it a lock of a file by the same path? Of those without a known holder the names are known
+ * here. */
+static bool same_file(const struct ty_candidate *a, const struct ty_candidate *b)
+{
+	const char *x = strchr(a->w.object, '<'), *y = strchr(b->w.object, '<');
+
+	return x && y && !strcmp(x, y);
+}
+
+/* Did both wait at the same thing: a lock, a futex, a pipe, a CPU, a disk, a quota? */
+static bool same_object(const struct ty_model *m, const struct ty_candidate *a,
 			const struct ty_candidate *b)
 {
 	if (a->s.kind != b->s.kind)
 		return false;
-	if (a->s.kind == TY_STALL_LOCK)
+	switch (a->s.kind) {
+	case TY_STALL_IO:
+	case TY_STALL_FAULT: return same_disk(m, a, b);
+	case TY_STALL_THROTTLED:
+		return a->held.path && b->held.path && !strcmp(a->held.path, b->held.path);
+	case TY_STALL_RUNQUEUE: return a->unfair == b->unfair && same_cpu(m, a, b);
+	case TY_STALL_TIMER: return nr_of(m, a) == nr_of(m, b) && a->s.thread == b->s.thread;
+	case TY_STALL_UNINTERRUPTIBLE: return a->s.culprit != TY_NONE;
+	case TY_STALL_LOCK:
+		if (same_file(a, b))
+			return true;
+		/* fall through */
+	default:
 		return (a->w.word || a->w.fd >= 0) &&
 		       ty_wait_same(m, a->s.thread, &a->w, b->s.thread, &b->w);
-	return a->s.kind == TY_STALL_RUNQUEUE && a->s.state == TY_ST_RUNNABLE &&
-	       b->s.state == TY_ST_RUNNABLE &&
-	       ty_model_span_brief(m, a->s.thread, a->s.span).cpu ==
-		       ty_model_span_brief(m, b->s.thread, b->s.span).cpu;
+	}
+}
+
+/*
+ * Have both the same cause? With a thread to blame: it held both up at one time, or at the same
+ * thing by the same deed. Else the thing is to blame: a disk, a quota, a CPU that many share, a
+ * lock or peer without a known holder for one thread.
+ */
+static bool same_cause(const struct ty_model *m, const struct ty_candidate *a,
+		       const struct ty_candidate *b, bool *by_root)
+{
+	uint64_t both = ty_stall_overlap(a, b);
+	bool object;
+
+	*by_root = false;
+	if (a->s.culprit != b->s.culprit)
+		return false;
+	object = same_object(m, a, b);
+	if (a->s.culprit == TY_NONE)
+		return object && a->s.state == b->s.state && !a->end_only == !b->end_only &&
+		       (a->s.thread == b->s.thread || a->s.kind == TY_STALL_IO ||
+			a->s.kind == TY_STALL_THROTTLED || a->s.kind == TY_STALL_RUNQUEUE ||
+			same_file(a, b));
+	/* A wait that is far longer than the time in which both lasted is a story of its own. */
+	if (a->s.thread != b->s.thread && both && both < b->s.duration_ns / 2)
+		return false;
+	if (object &&
+	    (a->s.kind == TY_STALL_LOCK || a->s.kind == TY_STALL_RUNQUEUE || same_deed(a, b)))
+		return true;
+	*by_root = both && a->s.thread != b->s.thread && same_root(a, b);
+	return *by_root;
 }
 
 /* Was the thread counted already, by another wait of its? */
 static bool counted(const struct ty_stall_search *h, size_t first, size_t k)
 {
+	const struct ty_candidate *v = h->cand.v;
+
 	for (size_t j = first + 1; j < k; j++)
-		if (h->cand.v[j].folded_into == first + 1 &&
-		    h->cand.v[j].s.thread == h->cand.v[k].s.thread)
+		if (v[j].folded_into == first + 1 && v[j].s.thread == v[k].s.thread)
 			return true;
-	return false;
+	return v[k].s.thread == v[first].s.thread;
 }
 
-void ty_stall_fold_waiters(struct ty_stall_search *h, size_t n)
+/* b is one of the others of c, which stands for all. */
+static void add(struct ty_candidate *c, struct ty_candidate *b, bool new_thread)
 {
-	for (size_t i = 0; i < n; i++) {
+	b->dropped = true;
+	c->s.sum_ns += b->s.duration_ns;
+	c->others_inferred = c->others_inferred || !b->s.proven;
+	if (b->s.thread == c->s.thread) {
+		c->s.more_waits += b->s.waits > 1 ? b->s.waits : 1;
+		c->more_ns += b->s.duration_ns;
+	}
+	/* What the command lost by both at one time it lost once. */
+	if (b->s.thread == c->s.thread || !ty_stall_overlap(c, b)) {
+		c->more_path_ns += b->s.path_ns;
+		c->more_aside_ns += b->aside_ns;
+	}
+	if (new_thread) {
+		if (c->others < TY_STALL_OTHERS) {
+			c->other[c->others] = b->s.thread;
+			c->other_ns[c->others] = b->s.start_ns;
+		}
+		c->others++;
+	}
+}
+
+void ty_stall_fold_causes(struct ty_stall_search *h, size_t n)
+{
+	const struct ty_model *m = h->x->m;
+	unsigned named = 0;
+
+	for (size_t i = 0; i < n && named < TY_STALL_LOOKED; i++) {
 		struct ty_candidate *c = &h->cand.v[i];
 
+		if (!c->dropped && c->s.kind == TY_STALL_LOCK && c->s.culprit == TY_NONE &&
+		    c->w.fd >= 0) {
+			ty_stall_refine(h, c);
+			named++;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct ty_candidate *c = &h->cand.v[i];
+		bool by_root;
+
 		/* The threads of a stopped process are one already. */
-		if (c->dropped || c->end_only || c->s.culprit == TY_NONE ||
-		    c->s.kind == TY_STALL_STOPPED)
+		if (c->dropped || c->s.kind == TY_STALL_STOPPED || c->s.kind == TY_STALL_LOST)
 			continue;
 		c->s.sum_ns = c->s.duration_ns;
 		for (size_t k = i + 1; k < n; k++) {
 			struct ty_candidate *b = &h->cand.v[k];
-			bool holder;
 
-			if (!same_culprit(c, b))
+			if (b->dropped || !same_cause(m, c, b, &by_root))
 				continue;
-			holder = same_holder(h->x->m, c, b);
-			if (!holder && !same_root(c, b))
-				continue;
-			c->by_root = c->by_root || !holder;
-			b->dropped = true;
+			c->by_root = c->by_root || by_root;
 			b->folded_into = i + 1;
-			c->s.sum_ns += b->s.duration_ns;
-			if (counted(h, i, k))
-				continue;
-			if (c->others < TY_STALL_OTHERS)
-				c->other[c->others] = b->s.thread;
-			c->others++;
+			add(c, b, !counted(h, i, k));
 		}
 		c->s.threads = c->others ? c->others + 1 : c->s.threads;
 	}

@@ -147,7 +147,15 @@ static uint64_t counted(const struct ty_candidate *c, uint64_t ns)
  * else: then it is what its other threads lose. */
 static uint64_t command_ns(const struct ty_candidate *c)
 {
-	return counted(c, c->aside_ns > c->s.path_ns ? c->aside_ns : c->s.path_ns);
+	uint64_t path = c->s.path_ns + c->more_path_ns, aside = c->aside_ns + c->more_aside_ns;
+
+	return counted(c, aside > path ? aside : path);
+}
+
+/* What the thread itself lost, by all its waits of that cause. */
+static uint64_t victim_ns(const struct ty_candidate *c)
+{
+	return counted(c, c->s.duration_ns + c->more_ns);
 }
 
 /* Known causes before unknown ones; then what the command lost, then the length. */
@@ -162,8 +170,8 @@ static int by_rank(const void *pa, const void *pb)
 		return blame_a < blame_b ? -1 : 1;
 	if (command_ns(a) != command_ns(b))
 		return command_ns(a) > command_ns(b) ? -1 : 1;
-	if (counted(a, a->s.duration_ns) != counted(b, b->s.duration_ns))
-		return counted(a, a->s.duration_ns) > counted(b, b->s.duration_ns) ? -1 : 1;
+	if (victim_ns(a) != victim_ns(b))
+		return victim_ns(a) > victim_ns(b) ? -1 : 1;
 	return ty_stall_by_length(pa, pb);
 }
 
@@ -281,7 +289,7 @@ int ty_stall_rank(struct ty_stall_search *h, size_t n)
 	fold_stops(h, n);
 	r = ty_stall_fold_similar(h, n);
 	qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
-	ty_stall_fold_waiters(h, n);
+	ty_stall_fold_causes(h, n);
 	qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
 	return r;
 }

@@ -432,28 +432,48 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 	waker(o, h, c);
 }
 
-/* Who else waited for the same. */
+/* What several waited for. */
+static void say_common(struct ty_sentence *o, const struct ty_stall_search *h,
+		       const struct ty_candidate *c)
+{
+	if (c->by_root) {
+		say_who(o, h->x->m, c->s.culprit, c->s.culprit_ns);
+		return;
+	}
+	switch (c->s.kind) {
+	case TY_STALL_RUNQUEUE: ty_put(o, "that CPU"); return;
+	case TY_STALL_THROTTLED: ty_put(o, "that quota"); return;
+	case TY_STALL_IO:
+	case TY_STALL_FAULT: ty_put(o, "that disk"); return;
+	default: ty_put(o, "it");
+	}
+}
+
+/* Which other waits had the same cause. */
 static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 		   const struct ty_candidate *c)
 {
 	uint32_t named = c->others < TY_STALL_OTHERS ? c->others : TY_STALL_OTHERS;
 
-	if (!c->others)
+	if (!c->others && !c->s.more_waits)
 		return;
 	ty_put(o, "; ");
 	for (uint32_t i = 0; i < named; i++) {
 		ty_put(o, !i ? "" : named == c->others ? " and " : ", ");
-		say_who(o, h->x->m, c->other[i], c->end_ns);
+		say_who(o, h->x->m, c->other[i], c->other_ns[i]);
 	}
 	if (c->others > named)
 		ty_put(o, " and %u more thread%s", c->others - named,
 		       c->others - named > 1 ? "s" : "");
-	ty_put(o, " also waited for ");
-	if (c->by_root)
-		say_who(o, h->x->m, c->s.culprit, c->s.culprit_ns);
-	else
-		ty_put(o, c->s.kind == TY_STALL_LOCK ? "it" : "that CPU");
-	ty_put(o, ", ");
+	if (c->others) {
+		ty_put(o, " also waited for ");
+		say_common(o, h, c);
+	}
+	if (c->s.more_waits)
+		ty_put(o, "%s%u more wait%s of %s had the same cause", c->others ? "; " : "",
+		       c->s.more_waits, c->s.more_waits > 1 ? "s" : "",
+		       ty_model_comm(h->x->m, c->s.thread, c->s.start_ns));
+	ty_put(o, c->others_inferred && c->s.proven ? " (inferred), " : ", ");
 	say_ns(o, c->s.sum_ns);
 	ty_put(o, " in all");
 }

@@ -101,8 +101,8 @@
  * not answered is held up, the other one waits for its next request.
  *
  * A signal stops a process: its threads are one stall. Waits of a thread that are alike and follow
- * closely, or that one call consists of, are one stall (a wait far longer than its like is one of
- * its own); so are those of threads that one other keeps from the same lock or CPU at a time.
+ * closely, or that one call consists of, are one stall; so are all those with one cause
+ * (stall_fold.c).
  *
  * Where a thread's own call is lost, and the one that ended its wait did so by a futex call, it
  * waited for that word (inferred; a lock by FUTEX_UNLOCK_PI, while other locks are not told from
@@ -170,11 +170,12 @@ struct ty_stall {
 	uint32_t thread;
 	uint32_t span; /* its chief span, ty_model_span */
 	uint64_t start_ns, duration_ns;
-	uint64_t named_ns; /* the instant its own name is told of */
-	uint32_t waits;	   /* > 1: so many spans together, in [start, last_end) */
-	uint32_t threads;  /* > 1: so many threads, this one among them, had the same stall */
-	uint64_t sum_ns;   /* of the waits of all these threads; 0: of this one alone */
-	bool all_threads;  /* STOPPED: these are all that the process had */
+	uint64_t named_ns;   /* the instant its own name is told of */
+	uint32_t waits;	     /* > 1: so many spans together, in [start, last_end) */
+	uint32_t threads;    /* > 1: so many threads, this one among them, had the same stall */
+	uint32_t more_waits; /* of the thread, that had the same cause */
+	uint64_t sum_ns;  /* with those and the waits of all these threads; 0: of this one alone */
+	bool all_threads; /* STOPPED: these are all that the process had */
 	uint64_t last_end_ns;
 	uint8_t state;	  /* enum ty_state */
 	uint8_t kind;	  /* enum ty_stall_kind */

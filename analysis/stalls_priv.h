@@ -82,6 +82,10 @@ struct ty_candidate {
 	uint32_t others;     /* threads that waited for the same lock or CPU; the first of them */
 	bool by_root; /* not all of them for the same lock or CPU, but for the same culprit */
 	uint32_t other[TY_STALL_OTHERS];
+	uint64_t other_ns[TY_STALL_OTHERS]; /* when they waited */
+	/* Of s.more_waits; and what the command lost by those that are folded into it. */
+	uint64_t more_ns, more_path_ns, more_aside_ns;
+	bool others_inferred; /* the cause of one of them, at least */
 };
 
 /* Bounded looks back: so many spans or calls of one thread; shorter waits are no pauses. */
@@ -165,9 +169,9 @@ int ty_stall_by_length(const void *pa, const void *pb);
 int ty_stall_rank(struct ty_stall_search *h, size_t n);
 
 /* stall_fold.c, of the first n: waits of a thread that are alike, as one, which stands for all; 0
- * or -TY_ENOMEM. And, ranked, those that wait for the same lock or CPU, as the first of them. */
+ * or -TY_ENOMEM. And, ranked, those that have the same cause, as the first of them. */
 int ty_stall_fold_similar(struct ty_stall_search *h, size_t n);
-void ty_stall_fold_waiters(struct ty_stall_search *h, size_t n);
+void ty_stall_fold_causes(struct ty_stall_search *h, size_t n);
 
 /* stall_cause.c: kind, culprit, chain of the candidate; false: it is waiting for work. The
  * candidate's thread, span, times, state and flags are given. 0/1, or -TY_ENOMEM. */

@@ -132,19 +132,25 @@ static void waits_that_are_alike(void **state)
 	assert_true(s.v[0].start_ns < 2 * MS && s.v[0].last_end_ns > 200 * MS);
 	assert_non_null(strstr(s.v[0].sentence, "in 5 waits (the longest 50"));
 	ty_stalls_fini(&s);
-	/* The one that is looked for stays by itself, and first; two are not many. */
+	/* The longest stands for the others, with their sum. */
 	s = locks(one_long, 6, 5 * MS, false);
-	assert_int_equal(s.n, 4);
+	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].waits, 1);
-	assert_true(s.v[0].duration_ns >= 300 * MS && s.v[0].duration_ns < 301 * MS);
-	assert_int_equal(s.v[1].waits, 3);
+	assert_in_range(s.v[0].duration_ns, 300 * MS, 301 * MS);
+	assert_int_equal(s.v[0].more_waits, 5);
+	assert_in_range(s.v[0].sum_ns, 450 * MS, 452 * MS);
+	assert_non_null(strstr(s.v[0].sentence, "; 5 more waits of t11 had the same cause, 45"));
 	ty_stalls_fini(&s);
-	/* Far apart, or for another lock in between: each its own. */
+	/* Far apart, too; but another lock is another cause. */
 	s = locks(even, 5, 500 * MS, false);
-	assert_int_equal(s.n, 5);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].more_waits, 4);
+	assert_in_range(s.v[0].sum_ns, 180 * MS, 182 * MS);
 	ty_stalls_fini(&s);
 	s = locks(even, 5, 5 * MS, true);
-	assert_int_equal(s.n, 5);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.v[0].more_waits, 2);
+	assert_int_equal(s.v[1].more_waits, 1);
 	ty_stalls_fini(&s);
 }
 
