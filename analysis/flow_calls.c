@@ -19,6 +19,7 @@ enum {
 	PLACES_MAX = 1 << 18, /* then all are forgotten */
 	BUCKETS_BITS = 12,    /* at first */
 	LOOK = 64,	      /* places looked at in a bucket */
+	RECENT_BITS = 8,
 	TEXT = 512,
 	SYSCALL = 2 /* bytes */,
 	HANDLERS_LOOK = 4096
@@ -70,8 +71,9 @@ struct ty_flow_calls {
 	VEC(uint8_t) traits;	/* enum trait, of funcs */
 	struct ty_strtab *keys; /* "name\1file": id - 1 is the function's number */
 	VEC(struct place) places;
-	uint32_t age;	   /* of those that hold */
-	uint32_t *buckets; /* 2^bits: the first place of each, plus 1 */
+	uint32_t age;			   /* of those that hold */
+	uint32_t recent[1 << RECENT_BITS]; /* places by address, plus 1 */
+	uint32_t *buckets;		   /* 2^bits: the first place of each, plus 1 */
 	unsigned bits;
 	uint64_t seq;
 	bool nomem;
@@ -197,6 +199,7 @@ static void forget_places(struct ty_flow_calls *c)
 {
 	c->places.n = 0;
 	memset(c->buckets, 0, sizeof(*c->buckets) << c->bits);
+	memset(c->recent, 0, sizeof(c->recent));
 }
 
 static void put_place(struct ty_flow_calls *c, size_t i)
@@ -258,25 +261,43 @@ static void ask(struct ty_flow_calls *c, struct place *p, uint64_t t)
 	p->func = function(c, text, n.file ? n.file : "");
 }
 
-static const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t ts_ns, uint64_t ip)
+static inline bool is_place(const struct ty_flow_calls *c, const struct place *p, int32_t pid,
+			    uint64_t t, uint64_t ip)
 {
-	static const struct place none = {.func = TY_NO_FUNC};
-	uint64_t t = ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns;
+	return p->ip == ip && p->pid == pid && p->age == c->age && t >= p->from_ns &&
+	       t < p->until_ns;
+}
+
+/* The number of a place, plus 1; 0: out of memory. */
+static uint32_t find_place(struct ty_flow_calls *c, int32_t pid, uint64_t t, uint64_t ip)
+{
 	uint32_t i = c->buckets[ty_code_bucket(pid, ip, c->bits)];
 	struct place *p;
 
 	for (unsigned looks = 0; i && looks < LOOK; looks++) {
 		p = &c->places.v[i - 1];
-		if (p->ip == ip && p->pid == pid && p->age == c->age && t >= p->from_ns &&
-		    t < p->until_ns)
-			return p;
+		if (is_place(c, p, pid, t, ip))
+			return i;
 		i = p->chain;
 	}
 	p = new_place(c, pid, ip);
 	if (!p)
-		return &none;
+		return 0;
 	ask(c, p, t);
-	return p;
+	return (uint32_t)(p - c->places.v) + 1;
+}
+
+/* Valid until the next call. */
+static inline const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t ts_ns,
+					uint64_t ip)
+{
+	static const struct place none = {.func = TY_NO_FUNC};
+	const uint64_t t = ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns;
+	uint32_t *recent = &c->recent[ip * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
+
+	if (!*recent || !is_place(c, &c->places.v[*recent - 1], pid, t, ip))
+		*recent = find_place(c, pid, t, ip);
+	return *recent ? &c->places.v[*recent - 1] : &none;
 }
 
 static struct thread *thread_of(struct ty_flow_calls *c, int32_t tid, int32_t pid)
@@ -316,19 +337,25 @@ static enum trait trait(const struct ty_flow_calls *c, const struct ty_flow_fram
 static void push(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
 		 const struct place *p, uint64_t ret, uint8_t flags)
 {
-	struct ty_flow_call call = {.start_ns = at->ts_ns,
-				    .end_ns = TY_FLOW_NO_TIME,
-				    .ip = p->ip,
-				    .ret = ret,
-				    .seq = c->seq++,
-				    .tid = t->tid,
-				    .pid = t->pid,
-				    .cpu = at->cpu,
-				    .func = p->func,
-				    .flags = flags};
+	struct ty_flow_frame *f = ty_flow_stack_open(&t->stack);
 
-	if (ty_flow_stack_push(&t->stack, &call, p->lo, p->hi))
-		c->nomem = true;
+	if (!f) {
+		c->nomem |= t->stack.nomem;
+		return;
+	}
+	f->call = (struct ty_flow_call){.start_ns = at->ts_ns,
+					.end_ns = TY_FLOW_NO_TIME,
+					.ip = p->ip,
+					.ret = ret,
+					.seq = c->seq++,
+					.tid = t->tid,
+					.pid = t->pid,
+					.cpu = at->cpu,
+					.func = p->func,
+					.flags = flags};
+	f->lo = p->lo;
+	f->hi = p->hi;
+	ty_flow_stack_begin(&t->stack, f);
 }
 
 /* The topmost call ended by a jump into another function, which returns in its place. */
@@ -618,8 +645,7 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
  */
 static void settle(struct thread *t, const struct ty_flow_at *at, uint64_t ret)
 {
-	size_t level = t->doubt ? ty_flow_stack_returns_to(&t->stack, t->stack.frames.n, ret)
-				: TY_NO_LEVEL;
+	size_t level = ty_flow_stack_returns_to(&t->stack, t->stack.frames.n, ret);
 
 	if (level == TY_NO_LEVEL)
 		return;
@@ -647,7 +673,8 @@ static inline void on_insns(struct ty_flow_calls *c, struct thread *t, const str
 		started(c, t, at, ip);
 	else if (t->cls == TY_FC_CALL) {
 		if (ip != next) {
-			settle(t, at, next);
+			if (t->doubt)
+				settle(t, at, next);
 			push(c, t, at, place(c, t->pid, at->ts_ns, ip), next, 0);
 		}
 	} else if (t->cls == TY_FC_RETURN)

@@ -5,9 +5,7 @@
 #include <string.h>
 
 enum {
-	DEPTH_MAX = 1 << 20, /* deeper than any real stack: hostile or misread */
-	LOOK_FREE = 256,     /* levels that a search may look at in any case */
-	LOOK_PAID = 64,	     /* and as many more for each call */
+	LOOK_FREE = 256, /* levels that a search may look at in any case */
 	JUMPS_MAX = 4096,
 	JUMPS_LOOK = 64,
 	ASIDES_MAX = 256,
@@ -40,23 +38,14 @@ void ty_flow_stack_fini(struct ty_flow_stack *s)
 int ty_flow_stack_push(struct ty_flow_stack *s, const struct ty_flow_call *call, uint64_t lo,
 		       uint64_t hi)
 {
-	struct ty_flow_frame *f;
-	size_t n = s->frames.n;
+	struct ty_flow_frame *f = ty_flow_stack_open(s);
 
-	s->credit += LOOK_PAID;
-	if (n >= DEPTH_MAX)
-		return 0;
-	if (vec_reserve(&s->frames, n + 1))
-		return -TY_ENOMEM;
-	f = &s->frames.v[s->frames.n++];
+	if (!f)
+		return s->nomem ? -TY_ENOMEM : 0;
 	f->call = *call;
-	f->call.depth = (uint32_t)n;
-	f->call.caller = n ? f[-1].call.func : TY_NO_FUNC;
 	f->lo = lo;
 	f->hi = hi;
-	f->over = false;
-	if (s->begin)
-		s->begin(s->ctx, &f->call);
+	ty_flow_stack_begin(s, f);
 	return 0;
 }
 

@@ -43,15 +43,46 @@ struct ty_flow_stack {
 	size_t aside_frames;
 	size_t base; /* lowest level that is not on the thread's own stack; TY_NO_LEVEL */
 	uint64_t credit;
+	bool nomem;
 };
 
 #define TY_NO_LEVEL SIZE_MAX
+/* Deeper than any real stack: hostile or misread. Levels that a search may look at for each call.
+ */
+enum { TY_DEPTH_MAX = 1 << 20, TY_LOOK_PAID = 64 };
 
 void ty_flow_stack_fini(struct ty_flow_stack *s);
 
 static inline struct ty_flow_frame *ty_flow_stack_top(struct ty_flow_stack *s)
 {
 	return s->frames.n ? &s->frames.v[s->frames.n - 1] : NULL;
+}
+
+/* Adds a level, to be filled but for the call's depth and caller, then begun with
+ * ty_flow_stack_begin. NULL: beyond any realistic depth; or out of memory (s->nomem). */
+static inline struct ty_flow_frame *ty_flow_stack_open(struct ty_flow_stack *s)
+{
+	if (s->frames.n == s->frames.cap || s->frames.n >= TY_DEPTH_MAX) {
+		if (s->frames.n >= TY_DEPTH_MAX)
+			return NULL;
+		if (vec_reserve(&s->frames, s->frames.n + 1)) {
+			s->nomem = true;
+			return NULL;
+		}
+	}
+	return &s->frames.v[s->frames.n++];
+}
+
+static inline void ty_flow_stack_begin(struct ty_flow_stack *s, struct ty_flow_frame *f)
+{
+	const size_t n = s->frames.n - 1;
+
+	s->credit += TY_LOOK_PAID;
+	f->call.depth = (uint32_t)n;
+	f->call.caller = n ? f[-1].call.func : TY_NO_FUNC;
+	f->over = false;
+	if (s->begin)
+		s->begin(s->ctx, &f->call);
 }
 
 /* Opens a level: the call with everything known at its begin except caller and depth, of a function

@@ -120,7 +120,7 @@ static struct levels *levels_of(struct stats *s, int32_t pid, int32_t tid)
 	return s->last = &s->levels.v[*at];
 }
 
-static uint32_t *new_level(struct stats *s, const struct ty_flow_call *c)
+static __attribute__((noinline)) uint32_t *new_level(struct stats *s, const struct ty_flow_call *c)
 {
 	struct levels *l = s->last && s->pid == c->pid && s->tid == c->tid
 				   ? s->last

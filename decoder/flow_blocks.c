@@ -16,7 +16,7 @@
 #include "insn_size.h"
 
 /* LOOK: blocks looked at in a bucket; those behind are decoded again. */
-enum { BITS_MIN = 10, BITS_MAX = 19, LOOK = 256 };
+enum { BITS_MIN = 10, BITS_MAX = 19, LOOK = 256, RECENT_BITS = 10 };
 enum { INSN_MAX = TY_INSN_MAX, EXTENTS = 4 };
 #define ARENA_PIECE (256u << 10)
 #define ARENA_MAX   (64u << 20)
@@ -34,9 +34,10 @@ struct ty_blocks {
 	size_t piece, piece_used;		  /* number and used bytes of the last one */
 	unsigned age;
 	unsigned bits;
-	size_t used;		 /* blocks that were put into: */
-	block_ref *buckets;	 /* 2^bits: the first of each, the most recent */
-	ty_extent_of *extent_of; /* NULL: nobody wants to know */
+	size_t used;				   /* blocks that were put into: */
+	block_ref *buckets;			   /* 2^bits: the first of each, the most recent */
+	struct ty_block *recent[1 << RECENT_BITS]; /* by address: where branches led to */
+	ty_extent_of *extent_of;		   /* NULL: nobody wants to know */
 	void *extent_ctx;
 	struct known {
 		struct ty_extent e; /* of: */
@@ -80,6 +81,7 @@ static void forget(struct ty_blocks *b)
 	b->used = 0;
 	b->age++;
 	memset(b->buckets, 0, sizeof(*b->buckets) << b->bits);
+	memset(b->recent, 0, sizeof(b->recent));
 }
 
 void ty_blocks_set_extents(struct ty_blocks *b, ty_extent_of *of, void *ctx)
@@ -369,9 +371,14 @@ unsigned ty_blocks_age(const struct ty_blocks *b)
 struct ty_block *ty_blocks_link(struct ty_blocks *b, struct ty_block *from, int32_t pid,
 				uint64_t t_ns, uint64_t ip)
 {
-	unsigned age = b->age;
-	struct ty_block *n = ty_blocks_at(b, pid, t_ns, ip);
+	struct ty_block **recent = &b->recent[ip * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
+	const unsigned age = b->age;
+	struct ty_block *n = *recent;
 
+	if (!n || n->ip != ip || n->pid != pid || t_ns < n->from_ns || t_ns >= n->until_ns)
+		n = ty_blocks_at(b, pid, t_ns, ip);
+	if (n)
+		*recent = n;
 	if (n && from && age == b->age)
 		from->after[ip != from->end.next] = n;
 	return n;

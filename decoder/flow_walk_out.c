@@ -4,20 +4,13 @@
 
 #ifdef TY_HAVE_IPT
 
-int ty_walk_end_run(struct ty_walk *w, size_t marks)
+int ty_walk_more_runs(struct ty_walk *w)
 {
 	struct ty_walked *out = w->out;
-	struct ty_walk_run *run;
 
-	if (!w->run.insns)
-		return 0;
-	if (out->runs.n >= TY_WALK_TAKEN_MAX || vec_reserve(&out->runs, out->runs.n + 1))
-		return out->runs.n >= TY_WALK_TAKEN_MAX ? ty_walk_odd() : -TY_ENOMEM;
-	run = &out->runs.v[out->runs.n++];
-	*run = w->run;
-	run->marks = (uint32_t)marks;
-	w->run.insns = 0;
-	return 0;
+	if (out->runs.n >= TY_WALK_TAKEN_MAX)
+		return ty_walk_odd();
+	return vec_reserve(&out->runs, out->runs.n + 1) ? -TY_ENOMEM : 0;
 }
 
 unsigned ty_walk_partly(struct ty_walk *w, const struct ty_block *b, uint64_t ip)

@@ -159,8 +159,30 @@ static inline bool ty_walk_just_entered(const struct ty_walk *w)
 
 /* ---- flow_walk_out.c ---- */
 
+/* Makes room for a run. */
+int ty_walk_more_runs(struct ty_walk *w);
+
 /* The run ends, before mark number `marks`. */
-int ty_walk_end_run(struct ty_walk *w, size_t marks);
+static inline int ty_walk_end_run(struct ty_walk *w, size_t marks)
+{
+	struct ty_walked *out = w->out;
+	struct ty_walk_run *run;
+	int r;
+
+	if (!w->run.insns)
+		return 0;
+	if (out->runs.n >= out->runs.cap || out->runs.n >= TY_WALK_TAKEN_MAX) {
+		r = ty_walk_more_runs(w);
+		if (r)
+			return r;
+	}
+	run = &out->runs.v[out->runs.n++];
+	*run = w->run;
+	run->marks = (uint32_t)marks;
+	w->run.insns = 0;
+	return 0;
+}
+
 /* Executes the block up to the instruction at ip; returns the number of those before it. */
 unsigned ty_walk_partly(struct ty_walk *w, const struct ty_block *b, uint64_t ip);
 /* A new time belongs to the instruction at ip of the block: counted. */

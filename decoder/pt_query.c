@@ -44,27 +44,19 @@ static bool has(const struct ty_pt_query *q, size_t n)
 static inline bool take_ip(struct ty_pt_query *q)
 {
 	static const uint8_t sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
-	unsigned ipc = *q->p >> 5, n = sizes[ipc];
+	static const uint64_t masks[8] = {0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff,
+					  0, ~0ull,  0};
+	const unsigned ipc = *q->p >> 5, n = sizes[ipc];
 	uint64_t v;
 
 	q->suppressed = !ipc;
 	if (!has(q, 1 + n) || (ipc && !n))
 		return odd(q);
-	if (has(q, 9)) { /* one load */
-		v = le(q->p + 1, 8);
-		v = n && n < 8 ? v & ((1ull << 8 * n) - 1) : v;
-	} else {
-		v = le(q->p + 1, n);
-	}
+	v = has(q, 9) ? le(q->p + 1, 8) : le(q->p + 1, n); /* mostly one load */
 	q->p += 1 + n;
-	switch (ipc) {
-	case 0: return true;
-	case 1: q->ip = (q->ip & ~0xffffull) | v; break;
-	case 2: q->ip = (q->ip & ~0xffffffffull) | v; break;
-	case 3: q->ip = (uint64_t)((int64_t)(v << 16) >> 16); break;
-	case 4: q->ip = (q->ip & ~0xffffffffffffull) | v; break;
-	default: q->ip = v; break;
-	}
+	q->ip = (q->ip & ~masks[ipc]) | (v & masks[ipc]);
+	if (ipc == 3)
+		q->ip = (uint64_t)((int64_t)(q->ip << 16) >> 16);
 	return true;
 }
 
@@ -293,8 +285,14 @@ static void event(struct ty_pt_query *q, uint8_t op)
 	q->fup = false;
 }
 
-/* Read on to the next packet that somebody must ask for. */
-static void advance(struct ty_pt_query *q)
+/* What is asked for, unless it is behind a FUP: TNT of 8 bits, but for the extended opcode and
+ * padding, and plain TIP. */
+static inline bool is_asked(const struct ty_pt_query *q, uint8_t op)
+{
+	return !q->fup && ((op & 0x1f) == OP_TIP || (!(op & 1) && op > OP_EXT));
+}
+
+static __attribute__((noinline)) void advance_far(struct ty_pt_query *q)
 {
 	for (;;) {
 		uint8_t op;
@@ -304,6 +302,10 @@ static void advance(struct ty_pt_query *q)
 			return;
 		}
 		op = *q->p;
+		if (is_asked(q, op)) {
+			q->next = op & 1 ? TY_PT_TIP : TY_PT_TNT;
+			return;
+		}
 		if (op == OP_TSC && has(q, 8)) {
 			ty_pt_clock_tsc(&q->clock, le(q->p, 8) >> 8);
 			q->p += 8;
@@ -332,11 +334,6 @@ static void advance(struct ty_pt_query *q)
 		}
 		switch (op & 0x1f) {
 		case OP_TIP:
-			if (!q->fup) {
-				q->next = TY_PT_TIP;
-				return;
-			}
-			/* fall through */
 		case OP_PGE:
 		case OP_PGD: event(q, op & 0x1f); return;
 		case OP_FUP:
@@ -354,6 +351,15 @@ static void advance(struct ty_pt_query *q)
 				return;
 		}
 	}
+}
+
+/* Read on to the next packet that somebody must ask for. */
+static inline void advance(struct ty_pt_query *q)
+{
+	if (q->p < q->stop && is_asked(q, *q->p))
+		q->next = *q->p & 1 ? TY_PT_TIP : TY_PT_TNT;
+	else
+		advance_far(q);
 }
 
 static void stamp(struct ty_pt_query *q)
