@@ -57,7 +57,7 @@ static int by_tid_and_time(const void *pa, const void *pb)
 static bool is_good(const struct ty_ev_record *r)
 {
 	return r->len <= TY_EV_BYTES && r->arg < 6 && r->tid && r->tid <= INT32_MAX &&
-	       r->kind >= TY_EVK_PIECE && r->kind <= TY_EVK_FDS &&
+	       r->kind >= TY_EVK_PIECE && r->kind <= TY_EVK_MEMORY &&
 	       (r->kind != TY_EVK_FDS || r->len == sizeof(struct ty_ev_fd) ||
 		r->len == 2 * sizeof(struct ty_ev_fd));
 }
@@ -211,24 +211,70 @@ static void take(const struct ty_evidence_index *x, const struct ty_call *c, str
 	for (size_t i = r.from; i < r.to; i++) {
 		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
 
-		if (h.kind != TY_EVK_ARGV && h.nr == c->nr && h.ptr == c->args[h.arg] &&
-		    !(h.flags & TY_EVF_FAULT) && at_exit == !!(h.flags & TY_EVF_EXIT))
+		if (h.kind != TY_EVK_ARGV && h.kind != TY_EVK_VALUES && h.kind != TY_EVK_MEMORY &&
+		    h.nr == c->nr && h.ptr == c->args[h.arg] && !(h.flags & TY_EVF_FAULT) &&
+		    at_exit == !!(h.flags & TY_EVF_EXIT))
 			item[h.arg] = item_at(x, x->v.v[i].off, &h);
 	}
+}
+
+/* The thread's entries between its call before and the enter of this one, or of this one. */
+static struct range entries_of(const struct ty_evidence_index *x, const struct ty_call *c,
+			       uint64_t after_ns, bool at_exit)
+{
+	const uint64_t early = c->start_ns > EARLY_NS ? c->start_ns - EARLY_NS : 0;
+
+	if (!x || ty_call_end_only(c) || (at_exit && c->how != TY_CALL_RETURNED))
+		return (struct range){0};
+	if (at_exit)
+		return entries(x, c->tid, c->start_ns, c->end_ns + 1);
+	return entries(x, c->tid, after_ns ? after_ns + 1 : early, c->start_ns + 1);
 }
 
 void ty_evidence_of(const struct ty_evidence_index *x, const struct ty_call *c, uint64_t after_ns,
 		    struct ty_evidence_item item[6])
 {
-	const uint64_t early = c->start_ns > EARLY_NS ? c->start_ns - EARLY_NS : 0;
-
 	memset(item, 0, 6 * sizeof(*item));
-	if (!x || ty_call_end_only(c))
-		return;
-	take(x, c, entries(x, c->tid, after_ns ? after_ns + 1 : early, c->start_ns + 1), false,
-	     item);
-	if (c->how == TY_CALL_RETURNED)
-		take(x, c, entries(x, c->tid, c->start_ns, c->end_ns + 1), true, item);
+	take(x, c, entries_of(x, c, after_ns, false), false, item);
+	take(x, c, entries_of(x, c, after_ns, true), true, item);
+}
+
+void ty_evidence_values(const struct ty_evidence_index *x, const struct ty_call *c,
+			uint64_t after_ns, struct ty_evidence_values *v)
+{
+	memset(v, 0, sizeof(*v));
+	v->x = x;
+	v->call = c;
+	v->after_ns = after_ns;
+	for (unsigned at_exit = 0; at_exit < 2; at_exit++) {
+		const struct range r = entries_of(x, c, after_ns, at_exit);
+
+		for (size_t i = r.from; i < r.to; i++) {
+			const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+
+			if (h.kind == TY_EVK_VALUES && h.nr == c->nr && h.ptr == c->args[h.arg] &&
+			    !(h.flags & TY_EVF_FAULT) && at_exit == !!(h.flags & TY_EVF_EXIT))
+				(at_exit ? v->out : v->in)[h.arg] = item_at(x, x->v.v[i].off, &h);
+		}
+	}
+}
+
+struct ty_evidence_item ty_evidence_memory(const struct ty_evidence_values *v, unsigned arg,
+					   uint64_t ptr, bool at_exit)
+{
+	const struct ty_evidence_index *x = v->x;
+	const struct range r = entries_of(x, v->call, v->after_ns, at_exit);
+	struct ty_evidence_item item = {0};
+
+	for (size_t i = r.from; i < r.to; i++) {
+		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+
+		if (h.kind == TY_EVK_MEMORY && h.nr == v->call->nr && h.arg == arg &&
+		    h.ptr == ptr && !(h.flags & TY_EVF_FAULT) &&
+		    at_exit == !!(h.flags & TY_EVF_EXIT))
+			item = item_at(x, x->v.v[i].off, &h);
+	}
+	return item;
 }
 
 struct ty_evidence_item ty_evidence_argv(const struct ty_evidence_index *x, const struct ty_call *c)

@@ -19,7 +19,7 @@ struct ty_evidence_index;
 struct ty_evidence_item {
 	const char *p; /* borrowed from the section, a string with its NUL; NULL: unknown */
 	unsigned len;  /* for a string without the NUL */
-	uint8_t kind;  /* enum ty_ev_kind: STRING, SOCKADDR, STRINGS, ARGV, FDS */
+	uint8_t kind;  /* enum ty_ev_kind */
 	uint8_t flags; /* enum ty_ev_flag */
 };
 
@@ -42,6 +42,20 @@ struct ty_evidence_counts {
  */
 void ty_evidence_of(const struct ty_evidence_index *x, const struct ty_call *c, uint64_t after_ns,
 		    struct ty_evidence_item item[6]);
+/* Structures and bytes that the call's arguments point to: as its enter and its exit found them
+ * (evidence_record.h, TY_EVK_VALUES). x, call are borrowed. */
+struct ty_evidence_values {
+	const struct ty_evidence_index *x;
+	const struct ty_call *call;
+	uint64_t after_ns;
+	struct ty_evidence_item in[6], out[6];
+};
+/* after_ns: as above. */
+void ty_evidence_values(const struct ty_evidence_index *x, const struct ty_call *c,
+			uint64_t after_ns, struct ty_evidence_values *v);
+/* Memory at ptr, to which a structure behind argument arg points. p is NULL: not recorded. */
+struct ty_evidence_item ty_evidence_memory(const struct ty_evidence_values *v, unsigned arg,
+					   uint64_t ptr, bool at_exit);
 /* The command line of a successful exec, a NUL after each part (the last one may be truncated). */
 struct ty_evidence_item ty_evidence_argv(const struct ty_evidence_index *x,
 					 const struct ty_call *c);

@@ -243,6 +243,28 @@ static const struct ty_named IDTYPE_v[] = {V(P_ALL, 0), V(P_PID, 1), V(P_PGID, 2
 static const struct ty_named SIGHOW_v[] = {N(SIG_BLOCK), N(SIG_UNBLOCK), N(SIG_SETMASK)};
 static const struct ty_named EPOLLCTL_v[] = {N(EPOLL_CTL_ADD), N(EPOLL_CTL_DEL), N(EPOLL_CTL_MOD)};
 static const struct ty_named EPOLLCREATE_v[] = {N(EPOLL_CLOEXEC)};
+static const struct ty_named EPOLL_v[] = {V(EPOLLIN, 1),
+					  V(EPOLLPRI, 2),
+					  V(EPOLLOUT, 4),
+					  V(EPOLLERR, 8),
+					  V(EPOLLHUP, 0x10),
+					  V(EPOLLRDNORM, 0x40),
+					  V(EPOLLRDBAND, 0x80),
+					  V(EPOLLWRNORM, 0x100),
+					  V(EPOLLWRBAND, 0x200),
+					  V(EPOLLMSG, 0x400),
+					  V(EPOLLRDHUP, 0x2000),
+					  V(EPOLLEXCLUSIVE, 1u << 28),
+					  V(EPOLLWAKEUP, 1u << 29),
+					  V(EPOLLONESHOT, 1u << 30),
+					  V(EPOLLET, 1u << 31)};
+static const struct ty_named POLL_v[] = {
+	V(POLLIN, 1),	      V(POLLPRI, 2),	    V(POLLOUT, 4),	 V(POLLERR, 8),
+	V(POLLHUP, 0x10),     V(POLLNVAL, 0x20),    V(POLLRDNORM, 0x40), V(POLLRDBAND, 0x80),
+	V(POLLWRNORM, 0x100), V(POLLWRBAND, 0x200), V(POLLMSG, 0x400),	 V(POLLREMOVE, 0x1000),
+	V(POLLRDHUP, 0x2000)};
+static const struct ty_named SCM_v[] = {V(SCM_RIGHTS, 1), V(SCM_CREDENTIALS, 2), V(SCM_SECURITY, 3),
+					V(SCM_PIDFD, 4)};
 static const struct ty_named AF_v[] = {
 	N(AF_UNSPEC),	 N(AF_UNIX),	N(AF_INET),    N(AF_AX25),    N(AF_IPX),
 	N(AF_APPLETALK), N(AF_X25),	N(AF_INET6),   N(AF_KEY),     N(AF_NETLINK),

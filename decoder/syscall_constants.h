@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "buf.h"
+
 /* id, prefix for an unknown value, FLAGS (or-ed) or ENUM (one of) */
 #define TY_SETS(X)                                                                                 \
 	X(PROT, "PROT_", FLAGS)                                                                    \
@@ -46,6 +48,9 @@
 	X(SIGHOW, "SIG_", ENUM)                                                                    \
 	X(EPOLLCTL, "EPOLL_CTL_", ENUM)                                                            \
 	X(EPOLLCREATE, "EPOLL_", FLAGS)                                                            \
+	X(EPOLL, "EPOLL", FLAGS)                                                                   \
+	X(POLL, "POLL", FLAGS)                                                                     \
+	X(SCM, "SCM_", ENUM)                                                                       \
 	X(AF, "AF_", ENUM)                                                                         \
 	X(SOCKTYPE, "SOCK_", ENUM)                                                                 \
 	X(SOCKFLAGS, "SOCK_", FLAGS)                                                               \
@@ -123,5 +128,7 @@ struct ty_setdef {
 const struct ty_setdef *ty_set_get(enum ty_set set);
 /* The name of a value in an ENUM set, NULL when it has none. */
 const char *ty_set_name(enum ty_set set, uint64_t v);
+/* Appends a value of the set: "POLLIN|POLLHUP", "SOL_SOCKET". (syscall_fmt.c) */
+int ty_set_text(enum ty_set set, uint64_t v, struct ty_buf *out);
 
 #endif

@@ -16,6 +16,7 @@
 
 struct fmt {
 	struct ty_buf *out;
+	const struct ty_arg_names *names; /* NULL: none */
 	const uint64_t *args;
 	unsigned os;
 	bool bits32;
@@ -119,6 +120,15 @@ static void add_flags(struct ty_buf *b, enum ty_set set, uint64_t v, bool some)
 	} else if (v) {
 		add_unknown(b, s, v);
 	}
+}
+
+int ty_set_text(enum ty_set set, uint64_t v, struct ty_buf *out)
+{
+	if (ty_set_get(set)->kind == TY_SET_ENUM)
+		add_enum(out, set, v);
+	else
+		add_flags(out, set, v, false);
+	return out->failed;
 }
 
 /* arm and arm64 number four O_ flags otherwise: as on x86. */
@@ -293,7 +303,12 @@ static void add_futex(struct fmt *f)
 		switch (*rest) {
 		case 'v': add_dec(b, (uint32_t)f->args[2]); break;
 		case '2': add_dec(b, (uint32_t)f->args[3]); break;
-		case 't': add_ptr(b, word(f, f->args[3])); break;
+		case 't':
+			if (f->names && f->names->text[3])
+				ty_buf_adds(b, f->names->text[3]);
+			else
+				add_ptr(b, word(f, f->args[3]));
+			break;
 		case 'a': add_ptr(b, word(f, f->args[4])); break;
 		case '3': add_dec(b, (uint32_t)f->args[5]); break;
 		case 'o': add_futex_op(b, (uint32_t)f->args[5]); break;
@@ -499,6 +514,7 @@ int ty_syscall_fmt_named(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr
 			 struct ty_buf *out)
 {
 	struct fmt f = {.out = out,
+			.names = names,
 			.args = args,
 			.os = ty_sysarch_os(a),
 			.bits32 = ty_sysarch_bits32(a, abi),

@@ -75,6 +75,14 @@
 #define WORD	    TY_ARG_WORD
 #define OFF_OUT	    TY_ARG_OFF_OUT
 #define OFF_IO	    TY_ARG_OFF_IO
+#define ITSPEC_IN   TY_ARG_ITIMERSPEC_IN
+#define ITSPEC_OUT  TY_ARG_ITIMERSPEC_OUT
+#define ITVAL_IN    TY_ARG_ITIMERVAL_IN
+#define ITVAL_OUT   TY_ARG_ITIMERVAL_OUT
+#define RLIMIT_IN   TY_ARG_RLIMIT_IN
+#define RLIMIT_OUT  TY_ARG_RLIMIT_OUT
+#define WSTATUS_OUT TY_ARG_WSTATUS_OUT
+#define SIGSET_ARG  TY_ARG_SIGSET_ARG
 #define STRUCT_IN   TY_ARG_STRUCT_IN
 #define STRUCT_OUT  TY_ARG_STRUCT_OUT
 #define STRUCT_IO   TY_ARG_STRUCT_IO
@@ -264,7 +272,7 @@ static struct ty_sysrow rows[] = {
 	{"execveat", A(AT, PATH, STRS, STRS, SET(AT)), CLASS(EXEC), FDS(EXEC)},
 	{"exit", A(INT), CLASS(EXIT)},
 	{"exit_group", A(INT), CLASS(EXIT)},
-	{"wait4", A(PID, INT_OUT, SET(WAIT), STRUCT_OUT), WAITS(CHILD, END)},
+	{"wait4", A(PID, WSTATUS_OUT, SET(WAIT), STRUCT_OUT), WAITS(CHILD, END)},
 	{"waitid", A(SET(IDTYPE), PID, STRUCT_OUT, SET(WAITID), STRUCT_OUT), WAITS(CHILD, END)},
 	{"kill", A(PID, SIG), TALK(TY_GIVES | TY_SIGNALS, NONE, NONE)},
 	{"tkill", A(PID, SIG), TALK(TY_GIVES | TY_SIGNALS, NONE, NONE)},
@@ -303,7 +311,7 @@ static struct ty_sysrow rows[] = {
 	{"setns", A(FD, SET(CLONE))},
 	{"prctl", A(PRCTL, HEX, HEX, HEX, HEX)},
 	{"arch_prctl", A(SET(ARCHPRCTL), PTR)},
-	{"prlimit64", A(PID, SET(RLIMIT), STRUCT_IN, STRUCT_OUT)},
+	{"prlimit64", A(PID, SET(RLIMIT), RLIMIT_IN, RLIMIT_OUT)},
 	{"getrlimit", A(SET(RLIMIT), STRUCT_OUT)},
 	{"setrlimit", A(SET(RLIMIT), STRUCT_IN)},
 	{"getrusage", A(SET(RUSAGE), STRUCT_OUT)},
@@ -314,7 +322,7 @@ static struct ty_sysrow rows[] = {
 	{"set_robust_list", A(PTR, SIZE)},
 	{"get_robust_list", A(PID, PTR, PTR)},
 	{"rseq", A(PTR, HEX32, SET(RSEQ), HEX32)},
-	{"futex", A(WORD, FUTEX, INT, PTR, PTR, HEX32), ID(futex), WAITS(FUTEX, PEER)},
+	{"futex", A(WORD, FUTEX, INT, TIME_IN, PTR, HEX32), ID(futex), WAITS(FUTEX, PEER)},
 	{"futex_waitv", A(PTR, UINT, HEX32, PTR, SET(CLOCK)), WAITS(FUTEX, PEER)},
 	{"futex_wake", A(WORD, HEX, INT, HEX32), ID(futex_wake)},
 	{"futex_wait", A(WORD, SIZE, HEX, HEX32, TIME64_IN, SET(CLOCK)), ID(futex_wait),
@@ -367,7 +375,7 @@ static struct ty_sysrow rows[] = {
 	 WAITS(EVENTS, IDLE), ZERO_IS_TIMEOUT},
 	{"select", A(INT, FDSET, FDSET, FDSET, TIMEVAL_IN), RET(POLL), ID(select),
 	 WAITS(EVENTS, IDLE), ZERO_IS_TIMEOUT},
-	{"pselect6", A(INT, FDSET, FDSET, FDSET, TIME_IN, PTR), RET(POLL), ID(pselect6),
+	{"pselect6", A(INT, FDSET, FDSET, FDSET, TIME_IN, SIGSET_ARG), RET(POLL), ID(pselect6),
 	 WAITS(EVENTS, IDLE), ZERO_IS_TIMEOUT},
 	{"epoll_create", A(INT), MAKES(NEW, EPOLL, TY_CLOEXEC_NEVER), NAMED("[eventpoll]")},
 	{"epoll_create1", A(SET(EPOLLCREATE)), MAKES(NEW, EPOLL, 0), NAMED("[eventpoll]")},
@@ -434,16 +442,16 @@ static struct ty_sysrow rows[] = {
 	{"settimeofday", A(TIMEVAL_IN, STRUCT_IN)},
 	{"time", A(PTR)},
 	{"times", A(STRUCT_OUT)},
-	{"getitimer", A(SET(ITIMER), STRUCT_OUT)},
-	{"setitimer", A(SET(ITIMER), STRUCT_IN, STRUCT_OUT)},
+	{"getitimer", A(SET(ITIMER), ITVAL_OUT)},
+	{"setitimer", A(SET(ITIMER), ITVAL_IN, ITVAL_OUT)},
 	{"timer_create", A(SET(CLOCK), STRUCT_IN, INT_OUT)},
-	{"timer_settime", A(INT, SET(TIMER), STRUCT_IN, STRUCT_OUT)},
-	{"timer_gettime", A(INT, STRUCT_OUT)},
+	{"timer_settime", A(INT, SET(TIMER), ITSPEC_IN, ITSPEC_OUT)},
+	{"timer_gettime", A(INT, ITSPEC_OUT)},
 	{"timer_getoverrun", A(INT)},
 	{"timer_delete", A(INT)},
 	{"timerfd_create", A(SET(CLOCK), SET(TFD)), MAKES(NEW, TIMERFD, 1), NAMED("[timerfd]")},
-	{"timerfd_settime", A(FD, SET(TFDSET), STRUCT_IN, STRUCT_OUT)},
-	{"timerfd_gettime", A(FD, STRUCT_OUT)},
+	{"timerfd_settime", A(FD, SET(TFDSET), ITSPEC_IN, ITSPEC_OUT)},
+	{"timerfd_gettime", A(FD, ITSPEC_OUT)},
 	/* the machine */
 	{"getrandom", A(BUF_OUT, SIZE, SET(GRND))},
 	{"uname", A(STRUCT_OUT)},
@@ -476,7 +484,7 @@ static struct ty_sysrow rows[] = {
 	{"statfs64", A(PATH, SIZE, STRUCT_OUT), ONLY(32)},
 	{"fstatfs64", A(FD, SIZE, STRUCT_OUT), ONLY(32)},
 	{"fcntl64", A(FD, FCNTL, PTR), RET(FCNTL), ONLY(32), AS("fcntl")},
-	{"waitpid", A(PID, INT_OUT, SET(WAIT)), ONLY(32), WAITS(CHILD, END)},
+	{"waitpid", A(PID, WSTATUS_OUT, SET(WAIT)), ONLY(32), WAITS(CHILD, END)},
 	{"_newselect", A(INT, FDSET, FDSET, FDSET, TIMEVAL_IN), RET(POLL), ONLY(32), AS("select")},
 	{"sigaction", A(SIG, PTR, PTR), ONLY(32)},
 	{"sigprocmask", A(SET(SIGHOW), PTR, PTR), ONLY(32)},
@@ -605,9 +613,8 @@ static void fill_in(void)
 	for (size_t i = 0; i < ROWS; i++) {
 		rows[i].object = (int8_t)object_of(&rows[i]);
 		for (unsigned k = 0; k < rows[i].n; k++)
-			rows[i].points |= rows[i].a[k] == PATH || rows[i].a[k] == STR ||
-					  rows[i].a[k] == STRS || rows[i].a[k] == ADDR_IN ||
-					  rows[i].a[k] == FDS_OUT;
+			rows[i].points |= rows[i].a[k] == FDSET ||
+					  ty_arg_pointee(rows[i].a[k], 0, false).bytes;
 		rows[i].as = rows[i].does ? find(rows[i].does, TY_ONLY_NOT) : &rows[i];
 	}
 	for (size_t i = 0; i < SOCKETCALLS; i++)

@@ -87,8 +87,16 @@ enum ty_argkind {
 	TY_ARG_INT_IO,
 	TY_ARG_WORD, /* a futex word; in */
 	TY_ARG_OFF_OUT,
-	TY_ARG_OFF_IO,	  /* a file offset of 64 bits; may be NULL */
-	TY_ARG_STRUCT_IN, /* a structure of a size not in this table */
+	TY_ARG_OFF_IO, /* a file offset of 64 bits; may be NULL */
+	TY_ARG_ITIMERSPEC_IN,
+	TY_ARG_ITIMERSPEC_OUT,
+	TY_ARG_ITIMERVAL_IN,
+	TY_ARG_ITIMERVAL_OUT,
+	TY_ARG_RLIMIT_IN, /* struct rlimit64 */
+	TY_ARG_RLIMIT_OUT,
+	TY_ARG_WSTATUS_OUT, /* wait's status, an int */
+	TY_ARG_SIGSET_ARG,  /* pselect6: pointer to a set, and its size; in */
+	TY_ARG_STRUCT_IN,   /* a structure of a size not in this table */
 	TY_ARG_STRUCT_OUT,
 	TY_ARG_STRUCT_IO,
 	TY_ARG_SETS /* the first set */

@@ -27,10 +27,16 @@ enum ty_ev_kind {
 			      * each; the last one may be truncated; arg, ptr as above */
 	TY_EVK_FDS = 6, /* one or two struct ty_ev_fd: descriptors that the call created or changed,
 			 * read at its exit; arg, ptr: any argument */
+	TY_EVK_VALUES = 7, /* the structures or bytes that an argument points to, as the kernel's
+			    * ABI has them, possibly only the first ones (CUT); arg, ptr as above.
+			    * Read at the call's enter, or at its exit (EXIT): then they are what
+			    * the kernel wrote, or an argument that it only reads */
+	TY_EVK_MEMORY = 8, /* memory that such a structure points to: ptr is its address, arg the
+			    * argument that led there */
 };
 
 enum ty_ev_flag {
-	TY_EVF_EXIT = 1,  /* read at the call's exit, because the read at its enter failed */
+	TY_EVF_EXIT = 1,  /* read at the call's exit */
 	TY_EVF_FAULT = 2, /* the memory was not mapped; len is 0 */
 	TY_EVF_CUT = 4,	  /* truncated */
 };

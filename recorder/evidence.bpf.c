@@ -168,6 +168,7 @@ struct {
 
 const volatile __u32 everybody; /* is traced but the process `own`; else who is marked in tids */
 const volatile __u32 own;
+const volatile __u32 data; /* bytes of each buffer to record; 0: none */
 __u32 off;
 __u64 lost;
 
@@ -349,6 +350,147 @@ SEC("tp") int enter_exec(struct call *c)
 		defer(byte, tid, nr, a, 1u << at);
 	if (list)
 		put_list(c, tid, nr, at + 1, list);
+	return 0;
+}
+
+/* n bytes at ptr, at most `most`, as a record. head: tid, nr, arg and the flags so far. */
+static __always_inline void put_bytes(void *ctx, const struct ty_ev_record *head, __u8 kind,
+				      __u64 ptr, __u64 n, __u32 most)
+{
+	struct scratch *s = scratch(0);
+	__u8 flags = head->flags;
+	long r;
+
+	if (!s)
+		return;
+	if (most > TY_EV_BYTES)
+		most = TY_EV_BYTES;
+	if (n > most) {
+		n = most;
+		flags |= TY_EVF_CUT;
+	}
+	barrier_var(n);
+	if (n > TY_EV_BYTES)
+		n = TY_EV_BYTES;
+	r = bpf_probe_read_user(s->bytes, n, (const void *)ptr);
+	s->head.ptr = ptr;
+	s->head.tid = head->tid;
+	s->head.nr = head->nr;
+	s->head.kind = kind;
+	s->head.arg = head->arg;
+	s->head.flags = r ? flags | TY_EVF_FAULT : flags;
+	emit(ctx, s, r ? 0 : n);
+}
+
+/* The first bytes of a vector's buffers, of which `left` hold something. */
+static __always_inline void put_buffers(void *ctx, const struct ty_ev_record *head, __u64 ptr,
+					__u64 n, __u64 left)
+{
+	struct {
+		__u64 base, len;
+	} v;
+
+	if (!data)
+		return;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < TY_EV_BUFFERS; i++) {
+		if (i >= n || !left ||
+		    bpf_probe_read_user(&v, sizeof(v), (const void *)(ptr + sizeof(v) * i)))
+			break;
+		if (v.len > left)
+			v.len = left;
+		left -= v.len;
+		if (v.base && v.len)
+			put_bytes(ctx, head, TY_EVK_MEMORY, v.base, v.len, data);
+	}
+}
+
+struct user_msghdr {
+	__u64 name, name_len, iov, iov_n, control, control_len, flags;
+};
+
+/* What a struct msghdr points to: its name, its vector with the buffers, its control data. */
+static __always_inline void put_message(void *ctx, const struct ty_ev_record *head, __u64 ptr,
+					__u64 left)
+{
+	struct user_msghdr m;
+
+	if (bpf_probe_read_user(&m, sizeof(m), (const void *)ptr))
+		return;
+	m.name_len = (__u32)m.name_len;
+	if (m.name && m.name_len)
+		put_bytes(ctx, head, TY_EVK_MEMORY, m.name, m.name_len, 128);
+	if (m.iov && m.iov_n) {
+		put_bytes(ctx, head, TY_EVK_MEMORY, m.iov, m.iov_n * 16, TY_EV_VALUES_BYTES);
+		put_buffers(ctx, head, m.iov, m.iov_n, left);
+	}
+	if (m.control && m.control_len)
+		put_bytes(ctx, head, TY_EVK_MEMORY, m.control, m.control_len, TY_EV_VALUES_BYTES);
+}
+
+/* The values that the call's arguments point to. when: IN, or LATE|OUT with the result. */
+static __always_inline void put_values(void *ctx, struct ty_ev_call *what, __u32 tid, __u32 nr,
+				       const __u64 a[6], __u8 when, __s64 result)
+{
+	struct ty_ev_record head = {.tid = tid, .nr = nr};
+	const __u64 left = when & TY_EV_IN ? ~0ull : result > 0 ? result : 0;
+
+	head.flags = when & TY_EV_IN ? 0 : TY_EVF_EXIT;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < 5; i++) {
+		const struct ty_ev_value *v = &what->values[i];
+		__u32 at = v->arg - 1u, of = v->count;
+		__u64 ptr, n = 1;
+
+		if (at > 5)
+			break;
+		ptr = a[at];
+		if (!ptr || !(v->when & when) || (v->when & TY_EV_DATA && !data))
+			continue;
+		if (!(when & TY_EV_IN) && v->when & TY_EV_OUT &&
+		    (result < 0 || (v->when & TY_EV_SOME && !result)))
+			continue;
+		if (of < 6)
+			n = (__u32)a[of];
+		else if (of == TY_EV_RESULT)
+			n = result;
+		else if (of == TY_EV_BITS)
+			n = ((__u32)a[0] + 63) / 64;
+		head.arg = at;
+		put_bytes(ctx, &head, TY_EVK_VALUES, ptr, n * v->bytes,
+			  v->when & TY_EV_DATA ? data : TY_EV_VALUES_BYTES);
+		if (v->when & TY_EV_IOV)
+			put_buffers(ctx, &head, ptr, n, left);
+		if (v->when & TY_EV_MSG)
+			put_message(ctx, &head, ptr, left);
+	}
+}
+
+/* FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */
+#define FUTEX_WAITS (1u << 0 | 1u << 6 | 1u << 9 | 1u << 11 | 1u << 13)
+
+SEC("tp") int enter_values(struct call *c)
+{
+	__u64 id = bpf_get_current_pid_tgid(), a[6];
+	__u32 nr = c->nr;
+	__u8 *byte;
+	struct ty_ev_call *what = begin_call(id, nr, a, &byte);
+
+	if (!what || (what->waits && !(FUTEX_WAITS >> (a[1] & 31) & 1)))
+		return 0;
+	put_values(c, what, id, nr, a, TY_EV_IN, 0);
+	return 0;
+}
+
+SEC("tp") int leave_values(struct call *c)
+{
+	__u64 id = bpf_get_current_pid_tgid(), a[6];
+	__u32 nr = c->nr;
+	__u8 *byte;
+	struct ty_ev_call *what = begin_call(id, nr, a, &byte);
+
+	if (what)
+		put_values(c, what, id, nr, a, TY_EV_LATE | TY_EV_OUT, c->result[0]);
 	return 0;
 }
 

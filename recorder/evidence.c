@@ -13,7 +13,8 @@
 
 #ifndef TY_HAVE_BPF
 
-struct ty_evidence *ty_evidence_open(const char *root, bool everybody, char why[TY_EVIDENCE_WHY])
+struct ty_evidence *ty_evidence_open(const char *root, bool everybody, unsigned data_bytes,
+				     char why[TY_EVIDENCE_WHY])
 {
 	snprintf(why, TY_EVIDENCE_WHY,
 		 "this tarry was built without BPF: install clang, bpftool and libbpf-dev, and "
@@ -64,7 +65,7 @@ int ty_evidence_finish(struct ty_evidence *e, struct ty_evidence_result *res)
 
 bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
 {
-	ty_evidence_open("", false, why);
+	ty_evidence_open("", false, 0, why);
 	return false;
 }
 
@@ -178,7 +179,7 @@ static unsigned pid_max(void)
 	return v;
 }
 
-static struct evidence_bpf *load(bool everybody, char why[TY_EVIDENCE_WHY])
+static struct evidence_bpf *load(bool everybody, unsigned data_bytes, char why[TY_EVIDENCE_WHY])
 {
 	struct evidence_bpf *b;
 	int r;
@@ -193,6 +194,7 @@ static struct evidence_bpf *load(bool everybody, char why[TY_EVIDENCE_WHY])
 	bpf_map__set_max_entries(b->maps.tids, pid_max() / TY_EV_TIDS + 1);
 	b->rodata->everybody = everybody;
 	b->rodata->own = (uint32_t)getpid();
+	b->rodata->data = data_bytes;
 	r = evidence_bpf__load(b);
 	for (unsigned i = 0; !r && i < ty_evidence_calls_n; i++) {
 		uint32_t nr = (uint32_t)ty_evidence_calls[i].nr;
@@ -211,7 +213,7 @@ static struct evidence_bpf *load(bool everybody, char why[TY_EVIDENCE_WHY])
 
 bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
 {
-	struct evidence_bpf *b = load(true, why);
+	struct evidence_bpf *b = load(true, 0, why);
 
 	evidence_bpf__destroy(b);
 	return b;
@@ -265,27 +267,48 @@ static void add_name(struct ty_evidence *e, const char *name)
 	e->names.n = at + !!at + n + 1;
 }
 
+/* Values are read at that end of the call (enum ty_ev_when). */
+static bool reads_values(const struct ty_evidence *e, const struct ty_ev_call *what, unsigned when)
+{
+	for (size_t i = 0; i < sizeof(what->values) / sizeof(*what->values); i++)
+		if (what->values[i].when & when &&
+		    (!(what->values[i].when & TY_EV_DATA) || e->bpf->rodata->data))
+			return true;
+	return false;
+}
+
 static bool hook_calls(struct ty_evidence *e)
 {
 	for (unsigned i = 0; i < ty_evidence_calls_n; i++) {
-		const struct bpf_program *p;
+		const char *name = ty_evidence_calls[i].name;
 		const struct ty_ev_call *what = &ty_evidence_calls[i].what;
-		int id = tracepoint_id(e, "enter", ty_evidence_calls[i].name);
+		const int enter = tracepoint_id(e, "enter", name),
+			  exit = tracepoint_id(e, "exit", name);
+		const struct {
+			const struct bpf_program *program;
+			bool wanted;
+			int id;
+		} hooks[] = {
+			{e->bpf->progs.enter_exec, what->list, enter},
+			{e->bpf->progs.enter_call, !what->list && (what->strings || what->sockaddr),
+			 enter},
+			{e->bpf->progs.enter_values, reads_values(e, what, TY_EV_IN), enter},
+			{e->bpf->progs.leave, what->exit, exit},
+			{e->bpf->progs.leave_fds, what->fds, exit},
+			{e->bpf->progs.leave_values, reads_values(e, what, TY_EV_LATE | TY_EV_OUT),
+			 exit},
+		};
+		bool any = false;
 
-		if (id < 0)
-			continue;
-		p = what->list			      ? e->bpf->progs.enter_exec
-		    : what->strings || what->sockaddr ? e->bpf->progs.enter_call
-						      : NULL;
-		if (p && !hook(e, p, id))
-			return false;
-		p = what->exit ? e->bpf->progs.leave : what->fds ? e->bpf->progs.leave_fds : NULL;
-		if (p) {
-			id = tracepoint_id(e, "exit", ty_evidence_calls[i].name);
-			if (id >= 0 && !hook(e, p, id))
+		for (unsigned k = 0; enter >= 0 && k < sizeof(hooks) / sizeof(*hooks); k++) {
+			if (!hooks[k].wanted || hooks[k].id < 0)
+				continue;
+			if (!hook(e, hooks[k].program, hooks[k].id))
 				return false;
+			any = true;
 		}
-		add_name(e, ty_evidence_calls[i].name);
+		if (any)
+			add_name(e, name);
 	}
 	return e->hooks.n;
 }
@@ -352,7 +375,8 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-struct ty_evidence *ty_evidence_open(const char *root, bool everybody, char why[TY_EVIDENCE_WHY])
+struct ty_evidence *ty_evidence_open(const char *root, bool everybody, unsigned data_bytes,
+				     char why[TY_EVIDENCE_WHY])
 {
 	struct ty_evidence *e = calloc(1, sizeof(*e));
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -366,7 +390,7 @@ struct ty_evidence *ty_evidence_open(const char *root, bool everybody, char why[
 	e->everybody = everybody;
 	e->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	e->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	e->bpf = load(everybody, why);
+	e->bpf = load(everybody, data_bytes, why);
 	if (!e->bpf) {
 		close(free_all(e));
 		return NULL;

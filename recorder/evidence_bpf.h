@@ -7,6 +7,8 @@
 
 /* LIST: maximum number of strings, and of bytes of each. */
 enum { TY_EV_CALLS = 512, TY_EV_ARGS = 5, TY_EV_LIST = 64, TY_EV_LIST_BYTES = 512 };
+/* Maximum bytes of an argument's values, and number of a vector's buffers that are read. */
+enum { TY_EV_VALUES_BYTES = 512, TY_EV_BUFFERS = 8 };
 
 /* What to read of a call, by number. */
 struct ty_ev_call {
@@ -15,6 +17,29 @@ struct ty_ev_call {
 	__u8 list;     /* 1 + index of an argument that points to pointers to strings; 0: none */
 	__u8 exit;     /* its exit is handled, too: data that was not in memory is read there */
 	__u8 fds;      /* enum ty_ev_fds: descriptors to describe when it succeeded */
+	__u8 waits;    /* futex: only operations that wait have a time */
+	struct ty_ev_value {
+		__u8 arg;   /* 1 + index; 0: no more */
+		__u8 bytes; /* of one value */
+		__u8 count; /* how many: index of the argument with the number, or enum ty_ev_count
+			     */
+		__u8 when;  /* enum ty_ev_when */
+	} values[5];
+};
+enum ty_ev_count {
+	TY_EV_ONE = 8,
+	TY_EV_RESULT, /* the call's result */
+	TY_EV_BITS,   /* words of 64 bits for as many bits as the first argument says */
+};
+enum ty_ev_when {
+	TY_EV_IN = 1, /* read at enter */
+	TY_EV_LATE =
+		2, /* not changed by the kernel, so read at exit, where it costs no second hook */
+	TY_EV_OUT = 4,	/* read at exit, of a call that succeeded */
+	TY_EV_SOME = 8, /* with OUT: only when the result is above 0 */
+	TY_EV_IOV = 16, /* of struct iovec: with `data`, their buffers, too */
+	TY_EV_MSG = 32, /* of struct msghdr: its name, iovec and control data, too */
+	TY_EV_DATA = 64 /* of bytes: only with `data`, and no more than that */
 };
 enum ty_ev_fds {
 	TY_EV_FDS_NONE,

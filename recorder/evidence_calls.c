@@ -5,13 +5,33 @@
  * path that is often in a page not yet touched by the process (constants of the dynamic linker and
  * of libc in a new process) is read again when the call ends. The kernel takes 70 ms to remove a
  * hook, so only common calls have one. fds: a descriptor that a call creates or changes is
- * described when it ends.
+ * described when it ends. values: what arguments point to; of calls that do not wait, arguments
+ * that the kernel only reads are read at the end as well, so that they have one hook.
  */
 #include "evidence_calls.h"
 
 #include <sys/syscall.h>
 
 #define A(n) (1u << (n))
+#define V(arg, bytes, count, when)                                                                 \
+	{                                                                                          \
+		1 + (arg), bytes, count, when                                                      \
+	}
+#define IN   TY_EV_IN
+#define LATE TY_EV_LATE
+#define OUT  TY_EV_OUT
+#define SOME (TY_EV_OUT | TY_EV_SOME)
+#define IOV  TY_EV_IOV
+#define MSG  TY_EV_MSG
+#define DATA TY_EV_DATA
+#define ONE  TY_EV_ONE
+#define BITS TY_EV_BITS
+#define N    TY_EV_RESULT
+#ifdef __x86_64__
+#define EPOLL 12 /* packed */
+#else
+#define EPOLL 16
+#endif
 #define CALL(name, nr, ...)                                                                        \
 	{                                                                                          \
 		name, nr,                                                                          \
@@ -59,9 +79,46 @@ const struct ty_evidence_call ty_evidence_calls[] = {
 	CALL("socket", SYS_socket, .fds = TY_EV_FDS_RESULT),
 	CALL("socketpair", SYS_socketpair, .fds = TY_EV_FDS_PAIR4),
 	CALL("pipe2", SYS_pipe2, .fds = TY_EV_FDS_PAIR),
-	CALL("sendto", SYS_sendto, .sockaddr = 1 + 4),
+	CALL("sendto", SYS_sendto, .sockaddr = 1 + 4, .values = {V(1, 1, 2, IN | DATA)}),
+	CALL("recvfrom", SYS_recvfrom, .values = {V(1, 1, N, SOME | DATA)}),
+	CALL("read", SYS_read, .values = {V(1, 1, N, OUT | DATA)}),
+	CALL("write", SYS_write, .values = {V(1, 1, 2, IN | DATA)}),
+	CALL("pread64", SYS_pread64, .values = {V(1, 1, N, OUT | DATA)}),
+	CALL("pwrite64", SYS_pwrite64, .values = {V(1, 1, 2, IN | DATA)}),
+	CALL("readv", SYS_readv, .values = {V(1, 16, 2, LATE | IOV)}),
+	CALL("writev", SYS_writev, .values = {V(1, 16, 2, IN | IOV)}),
+	CALL("preadv", SYS_preadv, .values = {V(1, 16, 2, LATE | IOV)}),
+	CALL("pwritev", SYS_pwritev, .values = {V(1, 16, 2, IN | IOV)}),
+	CALL("preadv2", SYS_preadv2, .values = {V(1, 16, 2, LATE | IOV)}),
+	CALL("pwritev2", SYS_pwritev2, .values = {V(1, 16, 2, IN | IOV)}),
+	CALL("sendmsg", SYS_sendmsg, .values = {V(1, 56, ONE, IN | MSG)}),
+	CALL("recvmsg", SYS_recvmsg, .values = {V(1, 56, ONE, OUT | MSG)}),
+	CALL("ppoll", SYS_ppoll,
+	     .values = {V(0, 8, 1, IN | SOME), V(2, 16, ONE, IN | SOME), V(3, 8, ONE, IN)}),
+	CALL("pselect6", SYS_pselect6,
+	     .values = {V(1, 8, BITS, IN | SOME), V(2, 8, BITS, IN | SOME),
+			V(3, 8, BITS, IN | SOME), V(4, 16, ONE, IN | SOME), V(5, 16, ONE, IN)}),
+	CALL("epoll_ctl", SYS_epoll_ctl, .values = {V(3, EPOLL, ONE, IN)}),
+	CALL("epoll_pwait", SYS_epoll_pwait, .values = {V(1, EPOLL, N, SOME), V(4, 8, ONE, LATE)}),
+	CALL("epoll_pwait2", SYS_epoll_pwait2,
+	     .values = {V(1, EPOLL, N, SOME), V(3, 16, ONE, IN), V(4, 8, ONE, LATE)}),
+	CALL("nanosleep", SYS_nanosleep, .values = {V(0, 16, ONE, IN)}),
+	CALL("clock_nanosleep", SYS_clock_nanosleep, .values = {V(2, 16, ONE, IN)}),
+	CALL("futex", SYS_futex, .waits = 1, .values = {V(3, 16, ONE, IN)}),
+	CALL("timerfd_settime", SYS_timerfd_settime,
+	     .values = {V(2, 32, ONE, LATE), V(3, 32, ONE, OUT)}),
+	CALL("setitimer", SYS_setitimer, .values = {V(1, 32, ONE, LATE), V(2, 32, ONE, OUT)}),
+	CALL("prlimit64", SYS_prlimit64, .values = {V(2, 16, ONE, LATE), V(3, 16, ONE, OUT)}),
+	CALL("rt_sigprocmask", SYS_rt_sigprocmask,
+	     .values = {V(1, 8, ONE, LATE), V(2, 8, ONE, OUT)}),
+	CALL("wait4", SYS_wait4, .values = {V(1, 4, ONE, SOME)}),
 #ifdef SYS_open
 	CALL("pipe", SYS_pipe, .fds = TY_EV_FDS_PAIR),
+	CALL("poll", SYS_poll, .values = {V(0, 8, 1, IN | SOME)}),
+	CALL("select", SYS_select,
+	     .values = {V(1, 8, BITS, IN | SOME), V(2, 8, BITS, IN | SOME),
+			V(3, 8, BITS, IN | SOME), V(4, 16, ONE, IN | SOME)}),
+	CALL("epoll_wait", SYS_epoll_wait, .values = {V(1, EPOLL, N, SOME)}),
 	CALL("open", SYS_open, .strings = A(0), .exit = 1),
 	CALL("newstat", SYS_stat, .strings = A(0), .exit = 1),
 	CALL("newlstat", SYS_lstat, .strings = A(0), .exit = 1),

@@ -15,8 +15,8 @@
 
 /* Descriptors of a recording besides those of its CPUs and pids: measured 21 at most. */
 #define FDS 40
-/* Programs, maps and hooks of recorder/evidence.c: 90 were seen. */
-#define EVIDENCE_FDS 120
+/* Programs, maps and hooks of recorder/evidence.c: 140 were seen. */
+#define EVIDENCE_FDS 180
 /* The same of recorder/stacks.c, and a ring per CPU. */
 #define STACKS_FDS 24
 /* Of recorder/sampler.c, and two per CPU. */
@@ -343,7 +343,7 @@ static void open_evidence(struct recording *r)
 			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
 			 EVIDENCE_FDS);
 	else
-		r->evidence = ty_evidence_open(r->root, r->o->all, r->evidence_why);
+		r->evidence = ty_evidence_open(r->root, r->o->all, 0, r->evidence_why);
 	if (r->evidence && r->o->stacks_ns)
 		open_stacks(r);
 }

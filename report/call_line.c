@@ -77,8 +77,8 @@ static const char *abi_mark(const struct ty_sysarch *arch, const struct ty_call 
 	}
 }
 
-static void add_result(const struct ty_sysarch *arch, const struct ty_call *c, const char *fd_name,
-		       struct ty_buf *b)
+static void add_result(const struct ty_sysarch *arch, const struct ty_call *c,
+		       const struct ty_arg_names *names, struct ty_buf *b)
 {
 	bool exits = ty_syscall_class(arch, c->abi, c->nr) == TY_SC_EXIT;
 
@@ -88,8 +88,10 @@ static void add_result(const struct ty_sysarch *arch, const struct ty_call *c, c
 				      c->ret, b);
 	else
 		ty_buf_addc(b, '?');
-	if (fd_name)
-		ty_syscall_fmt_fd_name(fd_name, b);
+	if (names && names->result)
+		ty_syscall_fmt_fd_name(names->result, b);
+	if (names && names->after)
+		ty_buf_adds(b, names->after);
 	switch ((enum ty_call_how)c->how) {
 	case TY_CALL_RETURNED:
 		add_duration(b, c->end_ns - c->start_ns);
@@ -146,7 +148,7 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 	} else {
 		ty_buf_add(b, ") ", 2);
 		pad_to_result(b, start);
-		add_result(arch, c, names ? names->result : NULL, b);
+		add_result(arch, c, names, b);
 	}
 	mark = abi_mark(arch, c);
 	ty_buf_adds(b, mark);
@@ -198,7 +200,8 @@ static void add_strings(struct ty_json *j, const struct ty_evidence_item item[6]
 
 void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_t pid,
 		  const char *comm, const struct ty_arg_names *names,
-		  const struct ty_evidence_item item[6], struct ty_buf *scratch, struct ty_json *j)
+		  const struct ty_evidence_item item[6], const struct ty_values *values,
+		  struct ty_buf *scratch, struct ty_json *j)
 {
 	static const char *const status[] = {
 		[TY_CALL_RETURNED] = "returned",
@@ -250,6 +253,8 @@ void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_
 			add_fd_names(j, names, n);
 		if (item)
 			add_strings(j, item, n);
+		if (values)
+			ty_values_json(values, scratch, j);
 	} else {
 		ty_json_null(j, "args");
 		ty_json_null(j, "args_text");

@@ -8,6 +8,7 @@
 #include "evidence_index.h"
 #include "json_out.h"
 #include "syscall_pair.h"
+#include "syscall_values.h"
 #include "wall_clock.h"
 
 enum ty_call_part {
@@ -20,10 +21,11 @@ enum ty_call_part {
 void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const struct ty_call *c,
 		  enum ty_call_part part, const struct ty_arg_names *names, struct ty_buf *out);
 
-/* One NDJSON line. pid -1: not known. item: what the arguments pointed to; may be NULL. scratch is
- * overwritten. */
+/* One NDJSON line. pid -1: not known. item, values: what the arguments pointed to; may be NULL.
+ * scratch is overwritten. */
 void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_t pid,
 		  const char *comm, const struct ty_arg_names *names,
-		  const struct ty_evidence_item item[6], struct ty_buf *scratch, struct ty_json *j);
+		  const struct ty_evidence_item item[6], const struct ty_values *values,
+		  struct ty_buf *scratch, struct ty_json *j);
 
 #endif

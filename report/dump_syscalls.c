@@ -32,12 +32,15 @@
 #include "partition.h"
 #include "plain_text.h"
 #include "section.h"
+#include "strtab.h"
+#include "syscall_values.h"
 #include "tgids.h"
 
 #define LINES_MAX      (1u << 19)
 #define LINE_MAX_BYTES (1u << 20)
 #define BUFFERS_MAX    64
-#define FDS_SHOWN      2 /* no call has more that are arguments */
+#define FDS_SHOWN      2	   /* no call has more that are arguments */
+#define INNER_MAX      (64u << 20) /* bytes of their names' lists; beyond, no names */
 
 enum kind { LINE_PENDING, LINE_CALL, LINE_RESUMED, LINE_GAP, LINE_DROPPED };
 
@@ -55,6 +58,7 @@ struct line {
 	uint64_t after_ns; /* ty_evidence_after when it began */
 	uint32_t fd[FDS_SHOWN],
 		result; /* ty_fd_track_name of its first descriptors, and its result */
+	uint32_t inner; /* in d->inner: names of the descriptors in structures */
 	int32_t pid;
 	char comm[TY_COMM + 1];
 	bool named; /* comm is the name at the call's beginning */
@@ -74,6 +78,8 @@ struct dump {
 	struct ty_fd_track *fds;
 	struct ty_evidence_index *strings; /* NULL: none are recorded */
 	struct ty_buf strings_text;
+	struct ty_strtab *inner; /* lists of ty_fd_track_name in hex, a blank behind each */
+	size_t inner_bytes;
 	uint64_t paths, paths_unknown; /* calls shown that have any; that have one not known */
 	struct ty_wall wall;
 	struct ty_json j;
@@ -136,10 +142,11 @@ static void put_text(struct dump *d)
 /* What pointers point to, as items and as texts in d->strings_text. A call that is shown as begun
  * has not been looked at when it ends. */
 static void add_strings(struct dump *d, const struct line *l, const struct ty_sysrow *row,
-			bool begun, struct ty_evidence_item item[6], struct ty_arg_names *names)
+			bool begun, const struct ty_values *values, struct ty_evidence_item item[6],
+			struct ty_arg_names *names)
 {
 	const struct ty_call *c = &l->u.call;
-	size_t at[6] = {0};
+	size_t at[6] = {0}, after;
 	bool paths = false, known = true;
 
 	ty_evidence_of(d->strings, c, l->after_ns, item);
@@ -155,8 +162,22 @@ static void add_strings(struct dump *d, const struct line *l, const struct ty_sy
 		ty_evidence_text(&item[i], &d->strings_text);
 		ty_buf_addc(&d->strings_text, 0);
 	}
+	for (unsigned i = 0; values && i < row->n; i++) {
+		const size_t start = d->strings_text.len;
+
+		if (at[i] || !ty_values_arg(values, i, &d->strings_text))
+			continue;
+		at[i] = start + 1;
+		ty_buf_addc(&d->strings_text, 0);
+	}
+	after = d->strings_text.len;
+	if (!values || !ty_values_after(values, &d->strings_text))
+		after = SIZE_MAX;
+	ty_buf_addc(&d->strings_text, 0);
 	for (unsigned i = 0; i < 6 && !d->strings_text.failed; i++)
 		names->text[i] = at[i] ? d->strings_text.p + at[i] - 1 : NULL;
+	if (after != SIZE_MAX && !d->strings_text.failed)
+		names->after = d->strings_text.p + after;
 	d->paths += paths && !ty_call_end_only(c);
 	d->paths_unknown += paths && !known && !ty_call_end_only(c);
 }
@@ -176,6 +197,48 @@ static void name_fds(const struct dump *d, struct line *l)
 		if (is_fd(row, i))
 			l->fd[k++] =
 				ty_fd_track_name(d->fds, l->pid, (int32_t)c->args[i], c->start_ns);
+}
+
+/* What the descriptors in structures are as the call begins. */
+static void name_inner(struct dump *d, struct line *l)
+{
+	int32_t fds[TY_VALUES_FDS];
+	char list[TY_VALUES_FDS * 10];
+	const struct ty_call *c = &l->u.call;
+	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
+	struct ty_values v;
+	size_t len = 0;
+	unsigned n;
+
+	if ((row->ret != TY_RET_POLL && !memchr(row->a, TY_ARG_MSG_IN, row->n)) ||
+	    !ty_values_find(&v, d->s->arch, d->strings, c, l->after_ns))
+		return;
+	n = ty_values_fds(&v, fds);
+	for (unsigned i = 0; i < n; i++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%x ",
+					ty_fd_track_name(d->fds, l->pid, fds[i], c->start_ns));
+	if (!n || d->inner_bytes > INNER_MAX)
+		return;
+	n = ty_strtab_count(d->inner);
+	l->inner = ty_strtab_add(d->inner, list, len);
+	if (l->inner == UINT32_MAX)
+		l->inner = 0;
+	else if (l->inner >= n)
+		d->inner_bytes += len;
+}
+
+static void inner_names(const struct dump *d, const struct line *l, struct ty_values *v)
+{
+	const char *list = ty_strtab_get(d->inner, l->inner);
+	char *end;
+
+	for (unsigned i = 0; i < TY_VALUES_FDS; i++, list = end) {
+		const unsigned long id = strtoul(list, &end, 16);
+
+		if (end == list)
+			break;
+		v->fd_names[i] = ty_fd_track_text(d->fds, (uint32_t)id);
+	}
 }
 
 /* What the descriptor is that the call has made. */
@@ -198,17 +261,25 @@ static void show_call(struct dump *d, const struct line *l, enum ty_call_part pa
 	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
 	struct ty_evidence_item item[6];
 	struct ty_arg_names names = {0};
+	struct ty_values values;
+	bool valued = false;
 
 	for (unsigned i = 0, k = 0; i < row->n && k < FDS_SHOWN; i++)
 		if (is_fd(row, i))
 			names.fd[i] = ty_fd_track_text(d->fds, l->fd[k++]);
 	names.result = ty_fd_track_text(d->fds, l->result);
-	if (d->strings && row->points)
-		add_strings(d, l, row, part == TY_CALL_BEGUN, item, &names);
+	if (d->strings && row->points) {
+		valued = ty_values_find(&values, d->s->arch, d->strings, c, l->after_ns);
+		if (valued)
+			inner_names(d, l, &values);
+		add_strings(d, l, row, part == TY_CALL_BEGUN, valued ? &values : NULL, item,
+			    &names);
+	}
 	if (d->json) {
 		if (part != TY_CALL_BEGUN) /* a JSON line is whole: it comes when all is known */
 			ty_call_json(d->s->arch, c, l->pid, l->comm, &names,
-				     d->strings && row->points ? item : NULL, &d->text, &d->j);
+				     d->strings && row->points ? item : NULL,
+				     valued ? &values : NULL, &d->text, &d->j);
 		return;
 	}
 	ty_buf_reset(&d->text);
@@ -421,6 +492,8 @@ static int begun(struct dump *d, const struct ty_call *c, uint64_t after_ns)
 	l->after_ns = after_ns;
 	l->pid = ty_tgids_get(d->tgids, c->tid);
 	name_fds(d, l);
+	if (d->strings)
+		name_inner(d, l);
 	l->named = named;
 	set_name(l, comm);
 	return 0;
@@ -653,7 +726,8 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	if (strings.n) {
 		d->strings = ty_evidence_index_new(strings.s, strings.n);
-		if (!d->strings)
+		d->inner = ty_strtab_new();
+		if (!d->strings || !d->inner)
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	}
 	d->fds = ty_fd_track_new(d->s->arch, ty_trace_section(t, TY_SEC_FDS).s,
@@ -698,6 +772,7 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	ty_buf_fini(&d.text);
 	ty_buf_fini(&d.strings_text);
 	ty_evidence_index_free(d.strings);
+	ty_strtab_free(d.inner);
 	ty_wall_fini(&d.wall);
 	ty_tgids_free(d.tgids);
 	ty_fd_track_free(d.fds);

@@ -43,6 +43,18 @@ s.bind(("127.0.0.1", 0)); s.sendto(b"x", s.getsockname())
 s = socket.socket(socket.AF_INET6)
 try: s.connect(("::1", 1))
 except OSError: pass'
+python3 -c 'import os, resource, select, signal, socket, time
+r, w = os.pipe(); p = select.poll(); p.register(r, select.POLLIN | select.POLLPRI); p.register(w, 0); p.poll(1)
+os.write(w, b"data"); p.poll(1000); select.select([r], [w], [], 1.5); select.select([], [], [], 0.01)
+e = select.epoll(); e.register(r, select.EPOLLIN | select.EPOLLET); e.poll(1); e.modify(r, select.EPOLLOUT); e.unregister(r)
+os.writev(w, [b"abc", b"de"]); os.readv(r, [bytearray(4), bytearray(9)]); time.sleep(0.01)
+a, b = socket.socketpair(); socket.send_fds(a, [b"fds"], [r, w]); b.recv(1)
+signal.setitimer(signal.ITIMER_REAL, 10, 1); signal.setitimer(signal.ITIMER_REAL, 0)
+resource.setrlimit(resource.RLIMIT_NOFILE, (512, 1024)); resource.setrlimit(resource.RLIMIT_CORE, (0, resource.RLIM_INFINITY))
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, 34]); signal.pthread_sigmask(signal.SIG_SETMASK, [])
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1", 0)); s.sendmsg([b"x", b"yy"], [], 0, s.getsockname()); s.recvmsg(9, 99)
+if not os.fork(): os.kill(os.getpid(), 9)
+os.wait()'
 S
 "$TARRY" record -q -o s.dat -- strace -f -yy -qq -o s.txt sh load.sh "$src" >/dev/null 2>err.txt
 check "a command under strace is recorded" $? "$(cat err.txt)"
@@ -103,6 +115,53 @@ for tid in want:
 assert all_of > 2000 and all(kinds[k] for k in ('pipe', 'TCP', 'UNIX', 'UDP', '/mem')), (all_of, kinds)
 assert not wrong, wrong[:5]
 assert known * 1000 >= all_of * 999, (known, all_of)
+P
+judge "structures are strace's: poll, select, epoll, vectors, messages, times, limits, signals, statuses" <<'P'
+import collections, re
+calls_of = set('''poll pselect6 epoll_ctl epoll_wait readv writev clock_nanosleep sendmsg recvmsg setitimer prlimit64 rt_sigprocmask
+wait4 futex'''.split())
+def calls(file):
+    by, begun = collections.defaultdict(list), {}
+    for line in open(file, errors='surrogateescape'):
+        m = re.match(r'\s*(\d+)\s+(?:[\d:.]+ )?(.*)', line)
+        if not m: continue
+        t, x = int(m[1]), m[2]
+        if x.endswith('<unfinished ...>'):
+            begun[t] = x[:-len('<unfinished ...>')]
+            continue
+        r = re.match(r'<\.\.\. \w+ resumed>(.*)', x)
+        x = begun.pop(t, '') + r[1] if r else x
+        if x.split('(')[0] not in calls_of: continue
+        x = re.sub(r'\) +=', ') =', re.sub(r' <[\d.]+>$', '', x))
+        x = re.sub(r'iov_base=("(\\.|[^"\\])*"|0x[0-9a-f]+)', 'iov_base=B', x)  # bytes are not recorded
+        x = re.sub(r'msg_name=0x[0-9a-f]+|msg_namelen=\d+( => \d+)?', 'N', x)  # at enter, strace only
+        x = re.sub(r', left \{[^}]*\}', '', x)  # two clocks
+        x = re.sub(r'(UNIX-STREAM:\[\d+)[^\]]*', r'\1', x)
+        x = re.sub(r',  +', ', ', x)
+        by[t].append(x)
+    return by
+want, got = calls('s.txt'), calls('s.dump')
+pairs = [(w, g) for t in want for w, g in zip(want[t], got[t])]
+kinds = collections.Counter(w.split('(')[0] for w, g in pairs)
+assert all(kinds[k] for k in calls_of), kinds
+assert len(pairs) == sum(map(len, want.values())), "calls are missing"
+differ = [(w, g) for w, g in pairs if w != g]
+assert len(differ) * 1000 <= len(pairs), differ[:10]
+for what in ('revents=POLLIN}', 'in [', 'EPOLLET', 'iov_len=9', 'SCM_RIGHTS', 'WTERMSIG(s) == SIGKILL', 'CHLD RT_2', 'rlim_cur=512', 'sin_port'):
+    assert any(what in g for w, g in pairs), what
+P
+judge "--json has the structures as objects" <<'P'
+import json, subprocess, os
+out = subprocess.run([os.environ['TARRY'], 'dump', 's.dat', 'syscalls', '--json'], capture_output=True).stdout
+seen = {}
+for c in map(json.loads, out.splitlines()):
+    if 'values' in c: seen.setdefault(c['name'], []).append(c)
+poll = [c for c in seen['poll'] if 'POLLPRI' in str(c['values']) and c['ret'] > 0][-1]
+assert [e['events'] for e in poll['values'][0]] == ['POLLIN|POLLPRI', '0'] and poll['values'][1:] == [None, None], poll
+assert poll['values_out'][0][0]['revents'] == 'POLLIN', poll
+assert any(c['values'][1] == [{'killed': 'SIGKILL'}] for c in seen['wait4'])
+assert any(m['cmsg_type'] == 'SCM_RIGHTS' for c in seen['sendmsg'] for m in c['values'][1].get('msg_control', []))
+assert seen['clock_nanosleep'][0]['values'][2].keys() == {'tv_sec', 'tv_nsec'}
 P
 # Pages that are not in memory when the call begins; strace would bring them in.
 "$TARRY" record -q -o cold.dat -- "$PROGRAMS/cold_path" >opened 2>err.txt

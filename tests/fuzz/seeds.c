@@ -476,6 +476,13 @@ static void test_cli_seeds(void **state)
 	}
 }
 
+#define POLLFDS "\3\0\0\0\1\0\1\0\4\0\0\0\5\0\0"
+#define RIGHTS	"\30\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\5\0\0\0\6\0\0"
+/* Name, vector (itself one, of two buffers) and control data, all at 16 and 24. */
+#define MSGHDR                                                                                     \
+	"\20\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0\20\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\30\0\0\0\0\0\0\0"      \
+	"\30\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+
 /* Records of each kind, one piece behind the other. */
 static void test_evidence_seeds(void **state)
 {
@@ -519,6 +526,25 @@ static void test_evidence_seeds(void **state)
 		  .kind = TY_EVK_FDS,
 		  .flags = 1},
 		 (const char *)&fd},
+		{{.ns = 9, .tid = 1, .nr = 7, .kind = 7, .ptr = 2, .len = 16}, POLLFDS},
+		{{.ns = 9, .tid = 1, .nr = 7, .kind = 7, .ptr = 2, .flags = 1, .len = 16}, POLLFDS},
+		{{.ns = 9, .tid = 2, .nr = 270, .kind = 7, .arg = 1, .ptr = 99, .len = 16},
+		 POLLFDS},
+		{{.ns = 9, .tid = 2, .nr = 270, .kind = 7, .arg = 5, .ptr = 99, .len = 16},
+		 POLLFDS},
+		{{.ns = 9, .tid = 3, .nr = 233, .kind = 7, .arg = 3, .ptr = 1, .len = 12}, POLLFDS},
+		{{.ns = 9, .tid = 3, .nr = 61, .kind = 7, .arg = 1, .ptr = 1, .flags = 1, .len = 4},
+		 "\x8b\0\0"},
+		{{.ns = 9, .tid = 4, .nr = 38, .kind = 7, .arg = 1, .ptr = 1, .len = 32}, MSGHDR},
+		{{.ns = 9, .tid = 4, .nr = 302, .kind = 7, .arg = 2, .ptr = 1, .len = 16}, MSGHDR},
+		{{.ns = 9, .tid = 4, .nr = 14, .kind = 7, .arg = 1, .ptr = 1, .len = 8}, MSGHDR},
+		{{.ns = 9, .tid = 4, .nr = 35, .kind = 7, .arg = 0, .ptr = 1, .len = 16}, MSGHDR},
+		{{.ns = 9, .tid = 4, .nr = 20, .kind = 7, .arg = 1, .ptr = 16, .len = 32}, MSGHDR},
+		{{.ns = 9, .tid = 4, .nr = 20, .kind = 8, .arg = 1, .ptr = 16, .len = 5}, "bytes"},
+		{{.ns = 9, .tid = 5, .nr = 46, .kind = 7, .arg = 1, .ptr = 16, .len = 56}, MSGHDR},
+		{{.ns = 9, .tid = 5, .nr = 46, .kind = 8, .arg = 1, .ptr = 16, .len = 32}, MSGHDR},
+		{{.ns = 9, .tid = 5, .nr = 46, .kind = 8, .arg = 1, .ptr = 24, .len = 24}, RIGHTS},
+		{{.ns = 9, .tid = 5, .nr = 1, .kind = 7, .arg = 1, .ptr = 16, .len = 5}, "bytes"},
 		{{.kind = TY_EVK_PIECE, .ptr = 1, .ns = 3}, ""},
 		{{.ns = 996, .tid = 9, .kind = 4, .flags = 4, .len = 9}, "ls\0-l\0abc"},
 		{{.ns = 997, .tid = 9, .nr = 59, .kind = 5, .arg = 1, .ptr = 48, .len = 6},

@@ -166,18 +166,18 @@ static void json(void **state)
 						 {.p = "a\"\n", .len = 3, .kind = TY_EVK_STRING}};
 
 	ty_json_init(&j, f);
-	ty_call_json(x86, &c, 40, "a\"b", &passwd, item, &buf, &j);
+	ty_call_json(x86, &c, 40, "a\"b", &passwd, item, NULL, &buf, &j);
 	c.ret = -2;
-	ty_call_json(x86, &c, -1, "x", NULL, NULL, &buf, &j);
+	ty_call_json(x86, &c, -1, "x", NULL, NULL, NULL, &buf, &j);
 	c.how = TY_CALL_OPEN;
 	c.abi = TY_ABI_UNSURE;
 	c.gap_inside = true;
-	ty_call_json(x86, &c, 40, "x", NULL, NULL, &buf, &j);
+	ty_call_json(x86, &c, 40, "x", NULL, NULL, NULL, &buf, &j);
 	c.how = TY_CALL_NO_ENTER_BEFORE;
 	c.abi = TY_ABI_NATIVE64;
 	c.gap_inside = false;
 	c.ret = 0;
-	ty_call_json(x86, &c, 40, "x", NULL, NULL, &buf, &j);
+	ty_call_json(x86, &c, 40, "x", NULL, NULL, NULL, &buf, &j);
 	ty_json_fini(&j);
 	fclose(f);
 	assert_string_equal(

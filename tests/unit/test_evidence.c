@@ -344,6 +344,39 @@ static void in_short(void **state)
 	}
 }
 
+static const struct ty_ev_value *value_of(const struct ty_evidence_call *c, unsigned arg)
+{
+	for (unsigned i = 0; i < 5 && c->what.values[i].arg; i++)
+		if (c->what.values[i].arg == arg + 1)
+			return &c->what.values[i];
+	return NULL;
+}
+
+/* The size of a value, who counts them, and when they are there. */
+static void fits(const struct ty_sysarch *a, const struct ty_evidence_call *c,
+		 const struct ty_sysrow *row, const struct ty_ev_value *v)
+{
+	const unsigned i = v->arg - 1u;
+	const struct ty_pointee p = ty_arg_pointee(row->a[i], ty_sysarch_os(a), false);
+
+	assert_true(i < row->n);
+	if (row->a[i] == TY_ARG_FDSET)
+		assert_true(v->bytes == 8 && v->count == TY_EV_BITS);
+	else if (v->bytes != p.bytes)
+		fail_msg("%s: argument %u has %u bytes", c->name, i, p.bytes);
+	if (p.counted && v->count != i + 1 && v->count != TY_EV_RESULT)
+		fail_msg("%s: argument %u is counted by the next", c->name, i);
+	if (v->when & (TY_EV_IN | TY_EV_LATE))
+		assert_true(p.in);
+	/* Of a wait what is left of its time comes back, too. */
+	if (v->when & TY_EV_OUT)
+		assert_true(p.out || row->ret == TY_RET_POLL);
+	assert_true(!(v->when & TY_EV_LATE) || !(v->when & (TY_EV_IN | TY_EV_OUT)));
+	assert_int_equal(!!(v->when & TY_EV_IOV), p.bytes == 16 && p.counted);
+	assert_int_equal(!!(v->when & TY_EV_MSG), p.bytes == 56);
+	assert_int_equal(!!(v->when & TY_EV_DATA), p.bytes == 1);
+}
+
 /* What the recorder reads is what the table of system calls says, and all paths of a call. */
 static void as_the_table(void **state)
 {
@@ -366,6 +399,10 @@ static void as_the_table(void **state)
 			bool read = c->what.strings >> k & 1;
 			uint8_t is = k < row->n ? row->a[k] : TY_ARG_INT;
 
+			const struct ty_ev_value *v = value_of(c, k);
+
+			if (v)
+				fits(a, c, row, v);
 			if (read != (is == TY_ARG_PATH) && !(read && is == TY_ARG_STR))
 				fail_msg("%s: argument %u", c->name, k);
 			if ((c->what.list == k + 1) && is != TY_ARG_STRS)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Structures and bytes behind the pointers of a system call (evidence_record.h, TY_EVK_VALUES), as
+ * strace prints them and as JSON. They are untrusted: what a record does not hold in full is not
+ * read.
+ */
+#ifndef TY_SYSCALL_VALUES_H
+#define TY_SYSCALL_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "evidence_index.h"
+#include "json_out.h"
+#include "syscalls.h"
+
+/* Descriptors of a call that are named: at most this many. */
+#define TY_VALUES_FDS 64
+
+struct ty_values {
+	const struct ty_sysarch *arch;
+	const struct ty_call *call;
+	const struct ty_sysrow *row;
+	struct ty_evidence_values v;
+	/* Names of the descriptors of ty_values_fds, by index; NULL: unknown. Borrowed. */
+	const char *fd_names[TY_VALUES_FDS];
+};
+
+/* Finds the call's values. after_ns: as for ty_evidence_of. False: none are recorded. */
+bool ty_values_find(struct ty_values *o, const struct ty_sysarch *arch,
+		    const struct ty_evidence_index *x, const struct ty_call *c, uint64_t after_ns);
+/* The descriptors in structures that the call reads (pollfd, sets of select, SCM_RIGHTS), in the
+ * order in which they are printed. Returns their number. */
+unsigned ty_values_fds(const struct ty_values *o, int32_t fds[TY_VALUES_FDS]);
+/* Appends argument i: "[{fd=3<pipe:[17]>, events=POLLIN}]". False: unknown, nothing is appended. */
+bool ty_values_arg(const struct ty_values *o, unsigned i, struct ty_buf *out);
+/* Appends what strace prints after a result: " ([{fd=3, revents=POLLIN}])". False: nothing. */
+bool ty_values_after(const struct ty_values *o, struct ty_buf *out);
+/* Writes the keys "values" and "values_out": an array with a value per argument, null where it is
+ * unknown. out: those of poll and select that the kernel changed. */
+void ty_values_json(const struct ty_values *o, struct ty_buf *scratch, struct ty_json *j);
+
+#endif
