@@ -73,11 +73,11 @@ if secret[2:] in whole: raise SystemExit('the secret is there')
 P
 
 # perf's own recording of the same program: what perf script counts, and the program's truth.
-if ! command -v perf >/dev/null || ! perf record -q -e cpu-clock -o probe.data true 2>err.txt; then
+if ! command -v perf >/dev/null || ! perf record -q -B -e cpu-clock -o probe.data true 2>err.txt; then
 	skip "perf.data files" "perf cannot record here"
 else
 	for how in fp dwarf; do
-		perf record -q --call-graph "$how" -F 3997 -e cpu-clock -o "$how.data" "$prog" 60 >truth.txt 2>err.txt
+		perf record -q -B --call-graph "$how" -F 3997 -e cpu-clock -o "$how.data" "$prog" 60 >truth.txt 2>err.txt
 		"$TARRY" report "$how.data" hot --json >hot.json 2>>err.txt && python3 "$judge" truth.txt hot.json >seen.txt 2>&1
 		check "perf record --call-graph $how: the same shares" $? "$(cat seen.txt err.txt)"
 		perf script -i "$how.data" -F ip,sym -G 2>/dev/null | awk '{print $2}' | sort | uniq -c | awk '{print $2, $1}' >script.txt

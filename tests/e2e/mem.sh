@@ -124,8 +124,7 @@ done
 
 # What perf itself records on x86 without the hardware: samples with an address field, all unknown.
 local_samples() {
-	perf record -q -d -e cpu-clock -o "$dir/p.data" -- "$PROGRAMS/timed" >/dev/null 2>&1
-	[ -s "$dir/p.data" ] || perf record -q -d -e cpu-clock -o "$dir/p.data" -- true >/dev/null 2>&1
+	perf record -q -B -d -e cpu-clock -o "$dir/p.data" -- "$PROGRAMS/hot_shares" 10 >/dev/null 2>&1
 	"$TARRY" report "$dir/p.data" memory --json >"$dir/m.json" 2>"$dir/err.txt" ||
 		grep -q 'no memory samples' "$dir/err.txt"
 }
@@ -183,6 +182,27 @@ elif ! command -v nm >/dev/null || ! command -v readelf >/dev/null; then
 	skip "a line is named by what is accessed" "nm and readelf are not installed"
 else
 	passes "a line is named by what is accessed" variable_of_a_line
+fi
+
+# Records without a context are of the thread that perf opened the ring for, and marked.
+ring_thread() {
+	python3 - "$shared/tools" "$dir/r.data" <<'PY' &&
+import sys
+sys.path.insert(0, sys.argv[1])
+import spe_enc
+from mkperfdata import PerfData
+p = PerfData(ncpu=2, per_cpu=False)
+p.comm_ev(100, 101, 'one')
+p.spe(0, 101, 100, b''.join(spe_enc.mem(0x4000, 0x7000 + t, 1, 30, None, 1000 + t, ctx=ctx) for t, ctx in enumerate((None, 101))))
+p.write(sys.argv[2])
+PY
+		"$TARRY" dump "$dir/r.data" memory --no-index >"$dir/r.txt" &&
+		[ "$(grep -o 'one 101.* pc' "$dir/r.txt" | tr '\n' ,)" = "one 101 (ring) pc,one 101 pc," ]
+}
+if [ -d "$shared/tools" ]; then
+	passes "records without a context are of the ring's thread, and marked" ring_thread
+else
+	skip "records without a context are of the ring's thread, and marked" "../shared/spe is not there"
 fi
 
 says() { # TEXT CMD...

@@ -76,7 +76,7 @@ else
 fi
 # What a file holds is told where there is nothing for a timeline; cycles are no memory samples.
 contents() {
-	perf record -q -d -e cpu-clock -o "$dir/c.data" -- "$PROGRAMS/timed" >/dev/null 2>&1
+	perf record -q -B -d -e cpu-clock -o "$dir/c.data" -- "$PROGRAMS/hot_shares" 10 >/dev/null 2>&1
 	[ -s "$dir/c.data" ] || return 1
 	"$TARRY" report "$dir/c.data" >"$dir/out.txt" || return 1
 	grep -q 'samples of cpu-clock.*report hot, view' "$dir/out.txt" || return 1

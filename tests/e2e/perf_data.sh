@@ -14,7 +14,7 @@ if ! command -v perf >/dev/null; then
 	skip "perf.data with tracepoints" "perf is not installed"
 	echo 1..1
 	exit
-elif ! perf record -q -a -e sched:sched_switch -o try -- true >/dev/null 2>err; then
+elif ! perf record -q -B -a -e sched:sched_switch -o try -- true >/dev/null 2>err; then
 	skip "perf.data with tracepoints" "perf cannot record tracepoints here: $(head -n 1 err)"
 	echo 1..1
 	exit
@@ -47,22 +47,22 @@ lost() { # FILE
 }
 told() { "$TARRY" report "$1" header 2>/dev/null | sed -nE 's/^content.* ([0-9,]+) lost.*/\1/p' | tr -d ,; }
 
-perf record -q -a $events -o all -- bash ./load 2>err
+perf record -q -B -a $events -o all -- bash ./load 2>err
 same "the whole machine" all
 "$TARRY" view all --print --size 100x30 >got 2>err
 [ "$(grep -cE '^ ?[▸▾] CPU|CPU +[01] ' got)" -ge 1 ]
 check "the timeline" $? "$(cat err got)"
-perf record -q -m 4 -a $events -o few -- bash ./load 2>err
+perf record -q -B -m 4 -a $events -o few -- bash ./load 2>err
 same "too little room" few
 is "too little room: losses" "$(lost few)" "$(told few)"
-perf record -q $events -o - -- bash ./load >pipe 2>err
+perf record -q -B $events -o - -- bash ./load >pipe 2>err
 same "pipe form" pipe
-if perf record -q -z $events -o z -- bash ./load 2>err; then
+if perf record -q -B -z $events -o z -- bash ./load 2>err; then
 	same "compressed" z
 else
 	skip "compressed" "this perf has no zstd"
 fi
-perf record -q $events -o own -- bash ./load 2>err
+perf record -q -B $events -o own -- bash ./load 2>err
 same "one command's threads" own
 "$TARRY" report own header threads >got 2>&1
 grep -q '^ *only events of the threads selected in perf' got

@@ -220,7 +220,7 @@ static void compare(struct ty_flow *f)
 	f->by_libipt = false;
 	n = quick.n < slow.n ? quick.n : slow.n;
 	if ((!n || quick.h[n - 1] == slow.h[n - 1]) && (quick.n == n || slow.gap) &&
-	    (slow.n == n || quick.gap))
+	    (slow.n == n || (quick.gap && slow.gap)) && (quick.n != slow.n || quick.gap == slow.gap))
 		return;
 	fprintf(stderr, "%zu items, last %u at %#llx, by libipt %zu, %u at %#llx\n", quick.n,
 		quick.last.kind, (unsigned long long)quick.last.ip, slow.n, slow.last.kind,

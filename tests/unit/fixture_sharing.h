@@ -102,6 +102,8 @@ static inline void spe(struct result *r, const struct access *a, unsigned n, uns
 		pw_mmap2_shared(&w, one, A, 0x10000, 0, 7, "/dev/zero (deleted)");
 		pw_mmap2_shared(&w, two, 0xbbbb00000000, 0x10000, 0x1000, 7, "/dev/zero (deleted)");
 		pw_mmap2_shared(&w, two, 0xcccc00000000, 0x10000, 0, 8, "/dev/zero (deleted)");
+		pw_mmap2_of(&w, two, 0xdddd00000000, 0x10000, 0, (struct pw_inode){9, 7},
+			    PROT_READ | PROT_WRITE, MAP_SHARED, "/dev/zero (deleted)");
 	}
 	if (how & FORKED) { /* process 300 of 100 */
 		const uint32_t body[6] = {300, 100, 300, 101, 7, 0};

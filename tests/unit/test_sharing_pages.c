@@ -103,7 +103,9 @@ static void test_shared_mapping(void **state)
 				   {201, LD, 0xbbbb00001008, 0, PEER}},
 			    b[] = {{101, ST, A + 0x2000, 0, -1},
 				   {201, LD, 0xcccc00002008, 0, PEER}},
-			    c[] = {{101, ST, A + 0x2000, 0, -1}, {302, LD, A + 0x2008, 0, PEER}};
+			    c[] = {{101, ST, A + 0x2000, 0, -1}, {302, LD, A + 0x2008, 0, PEER}},
+			    d[] = {{101, ST, A + 0x2000, 0, -1},
+				   {201, LD, 0xdddd00002008, 0, PEER}};
 	struct result r;
 
 	(void)state;
@@ -122,6 +124,8 @@ static void test_shared_mapping(void **state)
 	one("the same place of shared memory", &r, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
 	spe(&r, b, N(b), MAPPED);
 	none("other memory of the same name", &r);
+	spe(&r, d, N(d), MAPPED);
+	none("the same inode of another device", &r);
 	/* A child has what its parent had mapped; not once it runs another program. */
 	spe(&r, c, N(c), MAPPED | FORKED);
 	assert_int_equal(r.s.lines[0].line, 0x2000);
