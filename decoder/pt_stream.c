@@ -451,8 +451,12 @@ static bool sync_first(struct ty_pt *pt)
 	size_t off = ty_pt_psb_after(pt->bytes, pt->n, 0);
 
 	/* A PSB whose header is broken is passed over like one that is not there. */
-	while (off < pt->n && sync_set(pt, off))
+	while (off < pt->n && sync_set(pt, off)) {
+		/* The trace ends behind its state, which libipt read ahead: nothing is missing. */
+		pt->entered |=
+			pt->status == -pte_eos && ty_pt_point_at(pt->bytes, pt->n, off).whole;
 		off = ty_pt_psb_after(pt->bytes, pt->n, off + PSB_SIZE);
+	}
 	pt->synced &= off < pt->end;
 	read_entries(pt, off);
 	return pt->synced;

@@ -746,7 +746,7 @@ static void lists(void **state)
 		"0x10 : \"50%\"", ": \"abc\"",	   "zz : \"abc\"",
 		"0x10 : \"%*s\"", "0x : \"abc\"",  "0x10 : \"%9999999d\"",
 		"0x10 : \"%l\"",  "0x10 : \"%n\"", "0x12345678901234567 : \"abc\"",
-		"0x10 : \"a\""};
+		"0x10 : \"a\"",	  "0x10 ; \"abc\""};
 	static const char *const good_printk[] = {"0xffffffff8281972f : \"thaw_processes\"",
 						  "0x10 : \"ab\"",
 						  "10 : \"100%% of %5.2lu \\\"%s\\n\""};

@@ -373,6 +373,31 @@ static void test_ended_at_end(void **state)
 	}
 }
 
+/* A trace of nothing but the state with which it could be decoded: nothing of it is missing. */
+static void test_state_only(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct ty_buf b;
+		struct seen s;
+
+		ty_buf_init(&b, 1 << 20);
+		psb(&b, 1000, 0);
+		if (i & 1)
+			PUT(&b, "\x99\x01");
+		if (i & 2)
+			tsc(&b, 1100);
+		s = decode(&b, true);
+		assert_string_equal("", s.text);
+		/* Without the end of its header it cannot be. */
+		b.len = 20;
+		s = decode(&b, false);
+		assert_string_equal("!", s.text);
+		assert_int_equal(20, s.lost);
+		ty_buf_fini(&b);
+	}
+}
+
 /* Where a far transfer comes first, it was that, as ever. */
 static void test_syscall(void **state)
 {
@@ -691,6 +716,7 @@ int main(void)
 		cmocka_unit_test_setup(test_interrupted_on_the_way, needs_ipt),
 		cmocka_unit_test_setup(test_ended_nowhere, needs_ipt),
 		cmocka_unit_test_setup(test_ended_at_end, needs_ipt),
+		cmocka_unit_test_setup(test_state_only, needs_ipt),
 		cmocka_unit_test_setup(test_syscall, needs_ipt),
 		cmocka_unit_test_setup(test_interrupted_before_syscall, needs_ipt),
 		cmocka_unit_test_setup(test_runs_out, needs_ipt),
