@@ -4,8 +4,10 @@
 set -u
 . "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"
+. "$(dirname "$0")/own.bash"
 [ "$(id -u)" = 0 ] || { echo "ok 1 - recording # SKIP not root"; exit 0; }
 t=$(mktemp -d)
+note_recorders "$t"
 trap 'umount "$t/small" 2>/dev/null; rm -rf "$t"' EXIT
 tracefs=/sys/kernel/tracing
 mine() { ls "$tracefs/instances" | grep "^tarry-$1-[0-9]*-" ; }
@@ -243,10 +245,5 @@ print(len(tids) - len(set(tids)))')
 		[ "$reused" -gt 0 ]; check "$many short-lived processes: lives of a reused tid are told apart" $? "$reused reused"
 	fi
 fi
-left=0
-for i in "$tracefs"/instances/tarry-[0-9]*-[0-9]*-*; do
-	p=${i##*/tarry-}
-	[ ! -d "$i" ] || [ -d "/proc/${p%%-*}" ] || left=1 # a live one belongs to somebody else
-done
-check "no instance is left" $left "$(ls "$tracefs/instances")"
+is "no instance is left" "" "$(own_instances "$t")"
 echo "1..$n"

@@ -3,8 +3,11 @@
 set -u
 . "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"
+. "$(dirname "$0")/own.bash"
 [ "$(id -u)" = 0 ] || { skip recording "not root"; exit 0; }
 t=$(mktemp -d)
+program=$TARRY
+note_recorders "$t"
 trap 'rm -rf "$t"' EXIT
 tracefs=/sys/kernel/tracing
 # says NAME STATUS PATTERN ARGS...: the exit status and one sentence that matches.
@@ -15,15 +18,6 @@ says() {
 	got=$?
 	[ "$got" = "$want" ] && printf '%s' "$out" | grep -qE "$pattern" && [ "$(printf '%s\n' "$out" | wc -l)" -le 2 ]
 	check "$name" $? "status $got, expected $want; said: $out"
-}
-# Instances of recorders that are gone (another one may be running beside this test).
-leftover() {
-	local i p n=0
-	for i in "$tracefs"/instances/tarry-[0-9]*-[0-9]*-*; do
-		p=${i##*/tarry-}
-		[ ! -d "$i" ] || [ -d "/proc/${p%%-*}" ] || n=$((n + 1))
-	done
-	echo $n
 }
 # Everything of the top level that a recorder could have changed.
 settings() {
@@ -80,13 +74,13 @@ says "a pid that is gone" 1 'no such process' -p $gone -o "$t/b"
 says "an output that cannot be written" 1 'No such file or directory' -o "$t/no/such/dir/f" -- true
 says "an output that is a directory" 2 'not a regular file' -o "$t" -- true
 if command -v setpriv >/dev/null; then
-	cp "$TARRY" "$t/tarry"; chmod 755 "$t" "$t/tarry"
+	cp "$program" "$t/tarry"; chmod 755 "$t" "$t/tarry"
 	out=$(cd /; setpriv --reuid=65534 --clear-groups "$t/tarry" record -o "$t/b" true 2>&1); got=$?
 	[ $got = 1 ] && printf '%s' "$out" | grep -q 'as root'; check "not root: says so" $? "$out"
 fi
 [ ! -e "$t/b" ]; check "no output file is left by these either" $?
 [ "$(settings)" = "$before" ]; check "tracefs is as it was" $? "$(diff <(echo "$before") <(settings))"
-[ "$(leftover)" = 0 ]; check "no instance is left" $? "$(ls $tracefs/instances)"
+is "no instance is left" "" "$(own_instances "$t")"
 
 # more descriptors than a shell allows at first; the command keeps its limit
 [ "$(ulimit -Sn 24; "$TARRY" record -q -o "$t/a" -- bash -c 'ulimit -Sn')" = 24 ]; check "few descriptors allowed: recorded all the same, the command's limit stays" $?

@@ -4,6 +4,7 @@
 set -u
 . "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"
+. "$(dirname "$0")/own.bash"
 tracing=/sys/kernel/tracing
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	skip "regions" "recording needs root and the program"
@@ -15,6 +16,7 @@ if [ ! -w $tracing/uprobe_events ]; then
 fi
 top=$PWD
 dir=$(mktemp -d)
+note_recorders "$dir"
 cd "$dir" || exit 1
 held=
 cleanup() {
@@ -22,7 +24,7 @@ cleanup() {
 	cd / && rm -rf "$dir"
 }
 trap cleanup EXIT
-left() { grep -c "tarry_$1" $tracing/uprobe_events; } # PID: its probes
+left() { grep -c ":tarry_$1_" $tracing/uprobe_events; } # PID: its probes
 mkdir 'a b:c'
 cp "$PROGRAMS/regions" 'a b:c/regions'
 
@@ -158,7 +160,7 @@ is "--regions: a pipe is refused, not waited for" "1 tarry: --regions pipe: not 
 is "a function that is not there is an error" 1 "$?"
 grep -q "span: .*/regions has no function 'nowhere'" out
 check "which says so, too" $? "$(cat out)"
-is "nothing is left in the list of probes" 0 "$(left '')"
+is "nothing is left in the list of probes" "" "$(own_probes "$dir")"
 
 # The header elsewhere: C++, and what it costs a program that is not recorded is no system call.
 cat >x.cc <<'C'

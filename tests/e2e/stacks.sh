@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # User stacks of long waits: planted waits, and gdb's backtrace of the same waits.
 set -u
+. "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"
+. "$(dirname "$0")/own.bash"
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	echo "ok 1 - stacks # SKIP recording needs root and the program"
 	echo "1..1"
@@ -279,21 +281,18 @@ is "--stacks 1ms is refused" "1 2" "$(grep -c "^tarry: --stacks '1ms' is neither
 
 # A recorder that is killed leaves no program behind, and the stacks of what it wrote.
 if command -v bpftool >/dev/null || [ -x /usr/sbin/bpftool ]; then
-	progs() { PATH=$PATH:/usr/sbin bpftool prog show 2>/dev/null | grep -cE ' name (look|woken) '; }
-	was=$(progs)
+	PATH=$PATH:/usr/sbin
 	"$TARRY" record -q --stacks 20ms -o k.dat -- ./fixed 1 >/dev/null 2>&1 &
 	recorder=$!
 	sleep 3
-	during=$(progs)
+	during=$(still_loaded $(programs_of "$recorder"))
 	kill -9 "$recorder"
 	wait "$recorder" 2>/dev/null
-	for _ in $(seq 50); do
-		[ "$(progs)" = "$was" ] && break
-		sleep 0.1
-	done
-	is "kill -9 leaves no program in the kernel" "$was" "$(progs)"
-	[ "$during" -gt "$was" ]
-	check "while recording they were there" $? "$was, then $during"
+	gone() { [ -z "$(still_loaded $during)" ]; }
+	await 10 gone
+	check "kill -9 leaves no program in the kernel" $? "$(bpftool prog show)"
+	[ -n "$during" ]
+	check "while recording they were there" $?
 	"$TARRY" dump k.dat stacks >out.txt 2>err.txt
 	passes "the stacks of a killed recorder" grep -q ';main;plain_caller;plain_wait;' out.txt
 else

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Paths and addresses behind the pointers of system calls, against strace on the same execution.
 set -u
+. "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"
+. "$(dirname "$0")/own.bash"
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	echo "ok 1 - strings # SKIP recording needs root and the program"
 	echo "1..1"
@@ -244,20 +246,14 @@ check "a finding names the pipe" $? "$(cat stalls.txt)"
 
 # A recorder that is killed leaves nothing in the kernel, and its strings are in what it leaves.
 if command -v bpftool >/dev/null; then
-	progs() { bpftool prog show 2>/dev/null | sed -n 's/^\([0-9]*\): tracepoint  *name enter_call.*/\1/p' | sort; }
-	progs >before
 	"$TARRY" record -q -o k.dat -- sh -c 'ls /etc/hostname; echo $$ >pid; exec sleep 30' >/dev/null 2>&1 &
 	rec=$!
 	sleep 3
-	progs >during
+	during=$(still_loaded $(programs_of $rec))
 	kill -9 $rec
-	for _ in $(seq 30); do
-		progs >after
-		[ -z "$(comm -12 <(comm -13 before during) after)" ] && break
-		sleep 1
-	done
-	[ -n "$(comm -13 before during)" ] && [ -z "$(comm -12 <(comm -13 before during) after)" ]
-	check "kill -9: no program stays in the kernel" $? "$(comm -12 <(comm -13 before during) after)"
+	gone() { [ -z "$(still_loaded $during)" ]; }
+	[ -n "$during" ] && await 30 gone
+	check "kill -9: no program stays in the kernel" $? "$during: $(still_loaded $during)"
 	"$TARRY" dump k.dat syscalls 2>/dev/null | grep -q '"/etc/hostname"'
 	check "kill -9: the strings are in the unfinished file" $?
 	kill "$(cat pid)"
