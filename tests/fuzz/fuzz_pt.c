@@ -25,6 +25,7 @@
 enum {
 	ITEMS_MAX = 400,
 	COMPARE_MAX = 400,
+	GAPS_MAX = 12, /* before each may be a loop of 100,000 instructions */
 	BYTES_MAX = 65536,
 	STREAMS = 4,
 	PAGE = 4096,
@@ -133,7 +134,7 @@ static struct seen pull(struct ty_flow *f, struct ty_flow_calls *calls)
 	struct ty_flow_at at;
 	size_t items = 0;
 
-	for (; items < ITEMS_MAX && ty_flow_next(f, &at) > 0; items++) {
+	for (; items < ITEMS_MAX && s.gaps < GAPS_MAX && ty_flow_next(f, &at) > 0; items++) {
 		s.insns += at.item.kind == TY_FLOW_INSN	 ? 1
 			   : at.item.kind == TY_FLOW_RUN ? at.item.value
 							 : 0;
@@ -141,7 +142,7 @@ static struct seen pull(struct ty_flow *f, struct ty_flow_calls *calls)
 		if (calls)
 			ty_flow_calls_feed(calls, &at);
 	}
-	s.all = items < ITEMS_MAX;
+	s.all = items < ITEMS_MAX && s.gaps < GAPS_MAX;
 	return s;
 }
 
@@ -179,12 +180,14 @@ struct sums {
 static void sum(struct ty_flow *f, struct sums *s)
 {
 	struct ty_flow_at at;
+	unsigned gaps = 0;
 	uint64_t h = 0;
 
-	for (s->n = 0; s->n < COMPARE_MAX && ty_flow_next(f, &at) > 0; s->n++) {
+	for (s->n = 0; s->n < COMPARE_MAX && gaps < GAPS_MAX && ty_flow_next(f, &at) > 0; s->n++) {
 		const struct ty_flow_item *it = &at.item;
 
 		s->gap[s->n] = it->kind == TY_FLOW_GAP;
+		gaps += s->gap[s->n];
 		h ^= it->kind;
 		if (!s->gap[s->n])
 			h ^= it->ip << 8 ^ it->to << 24 ^ it->value << 40;

@@ -4,6 +4,8 @@
 #ifndef TY_FIXTURE_SHARING_H
 #define TY_FIXTURE_SHARING_H
 
+#include <sys/mman.h>
+
 #include "mem_stream.h"
 #include "memory.h"
 #include "perf_write.h"

@@ -146,9 +146,9 @@ static void a_short_request_ends_a_long_wait(void **state)
 	ty_mx_drop();
 }
 
-/* Its own request (by its bio, by its issue, or both) is in flight all the time, and a kworker hands
- * the completion on, which had been woken for others before; other requests of the device are none
- * of this wait. */
+/* Its own request (by its bio, by its issue, or both) is in flight all the time, and a kworker
+ * hands the completion on, which had been woken for others before; other requests of the device are
+ * none of this wait. */
 static void a_kworker_hands_on(void **state)
 {
 	struct ty_explain x;
