@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The words of a stall: its object, the call, the sentence, and the grade. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_lock.h"
+#include "stalls.h"
+
+static const char *file(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	(void)ctx;
+	(void)pid;
+	*cloexec = false;
+	return fd == 3 ? "/site.lock" : NULL;
+}
+
+static bool none_left_out(void *ctx, int32_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return false;
+}
+
+/* 12 waits for a lock that 13 holds asleep; named: with the file's name. */
+static struct ty_stall lock_stall(bool named)
+{
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_stalls s;
+	struct ty_stall first;
+
+	givens = 0;
+	if (named)
+		give(4 * MS, 3, 2, 0);
+	m = lock_and_sleep();
+	x = explain(m, 0);
+	if (named) {
+		x.fd_before = file;
+		x.fds_left_out = none_left_out;
+		x.fds_since_ns = 1;
+		x.fds_ns = 2;
+	}
+	s = stalls_by(&x, false);
+	assert_int_equal(s.n, 1);
+	first = s.v[0];
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	givens = 0;
+	return first;
+}
+
+static void a_lock(void **state)
+{
+	struct ty_stall s = lock_stall(false);
+
+	assert_string_equal(s.object, "");
+	assert_string_equal(s.sentence,
+			    "t12/12 waited in flock from 0.004 s, held by t13/13, which slept in "
+			    "nanosleep, waiting for a timer for 100 ms [proven]");
+	s = lock_stall(true);
+	assert_string_equal(s.object, "fd 3 </site.lock>");
+	assert_string_equal(
+		s.sentence,
+		"t12/12 waited for the lock on fd 3 </site.lock> (flock) from 0.004 s, held by "
+		"t13/13, which slept in nanosleep, waiting for a timer for 100 ms [proven]");
+}
+
+/* The call by its name; none where it waited outside of calls, or on an unknown architecture. */
+static void the_call(void **state)
+{
+	struct ty_stall s = lock_stall(false);
+	const struct ty_model *m = lock_and_sleep();
+	struct ty_explain x = explain(m, 0);
+	char buf[32];
+
+	assert_string_equal(ty_stall_call(&x, &s, buf), "flock");
+	s.syscall = TY_NONE;
+	assert_string_equal(ty_stall_call(&x, &s, buf), "");
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lock),
+		cmocka_unit_test(the_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
