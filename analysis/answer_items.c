@@ -50,7 +50,7 @@ static enum ty_answer_part part_of(const struct ty_answer_work *k, const struct 
 	return call && call->wait_on == TY_WAIT_ON_SLEEP ? TY_PART_SLEEP : TY_PART_TIMEOUT;
 }
 
-/* Waits are told by their call; of others all that the process did is one item. */
+/* Waits are listed by call; all other time of a process is one item. */
 static bool by_call(enum ty_answer_part p)
 {
 	switch (p) {

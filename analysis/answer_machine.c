@@ -226,7 +226,7 @@ int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,
 	}
 	for (uint32_t i = out->items; i < n; i++)
 		out->rest += g[i].ran_ns > 0;
-	/* Of the busy time: idle and unknown time are nobody's. */
+	/* The rest of the busy time: idle and unknown time belong to no thread. */
 	out->rest_ns = out->part_ns[TY_PART_CPU] > items ? out->part_ns[TY_PART_CPU] - items : 0;
 	snprintf(out->head, sizeof(out->head), "%u CPU%s over %s were %.0f%% busy", cpus,
 		 cpus == 1 ? "" : "s", ty_fmt_duration(window, d),

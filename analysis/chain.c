@@ -21,7 +21,7 @@
 #include "waits.h"
 
 #define MEANWHILE 16  /* spans of a CPU, calls of a thread, that are looked at for one wakeup */
-#define BACK	  256 /* spans of a thread, for who talks to whom */
+#define BACK	  256 /* spans of a thread, to find the threads it exchanges messages with */
 #define SEGS_MAX  (1u << 20)
 #define STOLEN	  64 /* times of one run */
 
@@ -136,10 +136,10 @@ static bool hands_on(const struct ty_model *m, uint32_t from, uint32_t to, uint6
 }
 
 /*
- * Whom a kernel thread serves that a timer had just woken at the end of this span: what is handed
- * to it before it runs wakes it no more. The one thread that was in a call that hands something
- * over, from that wakeup on until the kernel thread ran; and which the one that waits talks to by
- * way of kernel threads, as was seen before. TY_NONE: none, or several.
+ * The thread that a kernel thread serves which a timer had just woken at the end of this span: work
+ * handed over before it runs produces no second wakeup. It is the one thread inside a handing-over
+ * call from that wakeup until the kernel thread ran, which exchanges messages with the waiter
+ * through kernel threads. TY_NONE: none, or several.
  */
 static uint32_t serves(const struct walk *w, uint32_t hop, uint32_t span,
 		       const struct ty_waker *timer)
@@ -259,8 +259,8 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 	part_seg(w, s, span, a, b, hop, k);
 }
 
-/* The thread runs in [a, b) of its span s: from the end backward, what its CPU gave no sign of life
- * in is not its own. Behind the first STOLEN of them nothing is told apart. */
+/* The thread runs in [a, b) of its span s. From the end backward: time without any activity of the
+ * CPU is not the thread's own. After the first STOLEN of them the rest is not divided. */
 static void run_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
 		    uint32_t hop)
 {

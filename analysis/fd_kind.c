@@ -256,7 +256,7 @@ static void unlearn(const struct ty_explain *x, struct table *t, const struct ca
 		break;
 	case TY_FDS_CLOSE: forget(t, args[0], args[0]); break;
 	case TY_FDS_RANGE: forget(t, (uint32_t)args[0], (uint32_t)args[1]); break;
-	case TY_FDS_PAIR: /* which ones is not told */
+	case TY_FDS_PAIR: /* the numbers are unknown */
 		for (uint64_t i = 0; i < FDS; i++)
 			if (t->kind[i] == kind)
 				forget(t, i, i);

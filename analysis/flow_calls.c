@@ -33,10 +33,10 @@ struct thread {
 	bool indirect; /* a jump to where a register or memory says */
 	bool have;     /* ip is valid: the next instruction follows it */
 	bool near;     /* it ended by a branch to what is not traced */
-	bool off;      /* tracing ended; user mode goes on at `resume` unless something happens */
+	bool off;      /* tracing ended; user mode continues at `resume` unless something happens */
 	bool gap;
-	bool doubt;   /* no symbol told the level where the thread went on */
-	bool entered; /* a program's _start has told of an exec whose record is yet to come */
+	bool doubt;   /* no symbol showed the level at which the thread continued */
+	bool entered; /* a program's _start showed an exec whose record follows later */
 	uint64_t resume;
 	uint64_t ts_ns;
 	int32_t program; /* ty_flow_names_program */
@@ -406,7 +406,7 @@ static void returned_to(struct ty_flow_calls *c, struct thread *t, const struct 
 	bool switched = !t->doubt && level + 1 < s->frames.n && f->hi && !holds(f, t->ip);
 
 	t->doubt = false;
-	/* By another function's return, that of a call in it: it goes on another time. */
+	/* By another function's return, that of a call in it: it continues later. */
 	if (switched) {
 		ty_flow_stack_leave(s, level, at->ts_ns);
 		return;
@@ -417,7 +417,7 @@ static void returned_to(struct ty_flow_calls *c, struct thread *t, const struct 
 		ty_flow_stack_jump_set(s, ip);
 }
 
-/* To where a stack goes on that the thread has left. */
+/* To where a stack continues that the thread has left. */
 static bool resumed(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
 		    uint64_t ip)
 {
@@ -591,7 +591,7 @@ static bool other_program(struct ty_flow_calls *c, struct thread *t)
 	return was >= 0 && t->program != was;
 }
 
-/* User mode goes on at ip after a system call, a signal, a gap. */
+/* User mode continues at ip after a system call, a signal, a gap. */
 static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
 		    uint64_t ip)
 {
@@ -626,7 +626,7 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 		/* From what is not traced, it is a call. */
 		push(c, t, at, p, t->near ? 0 : t->resume, t->near ? 0 : TY_CALL_SIGNAL);
 	} else if (t->off && !t->gap && f && f->over) {
-		/* The handler has said where the program goes on. */
+		/* The handler has set where the program continues. */
 		ty_flow_stack_pop(s, at->ts_ns, 0);
 		land(c, t, at, p, s->frames.n);
 	} else if (t->gap) {

@@ -75,7 +75,7 @@ static void ends(void *ctx, const struct ty_flow_call *c)
 	call->flags = c->flags;
 }
 
-/* Forget the calls that were over before the window: what is left is what goes on. */
+/* Forget the calls that ended before the window: those left are still open. */
 static void drop_before(struct reading *g)
 {
 	struct ty_flow_part *p = g->p;

@@ -43,7 +43,7 @@ struct walk {
 	struct calls calls;
 	struct ty_span_rows *spans;
 	const struct ty_cpu_gaps *gaps; /* of the whole window */
-	struct ty_cpu_gaps own;		/* those, where nobody gave them */
+	struct ty_cpu_gaps own;		/* used when the caller has none */
 	/* No interrupt of the CPU before irq ends after irq_ns; TY_NONE: not known. */
 	uint32_t irq_cpu, irq;
 	uint64_t irq_ns;
@@ -287,7 +287,7 @@ static void running(struct walk *w, const struct ty_span *s, uint32_t span, uint
 
 /* ready ------------------------------------------------------------------------------------- */
 
-/* Behind the first RIVALS spans of the CPU nobody is named any more: by the zoom forest. */
+/* After the first RIVALS spans of the CPU, threads are summed up, by the zoom forest. */
 static void several_rivals(struct walk *w, struct ty_ledger_key k, uint32_t cpu, uint32_t span,
 			   uint64_t from, uint64_t to)
 {
@@ -579,7 +579,7 @@ int ty_ledger_process(const struct ty_explain *x, const struct ty_member *of, ui
 	return done(&w, out);
 }
 
-/* With whom each thread on the path is told, by its index. */
+/* The group in which each thread on the path is reported, by thread index. */
 static int group_path_threads(const struct ty_model *m, const struct ty_path *p,
 			      struct ty_ledger_group **out)
 {

@@ -9,7 +9,7 @@
 #include "compare.h"
 
 #define ROWS_MAX 2000u
-#define ENOUGH	 256 /* objects of waits that are told; and rows in the first map */
+#define ENOUGH	 256 /* objects of waits that are listed; and rows in the first map */
 
 /* rows -------------------------------------------------------------------------------------- */
 

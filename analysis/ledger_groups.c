@@ -7,7 +7,7 @@
 #include "ledger_book.h"
 #include "process.h"
 
-#define SAME_NAMES 4 /* are told apart */
+#define SAME_NAMES 4 /* are listed separately */
 
 struct same_name {
 	uint32_t name, process, thread;

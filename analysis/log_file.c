@@ -88,7 +88,7 @@ struct reader {
 	size_t n;
 };
 
-/* Behind a time at the line's start and what sets it off; 0: the whole line is told. */
+/* Behind a time at the line's start and its separator; 0: the whole line is shown. */
 static uint16_t body(const char *text, const struct ty_log_stamp *s)
 {
 	size_t n = s->first ? s->end : 0;

@@ -137,7 +137,7 @@ static int64_t local(const struct tm *tm, const char *zone, size_t n, bool *doub
 	return is1 ? t1 : t0;
 }
 
-/* The zone behind a time: its seconds east in *east; false: none that is told. */
+/* The zone behind a time: its seconds east in *east; false: none. */
 static bool zone(struct cur *c, int *east)
 {
 	struct cur k = *c;

@@ -21,8 +21,8 @@ static int port_of(const char *at, size_t n)
 /*
  * "TCP:[127.0.0.1:3306->127.0.0.1:5120]". The end at which a socket listened when recording began
  * serves: the kernel gives a client no such port, though one may bind to it (SO_REUSEPORT). Where
- * no list of descriptors has that socket, a port that no client is given; else unknown: whoever is
- * seen to speak first is the client.
+ * no list of descriptors has that socket, a port that no client is given; else unknown: the end
+ * that sends first is the client.
  */
 static uint8_t tcp_role(const struct ty_explain *x, const char *name)
 {
@@ -107,7 +107,7 @@ int ty_sock_inherit(struct ty_sock_table *child, const struct ty_sock_table *par
 		return -TY_ENOMEM;
 	memcpy(child->fd.v, parent->fd.v, parent->fd.n * sizeof(*parent->fd.v));
 	child->fd.n = parent->fd.n;
-	/* What the parent owes is the parent's. */
+	/* The parent's open requests remain the parent's. */
 	vec_each (s, &child->fd)
 		s->open = s->used = s->replied = s->awaits_reply = s->connecting = false;
 	return 0;

@@ -165,7 +165,7 @@ static void made(struct pass *p, struct process *of, int64_t fd, uint8_t kind, u
 static void received(struct pass *p, uint32_t process, uint32_t thread, int32_t fd,
 		     struct ty_sock *s, uint64_t at_ns)
 {
-	/* Whoever receives first serves. */
+	/* The end that receives first is the server. */
 	if (!s->used && s->role == TY_SOCK_UNKNOWN) {
 		s->role = TY_SOCK_SERVER;
 		s->inferred = true;

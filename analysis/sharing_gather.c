@@ -170,8 +170,8 @@ static bool stays(const struct ty_gather *g, const struct ty_line_slot *s)
 	       !(s->done & PEER);
 }
 
-/* Of a single thread that stayed on its CPU, and found the line modified elsewhere twice: somebody
- * who was not sampled wrote it in between. */
+/* Of a single thread that stayed on its CPU and found the line modified elsewhere twice: a thread
+ * that was not sampled wrote it in between. */
 static bool is_shared(const struct ty_gather *g, const struct ty_line_slot *s)
 {
 	if (s->thread == TY_LINE_MANY)

@@ -162,8 +162,7 @@ static int walk_spans(struct walk *w, uint32_t thread)
 	return 0;
 }
 
-/* Of requests without a thread nobody knows whose they are: they are everybody's, and no chosen
- * one's. */
+/* Requests without a thread belong to the whole recording, and to no selected thread. */
 static bool io_in_scope(const struct ty_spec_query *a, const struct ty_model *m,
 			const struct ty_io *io, struct ty_comm_memo *memo)
 {

@@ -152,8 +152,7 @@ uint32_t ty_stall_first_call(const struct ty_stall_search *h, const struct ty_ca
 	return c->tries ? ty_model_span(h->x->m, c->first_span).syscall : c->s.syscall;
 }
 
-/* What an uninterruptible wait was for, as far as requests tell: a device, what of it is not
- * explained. */
+/* The device that an uninterruptible wait was for, by its requests; what of it is not explained. */
 static void describe_blocked(struct ty_stall_search *h, struct ty_candidate *c,
 			     const struct ty_path *p)
 {
@@ -224,7 +223,7 @@ static bool child_died(const struct ty_model *m, const struct ty_candidate *c)
 	if (!t->died || t->tid != t->tgid || t->ppid < 0 ||
 	    t->ppid != ty_model_thread(m, c->s.thread)->tgid)
 		return false;
-	/* Who ends makes no more calls, and wakes nobody else from user mode. */
+	/* A thread that exits makes no more calls, and wakes no other thread from user mode. */
 	call = ty_model_syscall_at(m, c->waker.thread, c->waker.act_ns);
 	if (call != TY_NONE)
 		return ty_model_syscall_brief(m, c->waker.thread, call).flags & TY_SF_ENDED;
@@ -253,8 +252,8 @@ static uint32_t call_within(const struct ty_model *m, const struct ty_candidate 
 	return best;
 }
 
-/* The path of the wait; of one for a lock that of the part for which it was held by somebody who
- * did not wait for work. 1; 0: there is none; or what ty_path_find gives. */
+/* The path of the wait; for a lock, of the part in which the holder was not idle. 1; 0: there is
+ * none; or the result of ty_path_find. */
 static int find_path(struct ty_stall_search *h, struct ty_candidate *c, struct ty_path *p)
 {
 	int r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, p)
@@ -280,7 +279,7 @@ static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 	c->w = ty_wait_for(h->x, &s, c->polled);
 	c->w.kind = c->s.kind = TY_STALL_LOCK;
 	c->w.class = TY_WAIT_DEFINITE;
-	c->s.proven = call == TY_NONE; /* that it waited; by whom is concluded */
+	c->s.proven = call == TY_NONE; /* the wait is proven; its holder is inferred */
 	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
 					.span = c->s.span,
 					.start_ns = c->s.start_ns,

@@ -68,11 +68,10 @@ struct rival {
 	uint64_t ns, longest_ns, longest_at, turns_ns;
 };
 
-/* Who ran in the ready thread's stead, but for itself; known: all of them together, idle: nobody.
- */
+/* The threads that ran while this one was runnable; known: their sum, idle: the CPU was idle. */
 struct rivals {
 	VEC(struct rival) v;
-	struct rival most; /* thread TY_NONE: nobody */
+	struct rival most; /* thread TY_NONE: none */
 	uint64_t known, idle;
 	uint64_t fair_ns; /* of known: threads without real-time priority, in turns */
 	double shares;	  /* of these threads, where the waiting one's is 1 */
@@ -287,7 +286,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 		c->unfair = true;
 		c->quota_seen = limited || !h->x->quota;
 	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 2) {
-		/* Several shared the CPU: nobody is to blame. When they were many, a busy machine,
+		/* Several shared the CPU: none is to blame. With many of them, a busy machine,
 		 * until it is very long. */
 		c->s.proven = q.sure && !ty_stall_steal_matters(c);
 		c->rival_ns = q.known;
@@ -330,13 +329,13 @@ int ty_stall_blame_rival(struct ty_stall_search *h, struct ty_candidate *c, cons
 	if (r)
 		return r;
 	if (throttled(h, c, c->root.thread, c->s.start_ns, c->end_ns, ns, &q.most)) {
-		c->s.proven = false; /* as far as samples tell */
+		c->s.proven = false; /* according to samples */
 		return 0;
 	}
 	if (q.most.thread == TY_NONE)
 		return 0;
-	/* Where it had its turns it went on: who shares its CPU is to blame if that was most of
-	 * all. */
+	/* With its turns in between it did run: another thread is to blame only for most of the
+	 * time. */
 	in_turns = longest < c->s.duration_ns / 2;
 	if (q.most.ns < (in_turns ? c->s.duration_ns : ns) / 2)
 		return in_turns ? 0 : 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The edges of a finding: who waited, who woke whom, what was sent or received, with the times of
- * their events; from the victim to the root cause. */
+/* The edges of a finding: waits, wakeups, messages, with the times of their events; from the victim
+ * to the root cause. */
 #ifndef TY_STALL_EDGES_H
 #define TY_STALL_EDGES_H
 
@@ -29,7 +29,7 @@ const char *ty_edge_kind_name(enum ty_edge_kind k);
 struct ty_stall_edge {
 	uint8_t kind;		   /* enum ty_edge_kind */
 	uint8_t grade;		   /* enum ty_grade: recorded, or by protocol (inferred) */
-	uint32_t thread, to;	   /* who; to whom: TY_NONE where it is to nobody */
+	uint32_t thread, to;	   /* the thread, and its receiver or wakee: TY_NONE: none */
 	uint32_t call;		   /* in or by which; TY_NONE */
 	uint32_t io;		   /* COMPLETES: the block request; TY_NONE */
 	uint32_t name;		   /* COMPLETES: the interrupt handler's, ty_model_str; 0 */

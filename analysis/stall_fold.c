@@ -23,7 +23,7 @@ static int32_t nr_of(const struct ty_model *m, const struct ty_candidate *c)
 
 static bool may_join(const struct ty_candidate *c)
 {
-	/* Who shared a CPU is told of each wait. */
+	/* The thread that shared a CPU is named for each wait. */
 	return !c->dropped && !c->folded && !c->end_only && (c->s.waits <= 1 || c->tries) &&
 	       !(c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
 }
@@ -40,7 +40,7 @@ static int by_thread(const void *pa, const void *pb)
 	return a->s.start_ns < b->s.start_ns ? -1 : a->s.start_ns > b->s.start_ns;
 }
 
-/* Does b, which comes next, tell the same as a? */
+/* Does b, which comes next, say the same as a? */
 static bool alike(const struct ty_model *m, const struct ty_candidate *a,
 		  const struct ty_candidate *b)
 {
@@ -93,7 +93,7 @@ static void join(struct ty_candidate **v, size_t n)
 	chief->tries = chief->tries ? waits : 0;
 }
 
-/* What the sum of one call tells, its single waits do not tell again. */
+/* Single waits that the sum of one call contains are not reported again. */
 static void fold_call(struct ty_stall_search *h, size_t n, const struct ty_candidate *call)
 {
 	for (size_t i = 0; i < n; i++) {

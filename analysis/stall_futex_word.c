@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a futex word is, as far as the values tell that are waited with. A lock's is waited with for
- * the same value each time ("locked, with waiters"); a counter's changes with every wakeup.
+ * Is a futex word a lock, judged by the values that waits expect? A lock's waiters expect the same
+ * value each time ("locked, with waiters"); a counter's value changes with every wakeup.
  *
- * Budget: each word of a process is looked at once: THREADS threads of the process, CALLS calls of
- * each on either side of the wait.
+ * Budget: each word of a process once: THREADS threads of the process, CALLS calls of each on
+ * either side of the wait.
  */
 #include "stalls_priv.h"
 

@@ -144,7 +144,7 @@ static bool comes_from_work(const struct ty_stall_search *h, const struct ty_can
 	return false;
 }
 
-/* Had the one with whom it was waited for the word, too? */
+/* Had the holder waited for the word, too? */
 static bool waited_too(const struct ty_stall_search *h, const struct ty_seg *s, uint64_t word)
 {
 	struct ty_span held;

@@ -74,8 +74,8 @@ static bool may_accept(const struct ty_explain *x, uint32_t thread, uint64_t t)
 	return !says;
 }
 
-/* Since it got the lock, and before this call, did the thread speak first on the descriptor, as who
- * asks does? */
+/* Since it got the lock, and before this call, did the thread send first on the descriptor, as a
+ * client does? */
 static bool is_client_of(const struct ty_stall_search *h, const struct ty_candidate *c,
 			 uint32_t thread, uint32_t call, int64_t fd)
 {
@@ -102,8 +102,8 @@ static bool is_client_of(const struct ty_stall_search *h, const struct ty_candid
 	return said & TY_GIVES;
 }
 
-/* The wait of who has the lock, which `next` gets then: for work? It accepts, as the next one does;
- * or it asked nobody, and hands on the very place, where the next one waits and asks nobody. */
+/* Is the wait of the holder, whose lock `next` gets then, idle? It accepts, as the next one does;
+ * or neither sent a request, and the next one waits at the same place. */
 static bool for_work(const struct ty_stall_search *h, const struct ty_candidate *c,
 		     struct idle *idle, uint32_t span, const struct ty_wait_for *w,
 		     const struct ty_hop *next)
@@ -205,7 +205,8 @@ static uint64_t got_lock(const struct ty_stall_search *h, const struct ty_candid
 	return 0;
 }
 
-/* Who has the lock, as far as calls tell, where nobody has let it go yet: who got it last. */
+/* The holder according to the calls, where no thread has released the lock yet: the last one that
+ * got it. */
 static uint32_t holder(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t threads = ty_model_summary(h->x->m)->threads, best = TY_NONE;

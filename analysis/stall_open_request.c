@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits that a signal ended: was it sent by another thread, and did the waiter owe somebody an
- * answer meanwhile? Budget: SIGNAL_LOOKS points of a CPU; TY_STALL_BACK calls of the thread on
- * either side of the wait.
+ * Waits that a signal ended: did another thread send it, and had the waiter a reply pending?
+ *
+ * Budget: SIGNAL_LOOKS points of a CPU; TY_STALL_BACK calls of the thread on either side of the
+ * wait.
  */
 #include <string.h>
 
@@ -12,8 +13,8 @@
 #define SIGNAL_NS    UINT64_C(50000) /* from a wakeup to the signal that was its cause */
 #define SIGNAL_LOOKS 256
 
-/* Did the waker send the thread's process a signal when it woke it? The kernel tells of that after
- * the wakeup. */
+/* Did the waker send the thread's process a signal when it woke it? The kernel reports the signal
+ * after the wakeup. */
 static bool signal_before(const struct ty_model *m, const struct ty_candidate *c)
 {
 	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
@@ -78,8 +79,8 @@ bool ty_stall_has_open_request(const struct ty_stall_search *h, const struct ty_
 	return says & TY_TAKES;
 }
 
-/* Where the call gives to or takes from; -1: not known, or somebody who is named at each message,
- * as of sendto (a logger). */
+/* The descriptor on which the call sends or receives; -1: unknown, or the peer is named with each
+ * message, as by sendto (a logger). */
 static int64_t other_side(const struct ty_explain *x, uint32_t thread, uint32_t call)
 {
 	struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
@@ -97,8 +98,8 @@ static int64_t other_side(const struct ty_explain *x, uint32_t thread, uint32_t 
 
 enum heard { NOTHING, FROM_IT, FROM_OTHERS };
 
-/* Behind `call`, which gives a message: from whom does the thread take the next one, from somebody
- * to whom it has sent one from there on? */
+/* After `call`, which sends a message: from which peer does the thread receive the next one, and
+ * has it sent that peer one since? */
 static enum heard hears(const struct ty_explain *x, uint32_t thread, uint32_t call, uint32_t end)
 {
 	uint32_t i = call + 1;
@@ -136,7 +137,7 @@ bool ty_stall_has_unseen_request(const struct ty_stall_search *h, const struct t
 	end = first + th->syscalls_n;
 	for (unsigned n = 0; i > first; n++)
 		if (n >= TY_STALL_BACK || message_of(h->x, thread, --i))
-			return false; /* what came before tells */
+			return false; /* what came before decides */
 	i = c->s.syscall;
 	for (unsigned n = 0; !says && ++i < end && n < TY_STALL_BACK; n++)
 		says = message_of(h->x, thread, i);
@@ -147,7 +148,7 @@ bool ty_stall_has_unseen_request(const struct ty_stall_search *h, const struct t
 		return false;
 	next = ty_model_syscall_brief(m, thread, i);
 	k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, next.end_ns, false);
-	/* The next request was there at once, and told it to end perhaps. */
+	/* The next request was there at once, and may have been one to exit. */
 	if (k == TY_NONE)
 		return c->s.flags & TY_SF_BEFORE && heard == FROM_IT;
 	s = ty_model_span(m, k);

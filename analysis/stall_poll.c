@@ -24,7 +24,7 @@
 #define RELEASES 256		    /* calls of a thread, */
 #define CHECKED	 512		    /* and of those that may release it, whose file is looked up */
 
-/* Did the call try to get a lock, and fail because somebody else had it? */
+/* Did the call try to get a lock, and fail because another thread held it? */
 static bool failed_try(const struct ty_explain *x, const struct ty_syscall *c)
 {
 	const struct ty_sysrow *r = ty_syscall_row(x->arch, c->abi, c->nr);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of the findings are one, and which comes first: what another one's chain tells is joined to
- * it, the threads of a stopped process are one, the rest is ranked. Budget: findings (at most those
- * that are explained, stalls.c) times findings, a few comparisons each.
+ * Merges and ranks findings: a finding that another one's chain contains is joined to it, the
+ * threads of a stopped process are one, the rest is ranked.
+ *
+ * Budget: findings (at most those that are explained, stalls.c) times findings, a few comparisons
+ * each.
  */
 #include <stdlib.h>
 
@@ -54,7 +56,7 @@ static bool folded_into(const struct ty_candidate *a, const struct ty_candidate 
 	return false;
 }
 
-/* Did the same call, of whoever let them go on, end both waits? */
+/* Did the same call end both waits? */
 static bool same_end(const struct ty_model *m, const struct ty_candidate *a,
 		     const struct ty_candidate *b)
 {
@@ -95,8 +97,8 @@ static uint32_t threads_of(const struct ty_model *m, const struct ty_candidate *
 	return n;
 }
 
-/* The threads of a process that were stopped together are one finding: the one that counts most for
- * the command stands for all, unless another one's chain tells the stop of one of them. */
+/* Threads of a process that were stopped together are one finding: the one that matters most for
+ * the command stands for all, unless another one's chain contains the stop of one of them. */
 static void fold_stops(struct ty_stall_search *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -127,8 +129,8 @@ static void fold_stops(struct ty_stall_search *h, size_t n)
 	}
 }
 
-/* What nobody is to blame for comes last: a CPU that many shared, then what is not known at all.
- * The same for waits that other findings explain. */
+/* Without a culprit a finding ranks last: a CPU that many shared, then unknown causes. So do waits
+ * that other findings explain. */
 static unsigned no_blame(const struct ty_candidate *c)
 {
 	if (c->s.state == TY_ST_UNKNOWN && c->s.syscall == TY_NONE)
@@ -136,15 +138,15 @@ static unsigned no_blame(const struct ty_candidate *c)
 	return c->end_only || (c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
 }
 
-/* Time of which it is not known what the thread did counts a part only: who or what held somebody
- * up comes first, unless that was far shorter. */
+/* Time in which the thread's state is unknown counts in part only: a finding with a known cause
+ * ranks first, unless it is far shorter. */
 static uint64_t counted(const struct ty_candidate *c, uint64_t ns)
 {
 	return c->s.state == TY_ST_UNKNOWN ? ns / LOST_COUNTS : ns;
 }
 
-/* What the command lost. While its first thread sleeps by its own choice, its path tells of nothing
- * else: then it is what its other threads lose. */
+/* What the command lost. While its first thread sleeps by its own choice, its path shows nothing
+ * else: then what its other threads lose. */
 static uint64_t command_ns(const struct ty_candidate *c)
 {
 	uint64_t path = c->s.path_ns + c->more_path_ns, aside = c->aside_ns + c->more_aside_ns;
@@ -183,8 +185,8 @@ static bool in_chain(const struct ty_candidate *c, uint32_t thread)
 	return false;
 }
 
-/* The awaited one held others up meanwhile, or was held up itself, for a good part of the time; or
- * it just worked, and somebody else did not: that comes first. */
+/* The awaited thread held others up meanwhile, or was held up itself, for a good part of the time;
+ * or it only ran, and another one did not: that ranks first. */
 static bool comes_before(const struct ty_stall_search *h, const struct ty_candidate *end,
 			 const struct ty_candidate *c)
 {
@@ -199,10 +201,10 @@ static bool comes_before(const struct ty_stall_search *h, const struct ty_candid
 }
 
 /*
- * Two that wait for each other at both ends: b, at the end of a's chain, whose own wait a timer
- * ended, had asked the one before it in that chain, which has not answered. So b is held up, and
- * the others wait for what it asks next. Who hands something on in one direction only, as into a
- * pipe, asks nothing.
+ * Two threads wait for each other at both ends. b, at the end of a's chain, whose own wait a timer
+ * ended, had sent a request to the one before it in that chain and got no reply. So b is held up,
+ * and the others wait for its next request. A thread that sends in one direction only, as into a
+ * pipe, sends no request.
  */
 static bool is_sent_request(const struct ty_stall_search *h, const struct ty_candidate *a,
 			    const struct ty_candidate *b)
@@ -232,8 +234,7 @@ static bool outlasts(const struct ty_candidate *b, const struct ty_candidate *a)
 	return !a->s.path_ns && b->s.duration_ns / 5 * 4 > a->s.duration_ns;
 }
 
-/* Did it wait for somebody until its time was up? A timer that it waited for by itself is a sleep.
- */
+/* Did it wait for a peer until the timeout? A timer that it waited for on purpose is a sleep. */
 static bool in_vain(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	return c->s.kind == TY_STALL_TIMER && ty_wait_timed_out(h->x, c->s.syscall);
@@ -252,13 +253,13 @@ static void join_chains(struct ty_stall_search *h, size_t n)
 
 		if (a->dropped || a->s.links < 2)
 			continue;
-		/* The other side was stalled itself, and that is told; but who slept before
-		 * anybody waited for it (the keeper of a lock) holds others up, unless it waits
-		 * for them. */
+		/* The other side was stalled itself, and that is reported. But a thread that slept
+		 * before anything waited for it (the holder of a lock) holds others up, unless it
+		 * waits for them. */
 		for (size_t k = 0; k < n && !a->dropped; k++) {
 			const struct ty_candidate *b = &h->cand.v[k];
 
-			/* Who asked whom is dear: last. */
+			/* Finding who sent the request is expensive: last. */
 			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
 				     ty_stall_overlap(a, b) >= a->s.duration_ns / 2 &&
 				     (is_end(a) || (in_vain(h, b) && (slept_later(b, a) ||
@@ -268,7 +269,7 @@ static void join_chains(struct ty_stall_search *h, size_t n)
 			a->end_only = a->end_only || comes_before(h, a, &h->cand.v[k]);
 		if (a->dropped)
 			continue;
-		/* Who waits for an end by way of shells tells of them. */
+		/* A wait for an end through shells is reported with their chains. */
 		for (size_t k = 0; k < n; k++) {
 			struct ty_candidate *b = &h->cand.v[k];
 

@@ -22,7 +22,7 @@ struct view {
 	struct ty_relations of;
 };
 
-/* Did the thread wake somebody by its last call before its wait? */
+/* Did the thread wake another one by its last call before its wait? */
 static bool just_woke_another(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
@@ -50,8 +50,8 @@ static bool end_lost(const struct ty_model *m, const struct ty_candidate *c)
 	return next.state == TY_ST_UNKNOWN && next.flags & TY_SF_LOST;
 }
 
-/* The descriptor on which the other side is, but not where somebody new comes; -1: not known.
- * guessed: by what the thread did next. */
+/* The descriptor of the other side, unless new peers arrive there; -1: unknown. guessed: by what
+ * the thread did next. */
 static int64_t peer_fd(const struct ty_stall_search *h, const struct ty_candidate *c, bool *guessed)
 {
 	int64_t fd;
@@ -80,8 +80,7 @@ static bool holds(struct view *v, enum ty_relation r)
 	return ty_relation_holds(&v->of, r);
 }
 
-/* The command could not go on without this wait of its own first thread, once, and went on to
- * compute. */
+/* The command needed this wait of its own first thread once, and then computed. */
 static bool needed_once(struct view *v)
 {
 	const struct ty_path *path = &v->h->path;
@@ -159,7 +158,7 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	}
 }
 
-/* Who had said what to whom. */
+/* Messages: sender and receiver. */
 static bool of_messages(struct view *v, enum ty_relation r)
 {
 	const struct ty_stall_search *h = v->h;
@@ -305,7 +304,7 @@ bool ty_stall_judge(struct ty_stall_search *h, struct ty_candidate *c, const str
 	return c->s.rule->verdict == TY_STALL || h->o.all;
 }
 
-/* The last call before the wait that gave something to somebody; TY_NONE. */
+/* The last call before the wait that sent something to a peer; TY_NONE. */
 static uint32_t last_sent(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t i = ty_stall_first_call(h, c);

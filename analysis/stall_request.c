@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who asked whom, as far as wakeups and system calls tell. Budget: TY_STALL_BACK spans or calls of
- * one thread for each question; ty_stall_woke_another: of each thread that was woken meanwhile.
+ * Requests and replies, as far as wakeups and system calls show them.
+ *
+ * Budget: TY_STALL_BACK spans or calls of one thread for each question; ty_stall_woke_another: of
+ * each thread that was woken meanwhile.
  */
 #include <string.h>
 #include <unistd.h>
@@ -302,8 +304,8 @@ int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t 
 		       : -1;
 }
 
-/* It is the first of both to wake the other, and has just sent again what did that: the other side
- * had not come to wait for it yet, so that nobody was woken. */
+/* It was the first of both to wake the other, and has just sent again what did that: the other side
+ * was not waiting yet, so no wakeup is recorded. */
 static bool has_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
@@ -357,10 +359,10 @@ static bool says_more(const struct ty_explain *x, const struct ty_candidate *c, 
 	       last_woken(x, c->waker.thread, c->s.thread, end, futex) == request_ns;
 }
 
-/* The answer was there before the thread came to wait for it, so that nobody was woken: since it
- * last gave something where it had asked, it has taken something from `from`; and that was all of
- * it, because the other side had gone back to wait for requests before it ended this wait, or goes
- * on to tell news. A first part alone is no answer. */
+/* The reply was there before the thread waited for it, so no wakeup is recorded: since it last sent
+ * on the channel of its request, it has received something from `from`. It was the whole reply,
+ * because the other side had gone back to wait for requests before it ended this wait, or continues
+ * with unrequested messages. A first part alone is not a reply. */
 static bool replied_unseen(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   bool futex, int64_t from)
 {
@@ -670,11 +672,11 @@ static bool is_answer(const struct ty_stall_search *h, const struct ty_candidate
 	return fd >= 0 && ty_stall_side(h, c, fd).is_server;
 }
 
-/* Was the wakeup of another thread at `ask` a request? Not if it came by the very thing that is
- * waited for now, as of a lock that is handed on; nor, if this wait is not over, so that nothing
- * tells of its end, when the other one had waited since before the recording, and may have asked
- * then, or is done with it, or was answered itself (is_answer), or started this one as a program
- * that reads what it says. `span` of that other thread began so. */
+/* Was the wakeup of another thread at `request_ns` a request? Not by the object that is waited for
+ * now, as of a lock that is handed on. Nor, if this wait is still open, when the other thread had
+ * waited since before the recording (and may have been the client), or is done with it, or got a
+ * reply itself (is_answer), or started this one as a program whose output it reads. `span` of that
+ * other thread began so. */
 static bool is_request(const struct ty_stall_search *h, const struct ty_candidate *c,
 		       uint32_t other, uint32_t span, uint64_t request_ns)
 {
@@ -806,9 +808,9 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 	side = side_on(x, c, fd, -1);
 	if (side.is_client || side.is_server || side.sent || c->waker.kind != TY_WAKER_THREAD)
 		return side;
-	/* One way only, as pipes are: requests go another one, where it woke the peer last. That it
-	 * answers is told so only of who is called by its standard input, and may have greeted; of
-	 * others not: they may have heard but that the peer is there. */
+	/* One way only, as pipes are: requests use another one, where it woke the peer last. Such a
+	 * thread is a server only if it was started with that pipe as its standard input; it may
+	 * have sent a greeting first. Others may only have been informed that the peer is there. */
 	side.is_server = fd == STDIN_FILENO && ty_stall_is_started(h, c);
 	request_ns = last_woken(x, c->waker.thread, c->s.thread, c->s.start_ns, false);
 	to = request_ns ? ty_stall_given_to(x, c->s.thread, request_ns) : -1;

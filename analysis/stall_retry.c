@@ -70,7 +70,7 @@ static bool again(const struct ty_stall_search *h, struct try *a, struct try *b)
 	uint32_t thread = a->s.thread;
 	const struct ty_wait_for *v, *w;
 
-	/* Who asks anew in between waits for another answer. */
+	/* A thread that sends a new request in between waits for another reply. */
 	if (b->s.syscall == TY_NONE ||
 	    !ty_wait_retry_again(h->x, thread, a->s.syscall, b->s.syscall))
 		return false;
@@ -78,7 +78,7 @@ static bool again(const struct ty_stall_search *h, struct try *a, struct try *b)
 	w = what_for(h, b);
 	if (!ty_wait_retry_same(m, thread, v, w))
 		return false;
-	/* poll's and the like are told by where their descriptors are listed, and how many; a
+	/* poll and its kin are identified by where their descriptors are listed, and how many; a
 	 * signal may be what they waited for. */
 	return w->word || w->fd >= 0 ||
 	       (ty_wait_timed_out(h->x, a->s.syscall) && same_args(h, a->s.syscall, b->s.syscall));
@@ -175,7 +175,7 @@ static struct run follow(const struct ty_stall_search *h, uint32_t thread, uint3
 		if (b.nr != a.nr || sleep_in(m, thread, &b) == TY_NONE)
 			continue;
 		if (!ty_wait_retry_again(h->x, thread, r.last, k))
-			break; /* who asks anew waits for another answer */
+			break; /* a new request: it waits for another reply */
 		a = b;
 		r.last = k;
 		r.tries++;

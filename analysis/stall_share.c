@@ -23,8 +23,8 @@ struct on_set {
 
 /*
  * What the thread does, around t, on the set of semaphores that the call waits at. The operations
- * lie behind a pointer, which stands for them: so of threads with operations on their stacks
- * nothing is told, nor where the very pointer is not given (ipc(2) of 32-bit programs).
+ * are behind a pointer, which stands for them: so threads with operations on their stacks are
+ * unknown, and so are calls without the pointer (ipc(2) of 32-bit programs).
  */
 static struct on_set on_set(const struct ty_explain *x, uint32_t thread, uint32_t call, uint64_t t)
 {
@@ -126,9 +126,9 @@ static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd, i
 	return false;
 }
 
-/* Is somebody on the other side of the descriptor, to which the call gives? Not of a log file,
- * though somebody may follow it; but of what was opened by a path, as a FIFO is, when that wakes a
- * thread of those that share the work. */
+/* Has the descriptor to which the call sends a peer? Not a log file, though another program may
+ * follow it; but what was opened by a path, as a FIFO is, when that wakes a thread of those that
+ * share the work. */
 static bool has_peer(const struct ty_explain *x, int64_t fd, uint32_t call, int32_t maker)
 {
 	struct ty_syscall s = ty_model_syscall(x->m, call);
@@ -146,8 +146,8 @@ static bool is_among(int64_t fd, const int64_t *v, unsigned n)
 	return n;
 }
 
-/* When did the thread, before its wait and after t, begin to hand something to several descriptors,
- * each with somebody on its other side? 0: it did not. */
+/* When did the thread, before its wait and after t, begin to send to several descriptors, each with
+ * a peer? 0: it did not. */
 static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_candidate *c,
 				uint64_t t, int32_t maker)
 {

@@ -51,7 +51,7 @@ void ty_stall_judge_run(struct ty_stall_search *h, struct ty_candidate *c)
 	c->s.steal_counted_ns = counted(h, s.cpu, c->s.start_ns, c->end_ns);
 	if (c->s.steal_ns >= LITTLE(c) || c->s.steal_counted_ns >= LITTLE(c))
 		c->s.proven = false;
-	/* Samples say how much, not when: they accuse nobody where the ticks say it was there. */
+	/* Samples say how much, not when: no cause where the ticks show that the CPU was there. */
 	if (c->s.steal_ns >= c->s.duration_ns / 2 ||
 	    (!has_ticks(h, s.cpu) && c->s.steal_counted_ns >= c->s.duration_ns / 2))
 		c->s.kind = TY_STALL_STEAL;

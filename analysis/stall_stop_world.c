@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stop-the-world: one thread of a process, asked by another one, works alone: first those that
- * still ran stop, too, and in the end it lets all of them go on, and waits for the next one who
- * asks. So work garbage collectors, and threads that do what all others must not disturb.
+ * Stop-the-world: one thread of a process, by a request of another one, works alone. Threads that
+ * still ran stop, too; in the end it wakes all of them and waits for the next request. Garbage
+ * collectors do this, and threads that need the others quiet. A thread that distributes work
+ * differs: it is woken when the last of its workers is done, so that the others wait before it
+ * begins; or others work meanwhile; or it waits for something else than the next request of its own
+ * process (epoll).
  *
- * Who hands out work looks different: it is woken when the last of its workers is done, so that the
- * others wait before it begins; or others work meanwhile; or it waits for something else than the
- * next request of its own process (epoll). Budget: a look at each thread of the process at two
- * instants, and TY_STALL_BACK spans of the one that works.
+ * Budget: each thread of the process at two instants, and TY_STALL_BACK spans of the one that
+ * works.
  */
 #include "stalls_priv.h"
 
@@ -116,7 +117,7 @@ bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candi
 	    !ty_wait_word(h->x, before.syscall) ||
 	    !waits_next(h, c->waker.thread, c->waker.ts_ns, ty_wait_word(h->x, before.syscall)))
 		return false;
-	/* Who had stopped before anybody asked for it was not stopped by that. */
+	/* A thread that had stopped before the request was not stopped by it. */
 	if (by != c->s.thread) {
 		if (c->s.start_ns < before.end_ns)
 			return false;

@@ -223,7 +223,7 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 	say_idle(o, h, c);
 }
 
-/* The thread of a link, by the name it had in the middle; the culprit by that told of it. */
+/* The thread of a link, by the name it had in the middle; the culprit by the name at culprit_ns. */
 static void say_link(struct ty_sentence *o, const struct ty_stall_search *h,
 		     const struct ty_candidate *c, const struct ty_link *l)
 {

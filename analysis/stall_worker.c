@@ -11,7 +11,7 @@
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 
-/* Goes on to compute: so much in user mode. What a program does to end takes a third of it on a
+/* Time in user mode that counts as computing. What a program does to exit takes a third of it on a
  * busy machine. */
 #define COMPUTE_NS UINT64_C(900000)
 
@@ -282,9 +282,9 @@ bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
 	return true;
 }
 
-/* Who waits for the same thing at t is let go on by the same call, goes on to work, and does not
- * come back: so opens what all wait for. Who gives work does that one by one, or again and again.
- */
+/* A thread that waits for the same thing at t is woken by the same call, works, and does not
+ * return: so opens a gate that all wait for. A thread that distributes work does that one by one,
+ * or again and again. */
 static bool opens_at(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t call,
 		     uint64_t t)
 {
@@ -442,9 +442,9 @@ static bool same_maker(const struct ty_model *m, uint32_t a, uint32_t b)
 }
 
 /*
- * Did the waiter live for this one wait, for another one of the same maker that had work of its own
- * to do? Who is kept for later work waits for its maker, or comes back; programs side by side are a
- * pipeline.
+ * Did the waiter live for this one wait, for another thread of the same maker that had work of its
+ * own? A thread that is kept for later work waits for its maker, or returns; programs side by side
+ * are a pipeline.
  */
 static bool came_for_this(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
@@ -472,8 +472,9 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 		return false;
 	goes_on = ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
 	back = ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1);
-	/* For its turn, and works: workers that are told to end pass that on. Where workers of a
-	 * pool wait for work, by futex, those who give them more wait, too: they come back. */
+	/* It waited for its turn, and works: workers that are stopped by a message pass it on. In a
+	 * pool whose workers wait for work by futex, those who submit more wait, too: they return.
+	 */
 	if (goes_on && (!c->w.word || !back) && ty_stall_takes_turns(h, c))
 		return true;
 	/* Alone, or with others before a gate; and works. */
@@ -482,7 +483,7 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 	company = ty_stall_waits_in_pool(h, c);
 	if (company ? !opens_to_all(h, c) : is_of_pool(h, c))
 		return false;
-	/* Not one that is given work by the other side, and answers it or comes back. */
+	/* Not one that gets work from the other side, and replies or returns. */
 	return (!company && !(c->w.word && ty_stall_only_ends(h, c)) &&
 		ty_stall_sent(h, c->s.thread, c->s.syscall, -1)) ||
 	       ((goes_on || (!company && came_for_this(h, c))) && !back && !ty_stall_answers(h, c));
@@ -502,8 +503,9 @@ bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
 	return false;
 }
 
-/* Where processes are not known (recordings of other programs): did the thread, or its maker, make
- * the other one, or those that it has made? Who is older than the recording may be anybody. */
+/* Where processes are unknown (recordings of other programs): did the thread, or its maker, make
+ * the other one, or one of its descendants? A thread older than the recording may have any parent.
+ */
 static bool may_be_of(const struct ty_model *m, uint32_t other, uint32_t thread)
 {
 	int32_t maker = ty_model_thread(m, thread)->forked_by;
@@ -635,8 +637,8 @@ static bool same_queue(const struct ty_stall_search *h, const struct ty_wait_for
 	return false;
 }
 
-/* The thread does what it was born for, and that was over when the wait was: its share, where the
- * last one of several tells. */
+/* The thread did what it was created for, and that ended with the wait: its share, where the last
+ * one of several wakes the waiter. */
 static bool was_done(const struct ty_model *m, const struct ty_candidate *c, uint32_t thread)
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);
@@ -734,8 +736,8 @@ bool ty_stall_is_started(const struct ty_stall_search *h, const struct ty_candid
 	       is_program(h, c->s.thread, c->s.start_ns);
 }
 
-/* Did the thread wake anybody but `but` from `from` on, up to t? What its own end wakes, as another
- * thread of who waits for it (SIGCHLD), it has not said anything to. */
+/* Did the thread wake another one than `but` from `from` on, up to t? The wakeups of its own exit
+ * (SIGCHLD, to any thread of its parent) are not messages. */
 static bool woke_another(const struct ty_stall_search *h, uint32_t thread, uint64_t from,
 			 uint64_t t, uint32_t but)
 {
@@ -762,7 +764,7 @@ bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate 
 		return false; /* what stalled is further inside */
 	s = &p->seg.v[c->root.seg];
 	if (s->what == TY_SEG_RUNNABLE && s->end_ns - s->start_ns >= c->s.duration_ns / 2)
-		return false; /* told as the awaited one's wait for a CPU */
+		return false; /* reported as the awaited thread's wait for a CPU */
 	if (ty_seg_on_cpu(s->what) || s->what == TY_SEG_RUNNABLE) {
 		if (is_program(h, c->root.thread, c->s.culprit_ns) ||
 		    others_work(h, c, c->root.thread))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See stalls.h. What lasts long enough is searched for in the zoom forest of the threads of
- * interest (only where short waits for devices may add up, all spans are walked); the longest
- * CANDIDATES of them are explained (stall_cause.c), those that wait for work dropped, those told by
- * another one's chain joined to it, the rest ranked (stall_rank.c).
+ * See stalls.h. Long spans are searched for in the zoom forest of the threads of interest (only
+ * where short waits for devices may add up, all spans are walked). The longest CANDIDATES are
+ * explained (stall_cause.c), idle waits dropped, those in another one's chain joined to it, the
+ * rest ranked (stall_rank.c).
  */
 #include "stalls_priv.h"
 #include "steal.h"

@@ -170,7 +170,7 @@ struct ty_stall {
 	uint32_t thread;
 	uint32_t span; /* its chief span, ty_model_span */
 	uint64_t start_ns, duration_ns;
-	uint64_t named_ns;   /* the instant its own name is told of */
+	uint64_t named_ns;   /* the instant at which its name is taken */
 	uint32_t waits;	     /* > 1: so many spans together, in [start, last_end) */
 	uint32_t threads;    /* > 1: so many threads, this one among them, had the same stall */
 	uint32_t more_waits; /* of the thread, that had the same cause */
@@ -182,14 +182,14 @@ struct ty_stall {
 	uint8_t flags;	  /* TY_SF_* of the span */
 	bool proven;	  /* else inferred */
 	bool in_request;  /* of a request that was not answered yet: opts.requests */
-	bool by_waker;	  /* its call is not recorded; it waited by futex, as the waker's tells */
+	bool by_waker;	  /* its call is not recorded; the waker's shows that it waited by futex */
 	uint32_t syscall; /* ty_model_syscall; TY_NONE */
 	uint32_t culprit; /* thread index; TY_NONE: no thread */
-	uint64_t culprit_ns; /* the instant its name is told of */
+	uint64_t culprit_ns; /* the instant at which its name is taken */
 	uint64_t path_ns;    /* what it adds to the command's wall time */
 	uint64_t steal_ns;   /* of it, the CPU was possibly stolen by the hypervisor (steal.h) */
 	uint64_t steal_counted_ns;  /* so much steal the kernel counted about then, on that CPU */
-	uint32_t request_to;	    /* whom it had asked at sent_request_ns; TY_NONE */
+	uint32_t request_to;	    /* the receiver of its request at sent_request_ns; TY_NONE */
 	uint64_t sent_request_ns;   /* it woke that one or sent something; 0: not so, not known */
 	uint64_t request_ns;	    /* it had received a request then; 0 */
 	const struct ty_rule *rule; /* why it is a stall, or is none */
@@ -220,11 +220,11 @@ struct ty_stalls_opts {
 };
 
 /*
- * The stalls inside w (its choice of threads included), by rank: behind all others what nobody is
- * to blame for (a CPU that many shared, waits that other findings explain) and then what is not
- * known at all; first what the command lost most by (on its path; while its first thread sleeps by
- * its own choice, what its other threads lose), then the longest. Time in which it is not known
- * what a thread did counts a quarter. At most `max` are kept. 0 or -TY_E... with err.
+ * The stalls inside w (its choice of threads included), by rank: first those that the command lost
+ * most by (on its path; while its first thread sleeps by its own choice, what its other threads
+ * lose), then the longest. Stalls without a culprit come after all others (a CPU that many shared,
+ * waits that other findings explain), unknown causes last. Time in which a thread's state is
+ * unknown counts a quarter. At most `max` are kept. 0 or -TY_E... with err.
  */
 int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by stalls.c (candidates), stall_cause.c (who held it up, and is it a stall),
- * stall_relations.c (the rule that decides), stall_retry.c (waits in several tries), stall_idle.c
- * (locks whose holder waits for work), stall_poll.c (polled locks), stall_request.c (who asked
- * whom), stall_open_request.c (who owed an answer), stall_handoff.c (locks by their words),
- * stall_share.c (turns and parts), stall_worker.c (had the waiter work), stall_futex_word.c (what a
- * futex word is), stall_path.c (what the command lost), stall_rank.c (which are one, which comes
- * first), stall_cpu.c, stall_steal.c, stall_stop_world.c (stop-the-world) and stall_text.c.
+ * Shared by stalls.c (candidates), stall_cause.c (culprit, stall or not), stall_relations.c
+ * (relations and the rule that decides), stall_retry.c (attempts), stall_idle.c (locks whose holder
+ * is idle), stall_poll.c (polled locks), stall_request.c (requests), stall_open_request.c (pending
+ * replies), stall_handoff.c (locks by the use of their words), stall_share.c (turns and shared
+ * work), stall_worker.c (worker pools), stall_futex_word.c (lock or counter), stall_path.c (what
+ * the command lost), stall_rank.c (merging and ranking), stall_cpu.c, stall_steal.c,
+ * stall_stop_world.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -41,16 +41,16 @@ struct ty_candidate {
 	struct ty_wait_for w;
 	struct ty_waker waker;
 	struct ty_root root;
-	uint64_t end_ns;	  /* of its chief span, cut to the window */
-	uint64_t aside_ns;	  /* of it, the command's first thread slept by its own choice */
-	uint64_t whole_ns;	  /* of a wait for a lock, the part that is told was cut; else 0 */
-	uint64_t for_work_ns;	  /* of that, those who had the lock waited for work */
-	uint64_t io_ns;		  /* of it, requests of the path were at block devices */
-	uint64_t queued_ns;	  /* and with the block layer, before that */
-	uint64_t no_io_ns;	  /* a request ended this, but none was under way yet */
-	uint32_t ios, io;	  /* requests meanwhile; the one that ended it or the longest */
-	uint64_t rival_ns;	  /* RUNNABLE: how long the culprit ran meanwhile */
-	uint64_t idle_ns;	  /* RUNNABLE: how long that CPU was idle */
+	uint64_t end_ns;      /* of its chief span, cut to the window */
+	uint64_t aside_ns;    /* of it, the command's first thread slept by its own choice */
+	uint64_t whole_ns;    /* of a wait for a lock of which only a part is reported; else 0 */
+	uint64_t for_work_ns; /* of that, those who had the lock waited for work */
+	uint64_t io_ns;	      /* of it, requests of the path were at block devices */
+	uint64_t queued_ns;   /* and with the block layer, before that */
+	uint64_t no_io_ns;    /* a request ended this, but none was under way yet */
+	uint32_t ios, io;     /* requests meanwhile; the one that ended it or the longest */
+	uint64_t rival_ns;    /* RUNNABLE: how long the culprit ran meanwhile */
+	uint64_t idle_ns;     /* RUNNABLE: how long that CPU was idle */
 	struct ty_throttled held; /* by a CPU quota, RUNNABLE it or its root; path NULL: was not */
 	uint64_t used_ns; /* of that quota, in the period before; 0: it is counted in held */
 	struct ty_ran rivals[TY_STALL_RIVALS]; /* RUNNABLE, no culprit: who ran most, the first n */
@@ -74,9 +74,8 @@ struct ty_candidate {
 	uint32_t polled, poll_failed, poll_got; /* and the one that got it (TY_NONE) */
 	bool tracer;				/* STOPPED by its tracer, which is the culprit */
 	bool holder_idle; /* a lock whose holders were idle for most of the wait */
-	bool end_only; /* a wait for the end of somebody whose other doings are stalls of their own
-			*/
-	bool connecting;     /* s.peer: to whom it connects */
+	bool end_only; /* a wait for an end of a thread whose other waits are stalls of their own */
+	bool connecting;     /* s.peer: it is being connected to */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: not known */
 	size_t folded_into;  /* rank of the one that it is one of the others of; 0: none */
 	uint32_t others;     /* threads that waited for the same lock or CPU; the first of them */
@@ -164,8 +163,8 @@ int ty_stall_add(struct ty_stall_search *h, uint32_t thread, uint32_t span, uint
 uint64_t ty_stall_overlap(const struct ty_candidate *a, const struct ty_candidate *b);
 /* For qsort: longer ones first, of equal ones the earlier. */
 int ty_stall_by_length(const void *pa, const void *pb);
-/* The first n candidates, which are explained: those that another one tells are dropped, the others
- * come first, by rank. 0 or -TY_ENOMEM. */
+/* Ranks the first n candidates, which are explained: those contained in another one are dropped,
+ * the others come first, by rank. 0 or -TY_ENOMEM. */
 int ty_stall_rank(struct ty_stall_search *h, size_t n);
 
 /* stall_fold.c, of the first n: waits of a thread that are alike, as one, which stands for all; 0
@@ -199,25 +198,23 @@ int ty_stall_short_tries(struct ty_stall_search *h, uint32_t thread);
 /* Candidates of the thread that are sleeps between tries for a lock become one. 0, -TY_EINTR or
  * -TY_ENOMEM. */
 int ty_stall_polled(struct ty_stall_search *h, uint32_t thread);
-/* The call by which another thread let the polled lock go, as far as is recorded; TY_NONE. */
+/* The recorded call by which another thread released the polled lock; TY_NONE. */
 uint32_t ty_stall_poll_releaser(const struct ty_stall_search *h, const struct ty_candidate *c);
 
 /* stall_request.c */
-/* Before its wait the thread had asked the one that ended it and not yet been answered, and it is
- * the one of both that asks; or it had asked `first`, who had the matter in hand when it began to
- * wait and handed it on. fd: where an answer would come, which may have come before the wait; -1:
- * not known. */
+/* Before its wait the thread had sent a request to its waker and had no reply yet, and it is the
+ * client of the two; or it had sent one to `first`, which had it in hand when the wait began and
+ * handed it on. fd: where a reply would arrive, which may have come before the wait; -1: unknown.
+ */
 bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   uint32_t first, int64_t fd);
-/* Was who ended the wait idle right before, until somebody woke it that it had never woken; or did
- * another thread of the process wake it, of which that is so, or which a timer had woken that
- * neither of both had made it set (a pool's clock)? Then it had nothing of the thread's in hand.
- */
+/* Was the waker idle right before, until a thread that it had never woken woke it; or did another
+ * thread of the process wake it, of which that holds, or which a timer had woken that neither of
+ * both had set (a pool's clock)? Then it did no work for the waiter. */
 bool ty_stall_waker_was_idle(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* ty_stall_sent_request of a request that nobody is seen to hear: by futex, who asks before the
- * other one waits wakes nobody. Inferred: the one that ended the wait, which waits for what the
- * thread says at other times, has not done so since it last answered, and does so again before it
- * says more. */
+/* ty_stall_sent_request of a request without a recorded wakeup: a futex request to a thread that
+ * does not wait yet wakes nothing. Inferred: the waker, which waits for this thread's messages at
+ * other times, has not done so since its last reply, and does so again before it sends more. */
 bool ty_stall_sent_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* Is a place handed on by who waits there to the next: who ended the wait gave its own to the
  * thread, or the thread had given its own to that one, or to `first`? */
@@ -235,21 +232,21 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
 int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* Did the waker itself write or read, as the other side of a pipe does? */
 bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k);
-/* Since the thread last waited for a while, before this wait, did it wake anybody, but to answer?
- */
+/* Since the thread last waited for a while, before this wait, did it wake another one, except to
+ * reply? */
 bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* Did the thread, after its wait, wake the one that had ended it, in turn? */
 bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* Did the thread wake anybody but `but` in [from, to]? */
+/* Did the thread wake another one than `but` in [from, to]? */
 bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
 			   uint32_t but);
-/* Did the thread, since it last waited for a while before the call, hand something over (fd >= 0:
- * there)? The other side need not have waited for it, so that no wakeup tells. */
+/* Did the thread, since it last waited for a while before the call, send something (fd >= 0:
+ * there)? The receiver need not have waited for it, so that no wakeup is recorded. */
 bool ty_stall_sent(const struct ty_stall_search *h, uint32_t thread, uint32_t call, int64_t fd);
-/* Of descriptor fd before the wait: which side the thread has, as its own calls tell; fd -1: not
- * known. It asks: connected or spoke first (where fd goes one way only, on the one by which it last
- * woke the other side); it serves: accepted or heard first, or is a program that waits at its
- * standard input for the one that started it. */
+/* The side that the thread has on descriptor fd before the wait, by its own calls; fd -1: unknown.
+ * Client: connected or sent first (where fd goes one way only, on the one by which it last woke the
+ * other side). Server: accepted or received first, or is a program that waits at its standard input
+ * for the one that started it. */
 struct ty_stall_side {
 	bool is_client, is_server; /* neither: not known */
 	bool sent;		   /* handed something over there */
@@ -258,16 +255,16 @@ struct ty_stall_side {
 };
 struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct ty_candidate *c,
 				   int64_t fd);
-/* Is it the peer that asks, and the thread that answers? */
+/* Is the peer the client, and the thread the server? */
 bool ty_stall_serves(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* Had the one that ended the wait woken the thread before, and spoken first, as who hands out work
  * does? */
 bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* Does the same one end other waits of the thread in the same call, before or after? */
 bool ty_stall_woken_similarly(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* Had the thread, which waits by futex, handed something to the waker, or to `first`, by
- * descriptor, and does it but end after the wait (ty_stall_only_ends)? Then that was its result,
- * and it was told to end. */
+/* Had the thread, which waits by futex, sent something to the waker, or to `first`, by descriptor,
+ * and does it only exit after the wait (ty_stall_only_ends)? Then that was its result, and the
+ * wakeup a request to exit. */
 bool ty_stall_ended_by_request(const struct ty_stall_search *h, const struct ty_candidate *c,
 			       uint32_t first);
 
@@ -284,13 +281,13 @@ bool ty_stall_by_tracer(const struct ty_stall_search *h, const struct ty_candida
 			bool *inferred);
 /* Had the thread received something before its wait, and not sent anything since? */
 bool ty_stall_has_open_request(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* The same where it is older than the recording, which has no message of it before: does it send
- * one after its wait, unasked, where it is connected, and then wait elsewhere on a descriptor, as
- * for its next request, or take that at once; from nobody but whom it sent to? (inferred) */
+/* The same where the request is older than the recording: does it send a message after its wait,
+ * without a request, where it is connected, and then wait elsewhere on a descriptor, as for its
+ * next request, or take that at once; from no other peer than that one? (inferred) */
 bool ty_stall_has_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c);
 
 /* stall_idle.c */
-/* Does a wait in this call accept? Who accepts waits for somebody new, whatever it sent to others
+/* Does a wait in this call accept? Such a thread waits for a new peer, whatever it sent to others
  * before. */
 bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call,
 		      const struct ty_wait_for *w);
@@ -303,11 +300,10 @@ int ty_stall_cut_idle(const struct ty_stall_search *h, struct ty_candidate *c, s
 /* What the thread does with the word (ty_wait_word) around t. */
 struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t thread, uint64_t word,
 				    uint64_t t);
-/* Is the futex word of the wait a lock, of whatever value: do the thread and the one that ended its
- * wait (as far as its calls are recorded) both wait on it and both wake it, while the one with whom
- * it was did not wait for it; and the thread came to it, in tries, on its way from another wait
- * (and never from work without having let it go), or waited so but once; and does not just end
- * then? p: the path of the wait. */
+/* Is the futex word of the wait a lock, of whatever value? The thread and its waker (if its calls
+ * are recorded) both wait on it and both wake it, while the holder did not wait for it. The thread
+ * came to it, in attempts, from another wait (and never from work without having released it), or
+ * waited so only once; and does not just exit then. p: the path of the wait. */
 bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   const struct ty_path *p);
 
@@ -359,7 +355,7 @@ bool ty_stall_only_ends(const struct ty_stall_search *h, const struct ty_candida
 /* Before the thread ran again, had who ended its wait, after a pause, done the same at the same
  * place again? So work is given, the next before the first was taken on. */
 bool ty_stall_is_sent_more(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* A wait for a peer that nobody is seen waiting through: had the waiter work? */
+/* A wait for a peer that no other wait depends on: had the waiter work? */
 bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c);
 /* Is what a wait for a peer came to work that several share, which the waiter's process has made
  * for that? p: the path of the wait. */
@@ -426,7 +422,7 @@ void ty_stall_judge_run(struct ty_stall_search *h, struct ty_candidate *c);
 bool ty_stall_steal_of_queue(struct ty_stall_search *h, struct ty_candidate *c, uint32_t cpu);
 /* Of a wait with this path, whose grade is set. */
 void ty_stall_steal_of_path(struct ty_candidate *c, const struct ty_path *p);
-/* It is enough of the finding to be told, and to make it inferred. */
+/* It is enough of the finding to be reported, and to make it inferred. */
 bool ty_stall_steal_matters(const struct ty_candidate *c);
 
 /* What interrupts took of a running span within [a, b); most: which of them most. */

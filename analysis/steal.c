@@ -229,7 +229,7 @@ static uint64_t next_other(struct others *o, uint64_t to, bool *tick)
 }
 
 /* No interrupt is recorded in [last, to), which is long. The first time in it, from when a tick was
- * due, that is without any sign of life and ends behind `after`. */
+ * due, without any event of the CPU that ends behind `after`. */
 static bool silent(const struct ty_explain *x, const struct ty_span *s, uint64_t last, uint64_t to,
 		   uint64_t after, struct ty_stolen *out)
 {
@@ -429,7 +429,7 @@ uint64_t ty_silent_while_idle(const struct ty_explain *x, uint32_t cpu, uint64_t
 
 		if (s.state != TY_ST_IDLE || s.flags & (TY_SF_LOST | TY_SF_INFERRED) || a >= b)
 			continue;
-		/* Up to its first sign of life: then it was there, and left the thread standing. */
+		/* Up to its first event: then the CPU was there, and did not run the thread. */
 		irq = ty_irq_at(x->m, cpu, a);
 		if (irq < irqs && ty_model_irq_span(x->m, cpu, irq).start_ns < b)
 			b = ty_model_irq_span(x->m, cpu, irq).start_ns;

@@ -26,7 +26,7 @@
 #define PARTS 1024u
 #define FEW   4096u
 #define FINE  32768u /* durations below are counted by the nanosecond... */
-#define FINES 512u   /* ...for so many groups (128 KB each, as far as touched) */
+#define FINES 512u   /* ...for so many groups (128 KB each, when touched) */
 struct pick {
 	uint64_t begin, width, rank, in;
 	uint64_t *v; /* of FEW durations, or PARTS counts; NULL while nothing is to be found */

@@ -206,9 +206,9 @@ bool ty_wait_wakes(const struct ty_explain *x, uint32_t call, struct ty_wait_for
 	return true;
 }
 
-/* Its own call is not recorded, but that of the one that ended the wait: who is woken by a futex
- * call, and sleeps interruptibly, waits for a futex word, the first of the call (or, by WAKE_OP,
- * the second; then no word is told); who is woken by a page that is served, for that page. */
+/* Its own call is not recorded, but that of its waker. A thread that a futex call wakes, and that
+ * sleeps interruptibly, waits for a futex word, the first of the call (or, by WAKE_OP, the second;
+ * then the word is unknown). A thread that a served page wakes waits for that page. */
 static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct ty_wait_for *w)
 {
 	struct ty_waker k = ty_waker_find(x->m, s->edge);
@@ -391,8 +391,8 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 		c = ty_model_syscall_brief(x->m, thread, i);
 		talk = ty_syscall_ipc(x, &c);
 		arg = room ? talk.gives : talk.takes;
-		/* What it does after another wait is about something else; but one that ended at
-		 * once only asks again what is ready. */
+		/* What it does after another wait is about something else; but a wait that ended at
+		 * once only polls again what is ready. */
 		if ((c.nr == wait.nr && c.end_ns - c.start_ns > AT_ONCE_NS) || c.start_ns < from ||
 		    c.start_ns - from > SOON_NS ||
 		    c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))

@@ -152,8 +152,8 @@ static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w,
 	}
 	raised = *w;
 	by_raise(m, &s, t, &raised, depth);
-	/* What it completed is the device's, whoever raised it: another CPU, or a driver's own
-	 * thread (loop's). A device's interrupt that did names it. */
+	/* A completion is the device's, on whichever CPU, or driver's own thread (loop's), it was
+	 * raised. A device's interrupt that did it names the device. */
 	if (s.vec == VEC_BLOCK && !depth && raised.io == TY_NONE) {
 		w->io = completed(m, w->cpu, s.start_ns, t);
 		w->kind = TY_WAKER_DEVICE;

@@ -92,7 +92,7 @@ const struct ty_option ty_report_memory_options[] = {
 	 .take = take_line, .at = offsetof(struct args, line_bytes)},
 	{0}};
 
-/* The file and what is told of it: -1, or the exit status. */
+/* The file and its other words: -1, or the exit status. */
 static int take_words(struct args *a, char **words, int n)
 {
 	for (int i = 0; i < n; i++) {

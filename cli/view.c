@@ -521,8 +521,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 	v->explain.where =
 		NULL; /* stacks are read from the file; no text of the timeline has one */
 	v->explain.ctx = &v->reading;
-	/* A frame that is printed has the stalls unless the search would take longer than the rest
-	 * of it; on a terminal it goes on beside the timeline. */
+	/* A printed frame has the stalls unless the search takes longer than the rest of it; on a
+	 * terminal the search continues beside the timeline. */
 	v->steps = PRINT_STEPS;
 	v->explain.steps = o->print && !o->at_finding ? &v->steps : NULL;
 	v->memory = (struct ty_view_memory){
@@ -629,8 +629,8 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 	return rc;
 }
 
-/* The timeline may open on the begin of a recording: nothing was asked for that only the whole
- * can tell, and the model takes a while. */
+/* The timeline may open on the begin of a recording: nothing was requested that needs the whole,
+ * and the model takes a while. */
 static bool may_grow(const struct options *o, const struct ty_session *s)
 {
 	struct stat st;

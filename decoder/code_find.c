@@ -141,8 +141,8 @@ static uint64_t life_end(const struct ty_code *c, int32_t pid, uint64_t t_ns)
 	uint64_t until;
 	const struct ty_code_life *l = life_at(c, space, t_ns, &until);
 
-	/* Before its first life, or in one of which nothing is known (forked by somebody unknown):
-	 * that of the one which follows. */
+	/* Before its first life, or in one of which nothing is known (forked by an unknown
+	 * process): use the following one. */
 	if (l && until != UINT64_MAX &&
 	    (l->from_ns > t_ns || (!l->maps.n && l->parent == TY_PAIR_NONE)))
 		(void)life_at(c, space, until, &until);

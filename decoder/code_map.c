@@ -198,8 +198,7 @@ int ty_code_jit(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, in
 			   .t_ns = t_ns, .lo = addr, .hi = addr + n, .file = function});
 }
 
-/* A space that goes on with from's, or with nothing; of a JIT compiler's, only where there was one.
- */
+/* A space that continues from's, or an empty one; of a JIT compiler's, only where there was one. */
 static int begin_both(struct ty_code *c, int32_t pid, uint64_t t_ns, bool forked, int32_t parent)
 {
 	uint32_t maps = forked ? newest(c, ty_code_mapped(parent)) : TY_PAIR_NONE;

@@ -36,7 +36,7 @@ static void take_items(struct ty_cursor *c)
 	c->end = c->next + c->batch->n;
 }
 
-/* Up to when no loss can come out of the stream, as far as its batch tells. */
+/* The time up to which no loss can come out of the stream, according to its batch. */
 static uint64_t calm_until(const struct ty_events *es, const struct ty_cursor *c)
 {
 	if (c->head == AT_END)

@@ -4,8 +4,8 @@
 #include "events_priv.h"
 
 /*
- * The time of a chunk's first page: as the file says, or read from the chunk itself. 1, 0 when
- * the chunk cannot tell (missing, damaged).
+ * The time of a chunk's first page: as the file says, or read from the chunk itself. 1; 0 when the
+ * chunk has none (missing, damaged).
  */
 static int chunk_time(struct ty_events *es, struct ty_cursor *c, uint32_t chunk, uint64_t *ts,
 		      struct ty_err *err)
@@ -29,8 +29,8 @@ static int chunk_time(struct ty_events *es, struct ty_cursor *c, uint32_t chunk,
 }
 
 /*
- * The last chunk that is known to begin before t (file time), 0 when none is. Chunks that cannot
- * tell are stepped over: first to the left, then to the right.
+ * The last chunk that is known to begin before t (file time), 0 when none is. Chunks without a time
+ * are stepped over: first to the left, then to the right.
  */
 int ty_events_find_chunk(struct ty_events *es, struct ty_cursor *c, uint64_t t, uint32_t *chunk,
 			 struct ty_err *err)
@@ -55,7 +55,7 @@ int ty_events_find_chunk(struct ty_events *es, struct ty_cursor *c, uint64_t t, 
 		if (ts < t)
 			lo = probe;
 		else if (probe > mid)
-			break; /* all between lo and probe cannot tell */
+			break; /* all between lo and probe have no time */
 		else
 			hi = probe;
 	}

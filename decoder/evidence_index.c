@@ -28,7 +28,7 @@ struct entry {
 struct thread {
 	uint32_t tid;
 	uint32_t first, n;
-	uint64_t over_ns; /* when its latest call was over, as it was told */
+	uint64_t over_ns; /* end of its latest call, as reported */
 };
 
 struct ty_evidence_index {

@@ -324,7 +324,7 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 		}
 		if (!size || size > got)
 			return NULL;
-		/* Who counts asks for no bytes. */
+		/* Counting needs no bytes. */
 		if (!b->extent_of)
 			memcpy(bytes + n, code, got);
 		sizes[out->insns++] = (uint8_t)size;

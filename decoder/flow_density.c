@@ -55,7 +55,7 @@ static void add_thread(const struct bins *d, const struct ty_flow_stream *s, int
 	uint64_t from = a > d->from ? a : d->from, to = b < d->to ? b : d->to;
 	size_t i = ty_flow_sw_at(s, from);
 
-	/* Before the first switch nobody is known. */
+	/* Before the first switch the thread is unknown. */
 	for (i = i + 1 == s->sw ? s->sw : i; i < s->sw_end && v[i].t_ns <= to; i++) {
 		uint64_t lo = v[i].t_ns > from ? v[i].t_ns : from;
 		uint64_t hi = i + 1 < s->sw_end && v[i + 1].t_ns < to ? v[i + 1].t_ns : to;

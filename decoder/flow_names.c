@@ -210,7 +210,7 @@ void ty_flow_names_extent(void *names, int32_t pid, uint64_t t_ns, uint64_t ip,
 bool ty_flow_names_variable(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip,
 			    uint64_t addr, struct ty_flow_variable *out)
 {
-	/* Of a page of the code, all that the file has is as far as in the file. */
+	/* Of a page of the code, only the part that lies in the file. */
 	const uint64_t page = ip & ~(uint64_t)4095;
 	uint64_t off, until;
 	const int file = ty_code_mapping_of(n->code, pid, t_ns, page, &off, &until);

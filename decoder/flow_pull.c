@@ -57,8 +57,9 @@ static bool follows_branch(const struct ty_walked *w, size_t k)
 }
 
 /*
- * What comes before the window is not told: begin near it, at the last time stamp up to which all
- * is earlier. Not where threads change, because who runs follows from what was executed.
+ * What comes before the window is not reported: begin near it, at the last time stamp before which
+ * everything is earlier. Not across thread switches, because the running thread follows from what
+ * was executed.
  */
 static void skip_earlier(struct ty_flow_stream *s)
 {
@@ -167,7 +168,8 @@ static bool put_insn(struct ty_flow_stream *s, struct ty_flow_item *it)
 	return true;
 }
 
-/* Times that belong to the instruction at ip, or (told: false) to what is not told one by one. */
+/* Times that belong to the instruction at ip, or (told: false) to instructions that are not
+ * reported one by one. */
 static bool pass_times(struct ty_flow_stream *s, bool told, uint64_t ip)
 {
 	const struct ty_walked *w = s->walked;
@@ -208,7 +210,7 @@ static void end_gap(const struct ty_flow_stream *s, struct ty_flow_item *gap)
 	gap->until = r[1].at.timed ? r[1].at.tsc : 0;
 }
 
-/* Which file's code a gap misses; those after the first MISSING_MAX are not told. */
+/* Which file's code a gap misses; those after the first MISSING_MAX are not listed. */
 static void note_missing(const struct ty_flow_stream *s, const struct ty_flow_item *gap)
 {
 	struct ty_flow *f = s->flow;

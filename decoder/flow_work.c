@@ -176,7 +176,7 @@ static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty
 		pthread_cond_signal(&w->done);
 }
 
-/* The next range that nobody has begun; NULL when there is none, or enough lies ready. */
+/* The next range that is not being decoded; NULL when there is none, or enough is ready. */
 static struct ty_flow_range *next_idle(struct ty_flow_work *w)
 {
 	while (w->next < w->order.n &&

@@ -95,7 +95,7 @@ static bool number(struct in *x)
 	return !is_word(*x->p);
 }
 
-/* Is the word a field of this text, and of the sort that its use asks for? */
+/* Is the word a field of this text, of the kind that its use needs? */
 static bool is_field(const struct in *x, const char *name, size_t n, bool loc)
 {
 	const char *p = x->text;

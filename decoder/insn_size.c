@@ -113,7 +113,7 @@ static bool modrm(struct insn *i, uint8_t *byte)
 	return true;
 }
 
-/* What stands behind the opcode; false: it is not told here, or not there. */
+/* The bytes behind the opcode; false: not in this table, or missing. */
 static bool operands(struct insn *i, char what)
 {
 	const unsigned z = i->osize && !i->wide ? 2 : 4;

@@ -39,7 +39,7 @@ static int on_lines(struct reading *g, struct ty_rd *r)
 	const char *file = NULL;
 	uint64_t n;
 
-	g->out->lines.n = g->lines_from; /* what was told of one that did not come */
+	g->out->lines.n = g->lines_from; /* lines of a function whose record did not follow */
 	g->lines_addr = ty_rd_u64(r);
 	for (n = ty_rd_u64(r); n && ty_rd_left(r); n--) {
 		struct ty_code_line l = {.off = ty_rd_u64(r) - g->lines_addr,

@@ -281,7 +281,7 @@ static const struct ty_perf_event *parse(struct ty_mem_stream *s, const struct t
 		       : NULL;
 }
 
-/* The side band's reading counts them: who asks for names, or has an index, needs no more. */
+/* Counted while the side band is read: needed neither for names nor with an index. */
 static int count_sample(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
 {
 	struct ty_perf_sample p;
@@ -397,7 +397,8 @@ static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, str
 		if (ty_perf_lost(r, &lost))
 			return 0;
 		s->facts.lost += lost.count;
-		/* A switch may be among them: since the last record nobody knows who runs. */
+		/* A switch may be among the lost records: the running thread is unknown since the
+		 * last one. */
 		c = r->type == TY_PERF_LOST && id.have & TY_PERF_S_CPU ? cpu_get(s, id.cpu) : NULL;
 		if (c && c->runs.n)
 			e = run(s, &(struct ty_perf_id){.cpu = id.cpu, .time = c->seen_ts + 1}, -1,

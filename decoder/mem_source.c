@@ -141,7 +141,7 @@ static const struct source *code_find(uint64_t midr, unsigned code)
 	return NULL;
 }
 
-/* From the nearest level outwards, as far as the events say. */
+/* From the nearest level outwards, by the events. */
 static void by_events(struct ty_mem *m)
 {
 	uint64_t e = m->events;

@@ -100,7 +100,7 @@ static bool measure(struct ty_pt_clock *c, uint32_t ctc)
 	if (ticks >> (64 - RATIO_SHIFT))
 		return false;
 	ratio = (ticks << RATIO_SHIFT) / cycles;
-	/* SKL168: an MTC is missing, or a CYC that would be told by its counter's wrap at 4096. */
+	/* SKL168: an MTC is missing, or a CYC that its counter's wrap at 4096 would show. */
 	if (after_psb &&
 	    (1u << c->mtc_freq < delta || (c->mtc_freq < 10 && c->have_ratio &&
 					   (c->ratio * (cycles + 0xf00)) >> RATIO_SHIFT < ticks)))

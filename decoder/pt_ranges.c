@@ -102,7 +102,7 @@ size_t ty_flow_range_bytes(const struct ty_flow_range *r)
 	size_t n = r->end - r->at.off, rest = r->seg_hi - r->end;
 
 	if (r->blind && n > TY_FLOW_HEADER_MAX)
-		n = TY_FLOW_HEADER_MAX; /* there is no PSB in it: nothing more will be told of it */
+		n = TY_FLOW_HEADER_MAX; /* there is no PSB in it, and nothing more is known of it */
 	return n + (rest < TY_FLOW_HEADER_MAX ? rest : TY_FLOW_HEADER_MAX);
 }
 
@@ -152,7 +152,7 @@ static size_t segment_end(const ty_flow_blocks *all, size_t i)
 	return partition_point(k, i, all->n, v[k].s == v[i].s && v[k].seg_lo == v[i].seg_lo);
 }
 
-/* May a coarse range begin at p, behind the points before it, of which the last is told? */
+/* May a coarse range begin at p, behind the points before it, of which the last is given? */
 static bool is_in_order(const struct ty_pt_point *last, const struct ty_pt_point *p)
 {
 	return ty_flow_is_border(p) && p->timed && (!last || last->tsc <= p->tsc);

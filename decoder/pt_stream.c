@@ -51,7 +51,7 @@ struct ty_pt {
 	bool synced, timed, over;
 	bool entered; /* a PSB was found once */
 	bool made;    /* the PSB+ that is read is one of ours */
-	bool stops;   /* tracing is on at end, and goes on at: */
+	bool stops;   /* tracing is on at end, and continues at: */
 	bool stopped; /* there */
 
 	struct ty_pt_entries entries;
@@ -469,8 +469,8 @@ static bool past_end(struct ty_pt *pt)
 	return pt->end < pt->n && position(pt) > pt->end;
 }
 
-/* Tracing ended by the last instruction that is held back, and no address is told: can it, or is a
- * FUP missing? Later libipts let any branch be that. */
+/* Tracing ended at the last pending instruction, and no address is given: possible, or is a FUP
+ * missing? Later versions of libipt let any branch be that. */
 static bool is_near_branch(const struct ty_pt *pt)
 {
 	uint8_t cls = pt->ready < pt->items.n ? pt->items.v[pt->items.n - 1].cls : TY_FC_OTHER;

@@ -12,7 +12,7 @@
 #include "partition.h"
 #include "vec.h"
 
-/* Of waits by their thread, of wakers by whom they woke. */
+/* Waits by their thread, wakers by their wakee. */
 struct entry {
 	uint64_t ns;
 	uint32_t tid, off;

@@ -72,7 +72,7 @@ static void kernel_line(struct ty_symbol_list *l, const char *p, size_t n)
 	uint64_t start;
 	size_t a = hex(p, n, &start);
 
-	/* All zeros: shown to somebody who may not see them. */
+	/* All zeros: hidden from a reader without the permission. */
 	if (!a || n < a + 4 || p[a] != ' ' || p[a + 2] != ' ' || !start ||
 	    !strchr("tTwWi", p[a + 1]))
 		return;
@@ -190,7 +190,7 @@ bool ty_symbol_list_find(const struct ty_symbol_list *l, uint64_t addr, const ch
 {
 	size_t lo = partition_point(i, 0, l->v.n, l->v.v[i].start <= addr);
 
-	/* A few may begin inside a larger one that goes on behind them. */
+	/* A few may begin inside a larger one that continues behind them. */
 	for (unsigned k = 0; k < BACK && lo > k; k++) {
 		const struct entry *e = &l->v.v[lo - 1 - k];
 

@@ -336,7 +336,7 @@ bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
 		else
 			hi = mid;
 	}
-	/* A few may begin inside a larger one that goes on behind them. */
+	/* A few may begin inside a larger one that continues behind them. */
 	for (unsigned k = 0; k < 8 && lo > k; k++) {
 		const struct sym *y = &s->syms.v[lo - 1 - k];
 

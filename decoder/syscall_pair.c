@@ -44,7 +44,7 @@ struct ty_pairs {
 	uint64_t gaps;	      /* losses among system call events so far */
 	uint64_t gaps_any;    /* of any events */
 	uint64_t now;	      /* of the latest event fed */
-	bool losing;	      /* a loss of system call events goes on to the recording's end */
+	bool losing;	      /* a loss of system call events lasts until the recording's end */
 	uint64_t sys_buffers; /* bit per buffer in which system call events were seen */
 	int32_t command_tid;
 	/* By enum ty_abi, numbers that are of class OTHER in it; UNSURE: in every ABI. */

@@ -386,7 +386,7 @@ static Dwarf_Frame *frame_at(struct ty_unwinder *u, const struct state *t, uint6
 	return frame;
 }
 
-/* Nobody calls what a signal handler returns to. */
+/* The return address of a signal handler was not pushed by a call. */
 static bool is_signal_frame(struct ty_unwinder *u, const struct state *t, uint64_t pc)
 {
 	enum ty_stack_end end;
@@ -417,7 +417,7 @@ static enum ty_stack_end by_cfi(struct ty_unwinder *u, struct state *t, Dwarf_Fr
 		return TY_STACK_NO_CFI;
 	if (!compute(t, ops, ops_n, 0, &cfa, &is_value, &cut))
 		return cut ? TY_STACK_CUT : TY_STACK_NO_CFI;
-	/* Only who calls nobody has his frame where the caller's ends. */
+	/* Only at the outermost function does the frame end where the caller's does. */
 	if (cfa < t->reg[t->sp] && !signal)
 		return TY_STACK_INVALID;
 	next.known = 0;

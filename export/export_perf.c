@@ -41,7 +41,7 @@ struct export
 	struct ty_perf_exported *done;
 	struct ty_thread_names *comms;
 	struct ty_tgids *tgids;
-	uint32_t *told; /* by tid: which name perf was told, hashed; 0: none */
+	uint32_t *told; /* by tid: hash of the name that perf has; 0: none */
 	struct ty_buf rec;
 	unsigned in_round;
 	bool switches; /* perf's own records tell of them */
@@ -117,7 +117,7 @@ static void put_lost(struct export *x, const struct ty_event *ev)
 	x->done->lost += n;
 }
 
-/* Of chosen threads only it is known when they come and go, not for whom. */
+/* With selected threads only their own switches are known. */
 static void put_switch(struct export *x, const struct ty_event *ev)
 {
 	bool own = x->s->trace->own_only, out;
@@ -146,7 +146,7 @@ static void put_switch(struct export *x, const struct ty_event *ev)
 }
 
 /* perf's own record of a thread, which a perf.data file gave as an event (format/trace_perf.c): a
- * record again. Its name was told already. */
+ * record again. perf has its name already. */
 static bool put_own(struct export *x, const struct ty_event *ev)
 {
 	bool fork = ev->kind == TY_EV_NEWTASK;
@@ -394,8 +394,8 @@ static void put_fact(struct export *x, const char *key, unsigned feature)
 	ty_buf_fini(&b);
 }
 
-/* What recorded it, as perf's own command line stands there: of single-stepping, which looks like
- * Intel PT otherwise, it tells perf's users, and tarry itself (ty_perf_stepped). */
+/* The recorder, in the form of perf's own command line: it marks single-stepping, which looks like
+ * Intel PT otherwise, for perf's users and for tarry itself (ty_perf_stepped). */
 static void put_command(struct export *x)
 {
 	struct ty_text machine = ty_trace_section(x->s->trace, TY_SEC_MACHINE);

@@ -112,7 +112,7 @@ static void learn_time(struct ty_export_sideband *s, const struct ty_perf_rec *r
 	s->timed = ty_perf_word(&i, HAVE_ZERO) && s->time.mult && s->time.shift < 64;
 }
 
-/* Is a sample chosen, as far as its time, thread and CPU say? Takes up the first two. */
+/* Is a sample selected by its time, thread and CPU? Records the first two. */
 static bool chosen(const struct ty_export_sideband *s, const struct ty_perf_rec *r, struct rec *rec)
 {
 	const struct ty_perf_event *e = ty_perf_event_of(s->f, r);
@@ -177,7 +177,7 @@ static int add_record(struct ty_export_sideband *s, const struct ty_perf_rec *r)
 struct stream {
 	uint32_t idx;
 	int32_t tid, cpu;
-	size_t begun; /* the piece that the window's begin lies in, as far as is known */
+	size_t begun; /* the piece that contains the window's begin, if known */
 	bool any, ended;
 };
 
@@ -317,7 +317,7 @@ static void le64(uint8_t *p, uint64_t v)
 		p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* A piece with its data, as far as it is not cut away; zeros to a whole word are PAD packets. */
+/* A piece with its data, without what is cut away; zeros to a whole word are PAD packets. */
 static int put_aux(struct ty_export_sideband *s, const struct rec *r, struct ty_err *err)
 {
 	static const uint8_t zeros[8];

@@ -25,7 +25,7 @@ static bool lives(const struct writing *w, const struct ty_thread *t)
 	return t->start_ns <= w->at_ns && t->end_ns > w->at_ns;
 }
 
-/* As /proc/TID/stat has it, which does not tell who runs from who is only ready. */
+/* As /proc/TID/stat has it, which does not distinguish running from runnable. */
 static char letter(uint8_t state)
 {
 	switch ((enum ty_state)state) {

@@ -395,8 +395,8 @@ static bool feed_packed(struct ty_builder *b, const struct ty_brief *br)
 }
 
 /*
- * The thread of a system call on a CPU where no switch told of it (yet): all that evidence does
- * then is to remember it, whatever else is known of the thread. TY_NONE: not so.
+ * The thread of a system call on a CPU without a switch to it so far. The evidence only records it
+ * for later, whatever else is known of the thread. TY_NONE: none.
  */
 static uint32_t provisional(const struct ty_builder *b, const struct ty_bcpu *c,
 			    const struct ty_brief *br)

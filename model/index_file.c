@@ -247,7 +247,7 @@ struct ty_index_write *ty_index_begin(const struct ty_index_kind *kind, struct t
 		goto none;
 	w->kind = kind;
 	ty_folder_of(trace_path, dir);
-	/* Not into somebody else's folder, though root may. */
+	/* Not into another user's folder, though root may. */
 	if (beside(kind->suffix, trace_path, w->final) && !stat(dir, &st) &&
 	    ty_file_owner_is_ours(st.st_uid))
 		fd = create(w->final, w->temp);

@@ -113,8 +113,8 @@ static void queue(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, 
 					ev->u.block.nr_sector, thread};
 }
 
-/* The bios that the request consists of: when the first was submitted, and by whom. Of one that was
- * split the rest goes to the next request. */
+/* The bios of the request: when and by which thread the first was submitted. The rest of a split
+ * bio belongs to the next request. */
 static void take_bios(struct ty_io_log *l, struct ty_io *io, uint32_t sectors)
 {
 	uint64_t at = io->sector;

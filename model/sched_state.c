@@ -60,7 +60,8 @@ static void first_switched_in(struct ty_builder *b, struct ty_bthread *t, uint64
 	if (t->seen)
 		return;
 	t->seen = true;
-	/* It was there at the start, nobody woke it since, and it runs: it was ready all along. */
+	/* It was there at the start, was not woken since, and runs: it was runnable all the time.
+	 */
 	if (t->in_snapshot && !ty_gap_stack_any(&b->gaps) &&
 	    !(waits(t->open_state) && ts > b->snap_to)) {
 		t->open_state = TY_ST_RUNNABLE;
@@ -145,8 +146,8 @@ static uint32_t settled(struct ty_builder *b, int32_t tid, uint64_t ts, uint32_t
 	return ty_identity_get(b, tid, ts);
 }
 
-/* With the events of chosen threads only: nobody said that tid came, because nobody does. Who was
- * switched to before was none of those chosen: of him nothing is known. */
+/* With events of chosen threads only: no event reports that tid arrived. The thread switched to
+ * before was not a chosen one, so nothing is known of it. */
 static void infer_own(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, uint64_t left)
 {
 	struct ty_bcpu *c = &b->cpu[cpu];
@@ -180,7 +181,7 @@ void ty_sched_own_end(struct ty_builder *b, uint32_t cpu)
 {
 	struct ty_bcpu *c = &b->cpu[cpu];
 
-	/* Switched to, and no sign of life since: it may be none of those chosen. */
+	/* Switched to, and no event since: it may not be a chosen thread. */
 	if (!ty_is_thread(c->cur) || c->tail_ns != c->last_ns)
 		return;
 	ty_sched_set(b, c->cur, c->last_ns, TY_ST_UNKNOWN, 0, TY_NO_CPU);
@@ -418,7 +419,7 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 		switch_out(b, c->cur, sw->prev_state, ts, sw->cpu);
 	}
 	if (!next && b->own_only) {
-		/* When its idleness ends nobody says. */
+		/* The end of its idle time is not recorded. */
 		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, 0);
 		c->cur = TY_CUR_UNKNOWN;
 		return;

@@ -252,7 +252,7 @@ void ty_calls_finish(struct ty_builder *b, uint64_t end)
 	for (size_t i = 0; i < b->thread.n; i++) {
 		const struct ty_bthread *t = &b->thread.v[i];
 
-		/* Never stirred: it is still in the call that the snapshot saw. */
+		/* Without any event: it is still in the call that the snapshot saw. */
 		if (t->in_snapshot && !t->seen && !t->pub.traced && t->snap_nr >= 0 && !t->ended)
 			log_call(b, (uint32_t)i, t->pub.start_ns, end, 0, TY_NO_LOC, t->snap_nr,
 				 TY_SF_BEFORE | TY_SF_OPEN | TY_SF_SNAPSHOT, TY_ABI_UNSURE,

@@ -37,7 +37,7 @@ struct look {
 	void *ctx;
 	struct ty_buf *out;
 	uint64_t mono_ns;     /* the look's begin */
-	uint64_t trace_at_ns; /* trace clock, when there was something to tell; 0: not yet */
+	uint64_t trace_at_ns; /* trace clock, when there was something to state; 0: not yet */
 	uint64_t asked_at_ns; /* CLOCK_MONOTONIC of that */
 	unsigned dirs;
 	char path[PATH_MAX]; /* of the folder */

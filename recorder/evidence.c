@@ -313,9 +313,9 @@ static bool hook_calls(struct ty_evidence *e)
 	return e->hooks.n;
 }
 
-/* Removing a hook waits for all CPUs (70 ms), one after the other, and whoever makes or removes
- * trace instances has to wait meanwhile: a child does it, which holds nothing but the hooks, when
- * the descriptor that is returned is closed. */
+/* Removing a hook waits for all CPUs (70 ms each, in turn) and blocks everything that makes or
+ * removes trace instances. So a child process, which holds only the hooks, does it when the
+ * returned descriptor is closed. */
 static int unhook_elsewhere(struct ty_evidence *e)
 {
 	int pipes[2] = {-1, -1}, from = 0;

@@ -146,8 +146,8 @@ struct left_out {
 	uint64_t unread; /* bytes */
 };
 
-/* [lo, hi) of a segment behind what is there. Where it cannot be read it goes on with the next
- * page. */
+/* Copies [lo, hi) of a segment, which follows what is there. Continues with the next page where one
+ * cannot be read. */
 static int copy(int fd, const struct stretch *segment, uint64_t lo, uint64_t hi, stretches *out,
 		struct ty_buf *bytes, struct left_out *left)
 {

@@ -44,15 +44,15 @@ struct fd {
 struct process {
 	int pid;
 	ino_t net;
-	size_t fds;	 /* how many it has, as far as they are counted */
-	size_t first, n; /* its descriptors that somebody sleeps for: tasks */
+	size_t fds;	 /* how many were counted */
+	size_t first, n; /* its descriptors on which a thread sleeps: tasks */
 	bool cut, sockets;
 };
 struct fds {
 	VEC(struct fd) v;
 	VEC(struct process) of;
 	const struct ty_proc_task *tasks;
-	size_t room; /* for descriptors that nobody sleeps for; 0: or no time */
+	size_t room; /* for descriptors on which no thread sleeps; 0: or no time */
 	uint64_t budget_ns, spent_ns, since_ns;
 	int before_exec; /* those with close-on-exec do not count */
 };

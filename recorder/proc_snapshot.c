@@ -170,8 +170,7 @@ static int add_thread(struct ty_buf *out, struct ty_buf *names, ty_proc_tasks *t
 	strcpy(call, s.state == 'R' ? "running" : "-");
 	strcpy(wchan, "-");
 	if (sleeps && slurp(dir, tid, "syscall", call, sizeof(call))) {
-		/* "NUMBER ARG1 .. ARG6 SP PC", or "-1 SP PC": the registers are nobody's business.
-		 */
+		/* "NUMBER ARG1 .. ARG6 SP PC", or "-1 SP PC": the registers are not published. */
 		char *p = call;
 
 		for (int i = 0; i < 7 && p; i++)
@@ -294,7 +293,7 @@ static int list_processes(struct process_parent **out, size_t *n)
 	return r;
 }
 
-/* Whom kin has is taken once: afterwards it has 0 in his place. */
+/* Moves the listed pids into the family. Each is taken once: its entry becomes 0. */
 static int take_listed(const int *pids, size_t n, struct process_parent *procs, size_t procs_n,
 		       ty_proc_pids *family)
 {

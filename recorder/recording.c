@@ -336,7 +336,8 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 		if (r->spool)
 			ty_spool_discard(r->spool);
 		ty_spool_close(r->spool);
-		/* Released, and then the file could not be put in its place: it goes on. */
+		/* Released, but the file could not be put in its place: the command keeps running.
+		 */
 		res->still_running = r->command.pid;
 		release(r);
 		return e;

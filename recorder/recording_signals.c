@@ -34,9 +34,9 @@ static void answered(sigset_t *set)
 }
 
 /*
- * An ignored SIGCHLD is inherited and would take the command's status away. A reader of stderr that
- * goes away and a limit on file size must not end the recorder in the middle: the writes fail, and
- * that is told. `reset`: what the command is to get as it was.
+ * An ignored SIGCHLD is inherited and would hide the command's status. A closed stderr and a limit
+ * on file size must not kill the recorder: the writes fail, and that is reported. `reset`:
+ * dispositions to restore for the command.
  */
 void ty_rec_set_dispositions(sigset_t *reset)
 {
@@ -67,9 +67,10 @@ int ty_rec_open_signals(struct recording *r, struct ty_err *err)
 }
 
 /*
- * A child that stopped for its tracer, which we are because it called PTRACE_TRACEME: it goes on as
- * if it had none, and gets the signal that stopped it. The SIGTRAP after its execve is ptrace's own
- * and would kill it; it looks like a kill() of the process by itself, but for the system call.
+ * A child stopped for its tracer, which is tarry because the child called PTRACE_TRACEME. It
+ * continues as without a tracer, with the signal that stopped it. The SIGTRAP after its execve
+ * comes from ptrace and would kill it; only its system call distinguishes it from a kill() of the
+ * process by itself.
  */
 static void let_run(const struct ty_record_opts *o, pid_t tid, int status)
 {

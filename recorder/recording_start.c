@@ -236,8 +236,8 @@ static void start_sampler(struct recording *r)
 	ty_rec_note(r, "CPU sampling is off: %s", r->sampler_why);
 }
 
-/* Strings are read of whom the kernel's list has: until no look at it finds anybody new, since
- * children of who is not yet followed are followed by nobody. */
+/* Strings are read for the processes in the kernel's list. Repeated until a scan finds no new
+ * process, because children of a process that is not followed yet are not followed either. */
 static int start_evidence(struct recording *r, struct ty_err *err)
 {
 	ty_tids tids = {0};
@@ -348,7 +348,7 @@ static void open_evidence(struct recording *r)
 		open_stacks(r);
 }
 
-/* Whom the kernel's list has is told by the program that reads strings. */
+/* The program that reads strings knows the processes in the kernel's list. */
 static void open_sampler(struct recording *r)
 {
 	const struct ty_evidence *e = r->o->all ? NULL : r->evidence;

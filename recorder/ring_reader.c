@@ -82,8 +82,8 @@ static struct slot *begin(struct slot *s, const struct stream *st)
 }
 
 /*
- * The reader compresses itself only when nobody else gets to run: then what it takes is taken from
- * the traced work, and LZ4 takes a third of zstd's time. At the end nothing is traced any more.
+ * The reader compresses only when no compressor gets a CPU. That time is taken from the traced
+ * work, and LZ4 needs a third of zstd's. At the end nothing is traced any more.
  */
 static void put_myself(struct pool *p, struct slot *s)
 {

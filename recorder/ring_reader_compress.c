@@ -36,7 +36,7 @@ static struct packet *packet_for(struct ty_readers *rs)
 	return NULL;
 }
 
-/* The first failure of the spool: the caller of the readers is told, and is about to stop. */
+/* The first failure of the spool: reported to the caller of the readers, which then stops. */
 static void fail(struct ty_readers *rs)
 {
 	uint64_t one = 1;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs in the kernel (BPF): is the thread that a sample met traced? Loaded by sampler.c, set on the
- * sampling event of each CPU: a sample of anybody else is never written. Budget: 50 ns a sample.
+ * Runs in the kernel (BPF): is the sampled thread traced? Loaded by sampler.c, set on the sampling
+ * event of each CPU: samples of other threads are never written.
+ *
+ * Budget: 50 ns a sample.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>

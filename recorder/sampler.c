@@ -102,7 +102,7 @@ struct pieces {
 	_Atomic uint64_t count, bytes, dropped;
 };
 
-/* Code of a process, as far as it was ever mapped: in order, none touches another. */
+/* Code that a process ever mapped: in order, without overlaps. */
 struct range {
 	uint64_t from, to;
 };

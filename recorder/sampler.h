@@ -20,7 +20,8 @@ enum { TY_SAMPLE_HZ = 99, TY_SAMPLE_HZ_MAX = 10000 };
 
 enum ty_sample_stacks {
 	TY_SAMPLE_STACKS_AUTO,	/* DWARF, where the unwinder knows the registers; else FP */
-	TY_SAMPLE_STACKS_DWARF, /* a copy of registers and stack, unwound by whoever reads it */
+	TY_SAMPLE_STACKS_DWARF, /* a copy of registers and stack, unwound by the reader of the file
+				 */
 	TY_SAMPLE_STACKS_FP,	/* the kernel follows frame pointers */
 };
 
@@ -30,8 +31,8 @@ struct ty_sampler_opts {
 };
 
 /*
- * Open an event per CPU; nothing is sampled yet. Whom `e` traces is sampled, with what they make;
- * NULL: everybody but this process. NULL: not to be had here; `why` is a clause.
+ * Opens an event per CPU; nothing is sampled yet. Samples the threads that `e` traces and their
+ * descendants; e NULL: all but this process. NULL: not available here; `why` is a clause.
  */
 struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_sampler_opts *o,
 				   const unsigned *cpus, unsigned cpus_n,

@@ -160,7 +160,7 @@ static void keep(struct ty_stack_maps *m, struct proc *p, size_t n, bool ok)
 		return;
 	if (!ok)
 		m->full = true;
-	if (ok && p->needed) { /* goes on in the file only */
+	if (ok && p->needed) { /* continues in the file only */
 		m->bytes -= p->records.n;
 		p->records.n = p->put_n = 0;
 		p->partial = true;

@@ -6,8 +6,8 @@
  *
  * A process is known from its exec, from a fork of a known one, or from /proc/PID/maps, which
  * threads of their own read: a process whose mmap lock is stuck, or whose files lie on a server
- * that is gone, holds up nobody else. What may have been missed is never used: after lost records a
- * process has no mappings until they have been read again.
+ * that is gone, holds up no other process. What may have been missed is never used: after lost
+ * records a process has no mappings until they have been read again.
  *
  * Thread-safe. Times: the trace clock.
  */
@@ -25,8 +25,8 @@ struct ty_stack_maps;
 /* Whole records for the file, one call at a time. false: there is no room. */
 typedef bool ty_stack_maps_put(void *ctx, const void *records, size_t n);
 
-/* everybody: whoever execs is known; else those whose ancestors are, or were asked for. NULL: out
- * of memory. */
+/* everybody: each process that execs is known; otherwise those whose ancestors are known or were
+ * requested. NULL: out of memory. */
 struct ty_stack_maps *ty_stack_maps_new(bool everybody, ty_stack_maps_put *put, void *ctx);
 /* Read what the process has mapped; it held at ns and before. */
 void ty_stack_maps_read(struct ty_stack_maps *m, uint32_t pid, uint64_t ns);

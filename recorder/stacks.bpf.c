@@ -426,8 +426,8 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Whom an interrupt met in its own code has not woken anybody. (Met in a system call it is not told
- * from one that has: ty_stack_wait tells by the event of the wakeup.) */
+/* A thread that an interrupt met in its own code has not woken anything. (In a system call the two
+ * cases look alike: ty_stack_wait uses the wakeup event.) */
 static __always_inline int in_call(struct task_struct *self)
 {
 	struct pt_regs *r = (void *)bpf_task_pt_regs(self);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See stacks.h. A thread looks at all traced threads every half of the least length (a BPF
- * iterator, stacks.bpf.c): who slept from one look to the next gets his stack copied. It takes 2%
- * of a CPU at most: where a look takes long, the next one is later. Who wakes one of these writes a
- * sample into a perf ring per CPU, with registers and stack by perf. What their processes have
- * mapped: stack_maps.h.
- *
- * The thread that looks may be held up in the kernel, by the memory of a target. The end of a
- * recording waits END_MS for it and then goes on: nothing it does afterwards reaches the file.
+ * See stacks.h. A thread scans all traced threads every half of the least length (a BPF iterator,
+ * stacks.bpf.c): a thread that slept from one scan to the next gets its stack copied. At most 2% of
+ * a CPU: after a slow scan the next one is later. A waker of such a thread writes a sample, with
+ * registers and stack, into a perf ring per CPU. Mappings of their processes: stack_maps.h. The
+ * scanning thread may block in the kernel on the memory of a target. The end of a recording waits
+ * END_MS for it; nothing it does afterwards reaches the file.
  */
 #include "stacks.h"
 
@@ -373,7 +371,8 @@ static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *ker
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Who woke somebody: whom, registers by number, the stack: p[0..n) behind the record's head. */
+/* A sample of a waker: wakee, registers by number, and the stack: p[0..n) behind the record's head.
+ */
 static void on_sample(struct ty_stacks *s, const char *p, size_t n)
 {
 	struct ty_stk_head h = {.kind = TY_STK_WAKER};

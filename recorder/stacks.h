@@ -20,8 +20,8 @@ struct ty_stacks;
 #define TY_STACKS_DEFAULT_NS 20000000ull
 
 /*
- * Load and attach the programs; they do nothing yet. Whom `e` traces is traced; it stays until
- * stacks are finished. NULL: not to be had here; `why` is a clause.
+ * Loads and attaches the programs; they do nothing yet. Traces the threads that `e` traces; e must
+ * outlive the stacks. NULL: not available here; `why` is a clause.
  */
 struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, uint64_t min_ns,
 				 char why[TY_EVIDENCE_WHY]);
@@ -45,7 +45,7 @@ struct ty_stacks_result {
 			     CPUs are busy */
 	uint64_t maps_unread;  /* processes whose mappings could not be read before the end */
 	bool maps_full;	       /* mappings were left out: there were too many */
-	bool too_many_threads; /* more threads than can be told apart */
+	bool too_many_threads; /* more threads than there are slots */
 	bool failed;	       /* the rest could not be put */
 };
 /* Put all that is left and free. NULL does nothing. */

@@ -168,7 +168,7 @@ void ty_step_prepare(struct ty_step_engine *e, struct ty_step_thread *t,
 	size_t n = ty_step_mm_code(t->p->mm, t->tid, &e->out, now, t->ip, code, &changed);
 
 	t->insn = ty_step_classify(code, n, t->ip, t->is64);
-	/* It reaches into a mapping not told of: made by another process that shares the memory. */
+	/* It reaches into an unknown mapping, made by another process that shares the memory. */
 	if (t->insn.cls == TY_STEP_UNKNOWN) {
 		ty_step_mm_maps(t->p->mm, t->tid, &e->out, now);
 		n = ty_step_mm_code(t->p->mm, t->tid, &e->out, now, t->ip, code, &anew);

@@ -175,7 +175,7 @@ void ty_step_finish(struct ty_step *s)
 		free(rd);
 		s->reader = NULL;
 	}
-	/* Nobody reads on: what it still writes fails, and it ends. */
+	/* The pipe has no reader any more: the child's next write fails, and it ends. */
 	if (s->in >= 0)
 		close(s->in);
 	s->in = -1;

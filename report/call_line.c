@@ -68,7 +68,7 @@ static const char *abi_mark(const struct ty_sysarch *arch, const struct ty_call 
 	case TY_ABI_COMPAT32: return " [32-bit]";
 	case TY_ABI_X32: return " [x32]";
 	case TY_ABI_UNSURE:
-		/* No matter where both mean the same. */
+		/* Not needed where both mean the same. */
 		return strcmp(ty_syscall_name(arch, TY_ABI_NATIVE64, c->nr, a),
 			      ty_syscall_name(arch, TY_ABI_COMPAT32, c->nr, b))
 			       ? " [if a 32-bit caller: "

@@ -4,8 +4,8 @@
  *
  * With --from the events before are still read (not printed), not sought over: a name that a thread
  * took before the window is its name in the window, and only those events tell it. Gaps are shown
- * whatever threads are chosen, for nobody knows whose events were lost; with --to those that began
- * before it, though they are told only by the next record of their CPU.
+ * whatever threads are chosen, because the threads of lost events are unknown; with --to those that
+ * began before it, though only the next record of their CPU reports them.
  *
  * --clock shows other times in the same place: from the first event, or the time of day.
  *

@@ -10,11 +10,11 @@
  * a call's key is 2 x seq + 1, other lines have the even key behind the latest call's.
  *
  * A call is in the queue or the list from its beginning to its end, or is not wanted. Its name is
- * the thread's when it began; of a thread that nothing had named by then, the first name learned.
+ * the thread's when it began; of a thread without a name by then, the first name learned.
  *
- * With --from and --to a call is shown when any part of it lies in the window; reading goes on
- * behind the window until the ends of its calls are known. It begins at the first event, for what
- * comes before the window tells calls that reach into it, names, processes, and ABIs.
+ * With --from and --to a call is shown when any part of it lies in the window; reading continues
+ * behind the window until the ends of its calls are known. It begins at the first event, because
+ * what comes before the window shows calls that reach into it, names, processes, and ABIs.
  *
  * Budget: 700 ns per line of text, decoding included.
  */
@@ -98,7 +98,7 @@ static struct line *at(const struct dump *d, size_t i)
 	return &d->ring[(d->head + i) & (d->cap - 1)];
 }
 
-/* An execve by a thread goes on as the leader's: whose it is shows at its end. */
+/* An execve by a thread continues as the leader's: its owner is known at its end. */
 static bool may_move(const struct dump *d, const struct ty_call *c)
 {
 	return ty_syscall_class(d->s->arch, c->abi, c->nr) == TY_SC_EXEC ||
@@ -111,7 +111,7 @@ static bool tids_wanted(const struct dump *d, const struct ty_call *c)
 	return ty_window_has_tid(d->w, c->tid) || ty_window_has_tid(d->w, c->end_tid);
 }
 
-/* As far as can be told when it begins. */
+/* Decided by what is known when it begins. */
 static bool begin_wanted(const struct dump *d, const struct ty_call *c)
 {
 	return (tids_wanted(d, c) || may_move(d, c)) && ty_window_has_cpu(d->w, c->cpu) &&

@@ -45,8 +45,8 @@ static int find(struct ty_report *r, unsigned sections, struct ty_err *err)
 	r->selected = r->w.tids_n || r->w.comms_n || r->w.cpus_n;
 	for (uint32_t i = 0; i < sum->threads && !any_traced; i++)
 		any_traced = ty_model_thread(m, i)->traced;
-	/* Somebody else's sleep is not what the recording was made for; somebody else's work, that
-	 * kept ours from running, or wait for a device may well be. */
+	/* Sleeps of processes that were not traced are not reported; their work that kept a traced
+	 * thread from running, or their waits for a device, are. */
 	r->blocked_ours = any_traced && !r->selected;
 	if (sections & TY_REP_LONGEST) {
 		r->blocked_n =
@@ -63,7 +63,7 @@ static int find(struct ty_report *r, unsigned sections, struct ty_err *err)
 	return 0;
 }
 
-/* Stalls, ledgers, chain: as far as they are asked for. */
+/* Stalls, ledgers, chain: those that were requested. */
 static int explained(struct ty_report *r, const struct ty_select *sel,
 		     const struct ty_report_query *q, struct ty_err *err)
 {

@@ -116,7 +116,7 @@ static const struct ty_field fields[] = {
 	{TY_F_TEXT, "folded", NULL, 0, .text = folded},
 	{.type = TY_F_END}};
 
-/* What was not captured; false: all was, as far as is known. */
+/* What was not captured; false: nothing is known to be missing. */
 static void tell_missing(const struct ty_session *s, struct ty_wait_stacks *w, FILE *f)
 {
 	const struct ty_stack_counts n = ty_wait_stacks_counts(w);

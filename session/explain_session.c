@@ -227,7 +227,7 @@ static bool holder(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 	return ty_session_stacks(s) && ty_wait_stacks_holder(s->stacks, tid, from_ns, to_ns, out);
 }
 
-/* Out of memory: nothing is told of the hypervisor. */
+/* Out of memory: steal time is then not reported. */
 static void find_ticks(struct ty_session *s, const char *facts)
 {
 	char nohz_full[4096] = "";

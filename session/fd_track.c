@@ -570,7 +570,7 @@ int ty_fd_track_event(struct ty_fd_track *t, const struct ty_event *ev, int32_t 
 	    ev->u.newtask.tid == pid)
 		return 0;
 	p = process_of(t, ev->u.newtask.tid);
-	if (p) { /* the number was somebody else's */
+	if (p) { /* the number belonged to another file */
 		let_go(t, p);
 		*p = (struct process){.pid = p->pid};
 	}

@@ -108,7 +108,7 @@ bool ty_flow_files_this_boot(struct ty_flow_files *f, const struct ty_trace *t)
 	if (!ty_key_i64(self, "duration_ns", &n) || n < 0 || n > (int64_t)1 << 60 ||
 	    start > (int64_t)1 << 61)
 		return true;
-	/* Older recordings do not tell their end, and begin somewhat later than they say. */
+	/* Older recordings do not contain their end, and begin somewhat later than they say. */
 	if (!ty_key_i64(self, "end_realtime_ns", &end) || end < start || end > (int64_t)1 << 61)
 		end = start + n;
 	if (!ty_key_value(machine, "pid_namespace", other, sizeof(other)))
@@ -282,8 +282,8 @@ static bool began(int pid, int64_t *ns)
 }
 
 /*
- * Is a JIT compiler's map of the process that was recorded? Its name is a number that others have
- * before and after, and anybody may write one.
+ * Is it a JIT compiler's map of the recorded process? Its name is a number that other processes
+ * have before and after, and any user may write one.
  */
 static bool is_its_map(const struct ty_flow_files *f, int pid, const struct stat *st)
 {
@@ -374,8 +374,8 @@ static bool find(struct ty_flow_files *f, const char *path, struct wanted *w, st
 		if (by_id(f, f->roots[i], w, out))
 			return true;
 	}
-	/* At its own path another machine's file is somebody else's, unless its build id says no.
-	 */
+	/* Another machine's file at its own path is a different file, unless its build id says
+	 * otherwise. */
 	if (*path == '/' && strncmp(path, "//", 2) && (f->local || w->id_n) &&
 	    in_place(f, path, w, out))
 		return true;
@@ -414,8 +414,8 @@ int ty_flow_files_load(void *ctx, const char *path, const uint8_t *build_id, siz
 	return -TY_ENOTFOUND;
 }
 
-/* Below a root ("": this machine's), where gdb looks: by build id, then by the name that the
- * stripped file tells, beside it, in .debug beside it, and where its path is told again. */
+/* Below a root ("": this machine's), where gdb looks: by build id, then by the name in the stripped
+ * file, beside it, in .debug beside it, and below the root with its path. */
 static bool debug_below(struct ty_flow_files *f, const char *root, const char *path,
 			const char *link, struct wanted *w, struct ty_bytes *out)
 {

@@ -522,7 +522,7 @@ static int bounds(struct ty_flow_source *s, const char *path, uint64_t *first, u
 		*last = at.ts_ns;
 	if (more < 0)
 		return ty_fail(err, -more, TY_NO_OFFSET, "%s: %s", path, ty_strerror(more));
-	/* As the other readers count; unless the file does not tell. */
+	/* As the other readers count; unless the file has no such number. */
 	if (!r && !trace && ty_trace_in_perf(path)) {
 		r = ty_trace_open(path, &own, err);
 		trace = own;

@@ -227,7 +227,7 @@ static bool in_cache(const char *cache, const char *name, uint16_t machine, char
 	return found;
 }
 
-/* As o asks for it. */
+/* Resolves a name as o requires it. */
 static bool resolve(const struct object *o, const char *name, const char *cache,
 		    char path[PATH_MAX])
 {

@@ -79,7 +79,7 @@ static int open_raw(struct ty_mem_session *s, const struct ty_mem_options *o, st
 	return r;
 }
 
-/* First and last instant, as far as the chunks tell (tarry's do). */
+/* First and last instant according to the chunks (tarry's have them). */
 static void trace_bounds(struct ty_mem_session *s)
 {
 	uint64_t first = UINT64_MAX, last = 0;
@@ -218,7 +218,7 @@ bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w, con
 	if (w->cpus_n && (!(m->has & TY_MEM_HAS_CPU) || !ty_window_has_cpu(w, m->cpu)))
 		return false;
 	if (m->kind == TY_MEM_GAP)
-		return true; /* whose samples are lost nobody knows */
+		return true; /* the threads of lost samples are unknown */
 	if (w->tids_n && !ty_window_has_tid(w, m->tid))
 		return false;
 	if (w->comms_n) {

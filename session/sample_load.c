@@ -135,7 +135,7 @@ static int on_side(struct loader *l, const struct ty_perf_rec *r, const struct t
 	switch (r->type) {
 	case TY_PERF_COMM: e = on_comm(l, r, id->time); break;
 	case TY_PERF_FORK: e = on_fork(l, r); break;
-	/* The kernel tells both of the same loss: when it was and, at the end, per event. */
+	/* The kernel reports the same loss twice: when it was and, at the end, per event. */
 	case TY_PERF_LOST:
 	case TY_PERF_LOST_SAMPLES:
 		if (!ty_perf_lost(r, &lost))

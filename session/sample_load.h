@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples of a recording, or of somebody's perf.data file, unwound and named: into a table of
- * the model (samples.h). Files of the traced machine are found as flow_files.h says.
+ * The samples of a recording, or of any perf.data file, unwound and named: into a table of the
+ * model (samples.h). Files of the traced machine are found as flow_files.h says.
  */
 #ifndef TY_SAMPLE_LOAD_H
 #define TY_SAMPLE_LOAD_H

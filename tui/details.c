@@ -190,8 +190,8 @@ static void add_waker(struct ty_timeline *t, char *line, uint32_t edge)
 			    e.cpu, e.ts_ns);
 }
 
-/* Who had the CPU that a runnable thread waited for, most of the time; TY_NONE: not known, or
- * nobody. */
+/* The thread that had the CPU for most of the time in which another one was runnable; TY_NONE:
+ * unknown, or the CPU was idle. */
 static uint32_t who_ran(const struct ty_timeline *t, const struct ty_span *s, uint64_t *at_ns)
 {
 	struct ty_track track = {.kind = TY_TRACK_CPU, .id = s->cpu};
@@ -282,7 +282,7 @@ static void stall_line(struct ty_timeline *t, char *line, uint32_t i)
 	add(line, "; c shows the chain");
 }
 
-/* Of a run, what its CPU gave no sign of life in. */
+/* Of a run, the time without any activity of its CPU. */
 static void add_stolen(struct ty_timeline *t, char *line, const struct ty_span *s)
 {
 	uint64_t ns =
@@ -407,7 +407,7 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 /* So many interrupts before one are asked whether they are around it. */
 #define AROUND 32
 
-/* What the interrupt came on: the outermost one around it, or whom it took the CPU from. */
+/* What the interrupt interrupted: the outermost one around it, or the thread that ran. */
 static void add_interrupted(struct ty_timeline *t, char *line, uint32_t cpu, uint32_t idx,
 			    const struct ty_irq_span *s)
 {

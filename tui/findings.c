@@ -30,7 +30,7 @@ bool ty_findings_still(const struct ty_findings *f, const struct ty_wait *w)
 	       w->flags & (TY_SF_BEFORE | TY_SF_SNAPSHOT);
 }
 
-/* In a recording of everybody, those who never stirred (daemons) come after those who did; both
+/* In a recording of all processes, threads without any event (daemons) come after the others; both
  * keep their order. */
 static void still_last(const struct ty_findings *f, struct ty_wait *v, uint32_t n)
 {

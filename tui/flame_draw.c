@@ -73,7 +73,7 @@ static struct ty_style box_style(const struct ty_flame_view *v, const struct ty_
 	return st;
 }
 
-/* Each box begins with a bar, so that neighbours are told apart without colours, too. */
+/* Each box begins with a bar, so that neighbours differ without colours, too. */
 static void draw_box(const struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p,
 		     unsigned pane, uint32_t node, int x0, int x1, unsigned odd)
 {
@@ -131,7 +131,7 @@ static void draw_tree(const struct ty_flame_view *v, struct ty_grid *g, const st
 			continue;
 		}
 		to = box_end(x0, x1, at, child, n);
-		/* What rounding leaves over is nobody's. */
+		/* What rounding leaves over belongs to no box. */
 		draw_tree(v, g, p, pane, c, at, to, (odd + k) & 1);
 		at = to;
 	}

@@ -210,7 +210,7 @@ static void put_tail(struct ty_grid *g, const struct ty_palette *p, int x, int y
 	ty_grid_text(g, x, y, w, s, st);
 }
 
-/* The source line's text; "" where it is not to be had. */
+/* The source line's text; "" where there is none. */
 static const char *source_of(const struct ty_flow_view *v, const struct ty_flow_step *s, char *out,
 			     size_t n)
 {
@@ -260,7 +260,7 @@ static void draw_step(struct ty_flow_view *v, struct ty_grid *g, const struct ty
 		snprintf(text, sizeof(text), "%16" PRIx64 " %-22.22s", s->ip, bytes);
 		ty_grid_text(g, c->bytes, y, 40, text, dim);
 	}
-	/* Callees stand further right, as far as there is room. */
+	/* Callees are indented further, while there is room. */
 	depth = depth > v->depth ? depth - v->depth : 0;
 	depth = depth < 8 ? depth : 8;
 	ty_grid_elide(g, p, c->place + (int)depth, y, c->place_w - (int)depth - 1,

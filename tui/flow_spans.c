@@ -47,7 +47,7 @@ uint32_t ty_flow_axis_step(const struct ty_flow_axis *a, uint64_t pos)
 	return partition_point(i, lo, hi, ty_flow_axis_pos(a, i) < pos);
 }
 
-/* Without the brackets that tell that it is no symbol: the edges of calls are brackets, too. */
+/* Without the brackets that mark it as no symbol: the edges of calls are brackets, too. */
 const char *ty_flow_bare(const char *name, char out[256])
 {
 	size_t n = strlen(name);
@@ -114,8 +114,8 @@ void ty_flow_spans_draw(const struct ty_flow_axis *v, struct ty_grid *g, const s
 		last = part->calls.v[c].last;
 		to = ty_flow_axis_pos(v, last < part->steps.n ? last : (uint32_t)part->steps.n);
 		more = false;
-		/* Those that end in this cell: it is that call's which goes on behind it, unless a
-		 * whole one lies in between. */
+		/* Those that end in this cell: the last call continues behind it, unless a whole
+		 * one lies in between. */
 		while (to < next && to < v->vp->to_ns) {
 			uint32_t n = ty_flow_part_call_from(part, depth, last);
 			bool whole = from >= edge;

@@ -348,8 +348,8 @@ static void stop_here(struct ty_term *t)
 	take_again(t);
 }
 
-/* Continued after a SIGSTOP, of which nothing was known: whoever had the terminal meanwhile may
- * have changed its modes and its screen. */
+/* Continued after a SIGSTOP, which is not announced: another program may have changed the
+ * terminal's modes and its screen. */
 static void continued(struct ty_term *t)
 {
 	give_back(t);

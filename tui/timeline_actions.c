@@ -121,8 +121,8 @@ static void open_row(struct ty_timeline *t)
 		ty_timeline_fold(t);
 }
 
-/* Esc takes back one thing at a time: what is typed (timeline_prompt.c), a page (its own view),
- * work that goes on, then this. The window is never touched: u is for that. */
+/* Esc undoes one thing at a time: typed text (timeline_prompt.c), a page (its own view), running
+ * work, then this. It never touches the window: u does. */
 static void back(struct ty_timeline *t)
 {
 	if (ty_timeline_stop(t))

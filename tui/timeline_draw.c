@@ -239,8 +239,8 @@ static int draw_note(struct ty_grid *g, const struct ty_palette *p, int y, int e
 	return ty_grid_wrap(g, p, 1, y, end - y, g->w - 2, note, ty_palette_role(p, TY_ROLE_WARN));
 }
 
-/* Scrolled as far as there are lines; from the first one of whatever else the cursor is put on.
- * Returns how many lines are above the pane. */
+/* Scrolled at most to the last line; from the first one for a new subject. Returns the number of
+ * lines above the pane. */
 static int settle_details(struct ty_timeline *t, int room)
 {
 	struct ty_place here = ty_timeline_place(t), *of = &t->details_of;

@@ -11,8 +11,8 @@ static void search_stalls(void *ctx)
 				 &h->err);
 }
 
-/* What most people come for: the first stall of what is shown, under the cursor, so that the
- * details tell it; else the foremost thread, not CPU 0. */
+/* The first stall in the window, under the cursor, with its details; without one the foremost
+ * thread, not CPU 0. */
 void ty_timeline_to_foremost(struct ty_timeline *t)
 {
 	for (uint32_t i = 0; i < t->findings.stalls.n; i++) {

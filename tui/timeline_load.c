@@ -73,8 +73,8 @@ void ty_timeline_keep_load(struct ty_timeline *t)
 	ty_buf_fini(&b);
 }
 
-/* The page of what is kept: a line leads to its mark, or asks again. -----------------------------
- */
+/* The page of what is kept: a line leads to its mark, or repeats its search.
+ * ----------------------------- */
 
 static void kept_left(struct ty_timeline *t)
 {

@@ -34,8 +34,8 @@ static void as_numbers(struct ty_timeline *t, uint32_t call)
 	snprintf(t->args, sizeof(t->args), "%s", s ? s : "...");
 }
 
-/* True when they are there. One that is still made for another call is told to stop, not waited
- * for: it may be reading the file. */
+/* True when they are there. A job for another call is stopped, not waited for: it may be reading
+ * the file. */
 static bool names(struct ty_timeline *t, unsigned ms)
 {
 	struct ty_call_names *n = &t->names;

@@ -55,7 +55,7 @@ static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 		ty_timeline_pin(t, track, h->idx);
 }
 
-/* Which of how many, as far as that is known. */
+/* The number of the hit and of all hits, once known. */
 static void hit_number(const struct ty_timeline *t, char out[60])
 {
 	out[0] = 0;

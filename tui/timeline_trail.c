@@ -40,7 +40,7 @@ static void start(struct ty_timeline *t, struct ty_trail *a, void (*make)(void *
 	a->made = ty_background_wait(&a->aside, AT_ONCE_MS);
 }
 
-/* The wait under the cursor; false: nothing that somebody could have ended. */
+/* The wait under the cursor; false: no wait that a thread could have ended. */
 static bool wait_here(const struct ty_timeline *t, uint32_t *thread, uint64_t *from, uint64_t *to)
 {
 	struct ty_track track;

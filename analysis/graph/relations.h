@@ -98,7 +98,7 @@ enum ty_relation {
 /* "a lock, a device, ... was waited for" */
 const char *ty_relation_text(enum ty_relation r);
 
-/* Of one wait, as far as asked. */
+/* Of one wait; relations are found on demand. */
 struct ty_relations {
 	bool (*find)(void *ctx, enum ty_relation r);
 	void *ctx;

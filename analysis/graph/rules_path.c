@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits that the critical path of a command goes over; and what nobody waits for. */
+/* Waits on the critical path of a command; and waits that nothing depends on. */
 #include "rule.h"
 
 static const struct ty_rule rows[] = {

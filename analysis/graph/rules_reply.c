@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests and replies: who had asked whom, and got no reply for so long. */
+/* Requests and replies: requests that were sent, and replies that came late or not at all. */
 #include "rule.h"
 
 static const struct ty_rule rows[] = {
@@ -29,7 +29,7 @@ static const struct ty_rule rows[] = {
 	 .verdict = TY_STALL,
 	 .grade = TY_BY_PROTOCOL,
 	 .priority = 72,
-	 .proven_if = TY_R_ON_FD, /* who asks whom by a futex is a habit */
+	 .proven_if = TY_R_ON_FD, /* by a futex, client and server are only inferred from habit */
 	 .says = "the thread had sent a request to its waker and waited for the reply",
 	 .when = {TY_R_BY_THREAD, TY_NOT(TY_R_END), TY_NOT(TY_R_WORK_SHARED), TY_R_SENT_REQUEST,
 		  TY_NOT(TY_R_ENDED_BY_REQUEST), TY_NOT(TY_R_WAKER_IDLE)}},
