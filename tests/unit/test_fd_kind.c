@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a descriptor was, by calls and by the list of those that were open when the recording began:
- * what was done before the list, meanwhile and behind it.
+/* What a descriptor was, by calls and by the list of those that were open when the recording began.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,42 +10,8 @@
 
 #include "call_args.h"
 #include "fd_kind.h"
+#include "fixture_fds.h"
 #include "fixture_given.h"
-
-#define MS UINT64_C(1000000)
-
-static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
-{
-	*cloexec = false;
-	return pid != 11 ? NULL : fd == 5 ? "/var/lock/x" : fd == 6 ? "pipe:[9]" : NULL;
-}
-
-static bool left_out;
-
-static bool fds_left_out(void *ctx, int32_t pid)
-{
-	return left_out && pid == 11;
-}
-
-/* Attached to 11, which runs on CPU 0 from 1 ms on. */
-static void begin(void)
-{
-	givens = 0;
-	left_out = false;
-	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "job"));
-	ty_mx_switch(0, 1 * MS, 0, R, 11);
-}
-
-static struct ty_explain end(void)
-{
-	struct ty_explain x;
-
-	ty_mx_switch(0, 50 * MS, 11, S, 0);
-	x = explain(ty_mx_end(), 0);
-	x.fd_before = fd_before;
-	x.fds_left_out = fds_left_out;
-	return x;
-}
 
 /* Names that descriptors had when they were looked at, 10 ms after the begin. */
 static void names_from_before(void **state)
@@ -152,11 +116,6 @@ static void numbers_of_its_abi(void **state)
 	ty_mx_drop();
 }
 
-static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
-{
-	return arg == 1 ? "socket:[->1.2.3.4:5]" : arg ? NULL : "/opened";
-}
-
 static const char *by_kernel(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
 {
 	return arg == TY_POINTEE_FD	  ? "first"
@@ -196,35 +155,6 @@ static void names_from_calls(void **state)
 	ty_mx_drop();
 }
 
-/* Arguments as they are shown: paths between quotes, descriptors with their names, what is not
- * known as a number. */
-static void arguments_have_names(void **state)
-{
-	enum { NR_OPEN = 2, NR_READ = 0 };
-	static const char *const want[] = {"\"/opened\", O_WRONLY", "8</opened>, NULL, 1",
-					   "77, NULL, 1"};
-	struct ty_explain x;
-	struct ty_buf b;
-	uint32_t t;
-
-	begin();
-	call(2 * MS, 11, NR_OPEN, 8, 0x7000);
-	given[0].args[1] = 1;
-	call(4 * MS, 11, NR_READ, 1, 8);
-	call(6 * MS, 11, NR_READ, 1, 77);
-	x = end();
-	x.pointee = pointee;
-	t = ty_model_thread_find(x.m, 11, 10 * MS);
-	for (uint32_t i = 0; i < 3; i++) {
-		ty_buf_init(&b, 1000);
-		assert_int_equal(ty_call_args(&x, ty_model_thread(x.m, t)->syscalls_first + i, &b),
-				 0);
-		assert_string_equal(b.p, want[i]);
-		ty_buf_fini(&b);
-	}
-	ty_mx_drop();
-}
-
 /* What the kernel told at the ends of the calls. */
 static void names_by_the_kernel(void **state)
 {
@@ -257,10 +187,10 @@ static void names_by_the_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_from_before),	   cmocka_unit_test(arguments_have_names),
-		cmocka_unit_test(names_from_calls),	   cmocka_unit_test(names_by_the_kernel),
-		cmocka_unit_test(changes_before_the_list), cmocka_unit_test(numbers_of_its_abi),
+		cmocka_unit_test(names_from_before),   cmocka_unit_test(names_from_calls),
+		cmocka_unit_test(names_by_the_kernel), cmocka_unit_test(changes_before_the_list),
+		cmocka_unit_test(numbers_of_its_abi),
 	};
 
-	return cmocka_run_group_tests_name("fds", tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
