@@ -38,6 +38,7 @@ void ty_flow_free(struct ty_flow *f)
 	ty_memos_free(f->memos);
 	ty_blocks_free(f->blocks);
 	ty_buf_fini(&f->bytes);
+	ty_flow_ahead_fini(&f->ahead);
 	vec_fini(&f->ranges);
 	vec_fini(&f->missing);
 	vec_each (s, &f->streams) {

@@ -60,6 +60,13 @@ struct ty_flow_piece {
 	uint64_t place;
 };
 
+/* What was read of the file at once: n bytes at `place`. One per thread; zeroed at first. */
+struct ty_flow_ahead {
+	uint64_t place;
+	size_t n;
+	uint8_t *buf;
+};
+
 struct ty_flow_stream {
 	struct ty_flow *flow;
 	int32_t cpu, tid;
@@ -175,8 +182,9 @@ struct ty_flow {
 	struct ty_blocks *blocks; /* the reader's own */
 	struct ty_memos *memos;	  /* of these, while it counts */
 	struct ty_buf bytes;	  /* the same */
-	size_t read_max;	  /* memory left for streams' bytes */
-	VEC(uint32_t) kept;	  /* ranges, at most TY_FLOW_KEEP bytes of them */
+	struct ty_flow_ahead ahead;
+	size_t read_max;    /* memory left for streams' bytes */
+	VEC(uint32_t) kept; /* ranges, at most TY_FLOW_KEEP bytes of them */
 	size_t kept_bytes;
 	uint64_t uses;
 	struct ty_flow_work *work;
@@ -204,7 +212,9 @@ static inline size_t ty_flow_piece_end(const struct ty_flow_stream *s, size_t i)
 	return i + 1 < s->pieces.n ? s->pieces.v[i + 1].at : s->size;
 }
 /* Reads bytes [from, from + n), which must exist. 0 or the error of reading. */
-int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, size_t n);
+int ty_flow_stream_read(const struct ty_flow_stream *s, struct ty_flow_ahead *a, size_t from,
+			void *buf, size_t n);
+void ty_flow_ahead_fini(struct ty_flow_ahead *a);
 
 /* ---- flow_search.c ---- */
 
@@ -234,7 +244,8 @@ uint64_t ty_flow_lost_at(const struct ty_flow_stream *s, size_t at);
  * segment, so that a PSB+ at its end is complete. */
 size_t ty_flow_range_bytes(const struct ty_flow_range *r);
 /* Reads into b (reset before). 0; -TY_ENOMEM; errors of reading. */
-int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, struct ty_buf *b);
+int ty_flow_range_read(const struct ty_flow *f, struct ty_flow_ahead *a,
+		       const struct ty_flow_range *r, struct ty_buf *b);
 
 /* ---- flow_comm.c ---- */
 

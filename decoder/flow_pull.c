@@ -113,7 +113,7 @@ static int open_range(struct ty_flow_stream *s)
 	s->refused = refusal(f, r);
 	if (s->refused)
 		return 0;
-	e = ty_flow_range_read(f, r, &s->bytes);
+	e = ty_flow_range_read(f, &f->ahead, r, &s->bytes);
 	if (e)
 		return e;
 	f->read_max -= s->bytes.len;

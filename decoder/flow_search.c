@@ -25,7 +25,7 @@ bool ty_flow_is_border(const struct ty_pt_point *p)
 }
 
 /* The PSBs of a block that ranges begin at; its first one in any case. How often it was looked. */
-static size_t search_block(struct ty_flow_block *b)
+static size_t search_block(struct ty_flow_block *b, struct ty_flow_ahead *ahead)
 {
 	uint8_t buf[LOOK_MAX + HEADER_MAX];
 	size_t at = b->lo, look = LOOK_MIN, looks = 0;
@@ -36,7 +36,7 @@ static size_t search_block(struct ty_flow_block *b)
 		struct ty_pt_point p;
 
 		looks++;
-		b->failed = ty_flow_stream_read(b->s, at, buf, n);
+		b->failed = ty_flow_stream_read(b->s, ahead, at, buf, n);
 		if (b->failed)
 			break;
 		k = ty_pt_psb_after(buf, n, 0);
@@ -61,33 +61,38 @@ static size_t search_block(struct ty_flow_block *b)
 }
 
 /* Looks at one more block: how often; 0 when there is none left. */
-static size_t search_next(struct search *s)
+static size_t search_next(struct search *s, struct ty_flow_ahead *ahead)
 {
 	size_t i;
 
 	while ((i = atomic_fetch_add(&s->next, 1)) < s->blocks->n)
 		if (!s->blocks->v[i].searched)
-			return search_block(&s->blocks->v[i]);
+			return search_block(&s->blocks->v[i], ahead);
 	return 0;
 }
 
 static void *search_main(void *arg)
 {
-	while (search_next(arg))
+	struct ty_flow_ahead ahead = {0};
+
+	while (search_next(arg, &ahead))
 		;
+	ty_flow_ahead_fini(&ahead);
 	return NULL;
 }
 
 int ty_flow_search(ty_flow_blocks *blocks)
 {
 	struct search s = {.blocks = blocks};
+	struct ty_flow_ahead ahead = {0};
 	pthread_t threads[THREADS_MAX];
 	unsigned n = 0, cpus_n = 1;
 	size_t looks = 0, more;
 	cpu_set_t cpus;
 
-	while (looks < LOOKS_MIN && (more = search_next(&s)))
+	while (looks < LOOKS_MIN && (more = search_next(&s, &ahead)))
 		looks += more;
+	ty_flow_ahead_fini(&ahead);
 	if (looks >= LOOKS_MIN && !sched_getaffinity(0, sizeof(cpus), &cpus))
 		cpus_n = (unsigned)CPU_COUNT(&cpus);
 	while (n + 1 < cpus_n && n < THREADS_MAX &&

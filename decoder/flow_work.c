@@ -38,6 +38,14 @@ struct job {
 	const struct ty_flow_stream *s;
 };
 
+/* What a thread decodes with. */
+struct tools {
+	struct ty_blocks *blocks;
+	struct ty_memos *memos; /* NULL: nothing is counted */
+	struct ty_buf *bytes;
+	struct ty_flow_ahead *ahead;
+};
+
 static uint64_t ns_of(void *ctx, bool timed, uint64_t tsc)
 {
 	const struct job *j = ctx;
@@ -59,8 +67,8 @@ static int32_t pid_at(void *ctx, bool timed, uint64_t tsc, size_t *which)
 }
 
 /* Into out; false: for the instruction decoder (or out of memory, which that one will tell). */
-static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_memos *memos,
-		   struct ty_buf *bytes, const struct ty_flow_range *r, struct ty_walked *out)
+static bool decode(struct ty_flow *f, const struct tools *t, const struct ty_flow_range *r,
+		   struct ty_walked *out)
 {
 	struct ty_flow_stream *s = &f->streams.v[r->stream];
 	struct job j = {.s = s};
@@ -68,7 +76,7 @@ static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_memos 
 				  .end = r->end - r->at.off,
 				  .stops = r->stops,
 				  .stop_ip = r->stop_ip,
-				  .count = f->counts ? memos : NULL,
+				  .count = f->counts ? t->memos : NULL,
 				  .from_ns = f->window.from_ns,
 				  .to_ns = f->window.to_ns,
 				  .each_time = f->count.each_time,
@@ -76,12 +84,13 @@ static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_memos 
 				  .ns_of = ns_of,
 				  .ctx = &j};
 
-	if (f->by_libipt || !out || !blocks || (f->counts && !memos) || r->blind ||
-	    ty_flow_range_bytes(r) > TY_FLOW_WALK_MAX || ty_flow_range_read(f, r, bytes))
+	if (f->by_libipt || !out || !t->blocks || (f->counts && !t->memos) || r->blind ||
+	    ty_flow_range_bytes(r) > TY_FLOW_WALK_MAX ||
+	    ty_flow_range_read(f, t->ahead, r, t->bytes))
 		return false;
-	w.bytes = (const uint8_t *)bytes->p;
-	w.n = bytes->len;
-	return !ty_flow_walk(blocks, &w, out);
+	w.bytes = (const uint8_t *)t->bytes->p;
+	w.n = t->bytes->len;
+	return !ty_flow_walk(t->blocks, &w, out);
 }
 
 static void free_walked(struct ty_walked *w)
@@ -144,8 +153,7 @@ void ty_flow_work_forget(struct ty_flow *f)
 }
 
 /* With the lock held, which is let go of meanwhile. */
-static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty_memos *memos,
-		     struct ty_buf *bytes, struct ty_flow_range *r)
+static void do_range(struct ty_flow_work *w, const struct tools *t, struct ty_flow_range *r)
 {
 	struct ty_walked *out = w->spare.n ? w->spare.v[--w->spare.n] : NULL;
 	bool good;
@@ -157,7 +165,7 @@ static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty
 	pthread_mutex_unlock(&w->lock);
 	if (!out)
 		out = calloc(1, sizeof(*out));
-	good = decode(w->flow, blocks, memos, bytes, r, out);
+	good = decode(w->flow, t, r, out);
 	if (!good) {
 		free_walked(out);
 		out = NULL;
@@ -193,7 +201,9 @@ static void *work_main(void *arg)
 	struct ty_flow *f = w->flow;
 	struct ty_blocks *blocks = ty_blocks_new(f->code);
 	struct ty_memos *memos = f->counts && blocks ? ty_memos_new(blocks) : NULL;
+	struct ty_flow_ahead ahead = {0};
 	struct ty_buf bytes;
+	const struct tools t = {blocks, memos, &bytes, &ahead};
 
 	ty_buf_init(&bytes, SIZE_MAX / 2);
 	if (memos)
@@ -203,7 +213,7 @@ static void *work_main(void *arg)
 		struct ty_flow_range *r = next_idle(w);
 
 		if (r)
-			do_range(w, blocks, memos, &bytes, r);
+			do_range(w, &t, r);
 		else if (w->next < w->order.n)
 			pthread_cond_wait(&w->room, &w->lock);
 	}
@@ -211,6 +221,7 @@ static void *work_main(void *arg)
 	ty_memos_free(memos);
 	ty_blocks_free(blocks);
 	ty_buf_fini(&bytes);
+	ty_flow_ahead_fini(&ahead);
 	return NULL;
 }
 
@@ -218,14 +229,15 @@ struct ty_walked *ty_flow_work_take(struct ty_flow *f, size_t i)
 {
 	struct ty_flow_work *w = f->work;
 	struct ty_flow_range *r = &f->ranges.v[i], *other;
+	const struct tools t = {f->blocks, f->memos, &f->bytes, &f->ahead};
 
 	pthread_mutex_lock(&w->lock);
 	if (r->state == TY_RANGE_IDLE)
-		do_range(w, f->blocks, f->memos, &f->bytes, r);
+		do_range(w, &t, r);
 	while (r->state == TY_RANGE_BUSY) {
 		other = next_idle(w);
 		if (other) {
-			do_range(w, f->blocks, f->memos, &f->bytes, other);
+			do_range(w, &t, other);
 			continue;
 		}
 		w->awaited = r;

@@ -106,14 +106,15 @@ size_t ty_flow_range_bytes(const struct ty_flow_range *r)
 	return n + (rest < TY_FLOW_HEADER_MAX ? rest : TY_FLOW_HEADER_MAX);
 }
 
-int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, struct ty_buf *b)
+int ty_flow_range_read(const struct ty_flow *f, struct ty_flow_ahead *a,
+		       const struct ty_flow_range *r, struct ty_buf *b)
 {
 	size_t n = ty_flow_range_bytes(r);
 	int e;
 
 	ty_buf_reset(b);
 	e = ty_buf_reserve(b, n);
-	e = e ? e : ty_flow_stream_read(&f->streams.v[r->stream], r->at.off, b->p, n);
+	e = e ? e : ty_flow_stream_read(&f->streams.v[r->stream], a, r->at.off, b->p, n);
 	b->len = e ? 0 : n;
 	return e;
 }

@@ -580,6 +580,53 @@ static void test_places(void **state)
 	vec_fini(&got);
 }
 
+/* Small pieces, between which the file has something else, are read many at once. */
+static void test_small_pieces(void **state)
+{
+	items want = {0}, got = {0};
+	struct ty_pt_enc e;
+	struct ty_buf file;
+	struct store s = {.b = &file, .left = INT_MAX};
+	struct ty_flow *f;
+	unsigned seed = 4;
+	int pieces = 0, reads;
+
+	if (!ty_pt_available())
+		skip();
+	ty_pt_enc_init(&e, 16 << 20);
+	ty_buf_init(&file, SIZE_MAX / 2);
+	walk(&e, 100000);
+	f = flow_of(&e.out);
+	split_all(f);
+	pull(f, &want);
+	ty_flow_free(f);
+	f = with_code();
+	ty_flow_set_read(f, read_store, &s);
+	for (size_t at = 0, n; at < e.out.len; at += n, pieces++) {
+		n = 1 + (size_t)rand_r(&seed) % 300;
+		n = n < e.out.len - at ? n : e.out.len - at;
+		for (unsigned k = rand_r(&seed) % 100; k; k--)
+			assert_int_equal(0, ty_buf_addc(&file, (uint8_t)rand_r(&seed)));
+		assert_int_equal(0, ty_flow_add_place(f, -1, 7, 0, file.len, n, 500 + at));
+		assert_int_equal(0, ty_buf_add(&file, e.out.p + at, n));
+	}
+	assert_int_equal(0, ty_flow_start(f, NULL));
+	pull(f, &got);
+	ty_flow_free(f);
+	reads = INT_MAX - atomic_load(&s.left);
+	assert_in_range(reads, 1, pieces / 8);
+	assert_int_equal(want.n, got.n);
+	for (size_t i = 0; i < want.n; i++) {
+		assert_int_equal(want.v[i].kind, got.v[i].kind);
+		assert_int_equal(want.v[i].ip, got.v[i].ip);
+		assert_int_equal(want.v[i].tsc, got.v[i].tsc);
+	}
+	ty_pt_enc_fini(&e);
+	ty_buf_fini(&file);
+	vec_fini(&want);
+	vec_fini(&got);
+}
+
 /* The search for PSBs, beside the plain one. */
 static void test_psb(void **state)
 {
@@ -688,11 +735,12 @@ static void test_pieces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),	 cmocka_unit_test(test_coarse),
-		cmocka_unit_test(test_places),	 cmocka_unit_test(test_psb),
-		cmocka_unit_test(test_pieces),	 cmocka_unit_test(test_jumps),
-		cmocka_unit_test(test_too_long), cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_odd_time), cmocka_unit_test(test_fall)};
+		cmocka_unit_test(test_same),	    cmocka_unit_test(test_coarse),
+		cmocka_unit_test(test_places),	    cmocka_unit_test(test_psb),
+		cmocka_unit_test(test_pieces),	    cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_too_long),    cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_odd_time),    cmocka_unit_test(test_fall),
+		cmocka_unit_test(test_small_pieces)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

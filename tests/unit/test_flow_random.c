@@ -62,6 +62,7 @@ static size_t compare(const char *path)
 	struct pt_insn_decoder *d;
 	struct ty_flow_at at;
 	struct ty_err err = {0};
+	struct ty_flow_ahead ahead = {0};
 	struct code code;
 	uint8_t *bytes;
 	int status;
@@ -73,7 +74,8 @@ static size_t compare(const char *path)
 	code = (struct code){.s = &src.flow->streams.v[0]};
 	bytes = malloc(code.s->size);
 	assert_non_null(bytes);
-	assert_int_equal(0, ty_flow_stream_read(code.s, 0, bytes, code.s->size));
+	assert_int_equal(0, ty_flow_stream_read(code.s, &ahead, 0, bytes, code.s->size));
+	ty_flow_ahead_fini(&ahead);
 	ty_pt_conf(&conf, &src.flow->cpu, bytes, code.s->size);
 	d = pt_insn_alloc_decoder(&conf);
 	assert_non_null(d);
