@@ -82,6 +82,19 @@ static int take_duration(void *to, const char *arg, struct ty_err *err)
 	return 0;
 }
 
+static int take_data(void *to, const char *arg, struct ty_err *err)
+{
+	uint64_t *bytes = to;
+	char *end;
+
+	errno = 0;
+	*bytes = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || errno || !*bytes || *bytes > TY_RECORD_DATA_MAX)
+		return wrong(err, "--data %s is not a number of bytes from 1 to %u", arg,
+			     TY_RECORD_DATA_MAX);
+	return 0;
+}
+
 static int take_stacks(void *to, const char *arg, struct ty_err *err)
 {
 	uint64_t *ns = to;
@@ -318,6 +331,10 @@ static const struct ty_option options[] = {
 	 .take = ty_take_flag, .at = AT(o.no_sched)},
 	{0, "no-strings", NULL, "leave out paths and other strings of system calls",
 	 .take = ty_take_flag, .at = AT(o.no_strings)},
+	{0, "data", "N",
+	 "also record the first N bytes (at most 4096) that each read, write, send and receive "
+	 "moves; they may be secret",
+	 .take = take_data, .at = AT(o.data_bytes)},
 	{0, "stacks", "T|off",
 	 "record the user stack of each wait of about T or longer and of its waker (default "
 	 "20ms)",
@@ -657,6 +674,9 @@ static int check(struct ty_record_args *a)
 		return ty_cli_usage("record", "give either -a or -p, not both");
 	if (!a->o.argv && !a->pids.n && !a->o.all)
 		return ty_cli_usage("record", "nothing to record: give a command, -p PID or -a");
+	if (a->o.data_bytes && (a->o.no_strings || a->o.no_syscalls))
+		return ty_cli_usage("record", "give either --data or %s, not both",
+				    a->o.no_strings ? "--no-strings" : "--no-syscalls");
 	if (!*a->o.out)
 		return ty_cli_usage("record", "-o needs a file name");
 	if (!strcmp(a->o.out, "-"))

@@ -12,7 +12,7 @@
 
 #include "syscall_constants.h"
 
-enum { SHOWN = 32 /* elements of an array, as strace -s 32 does */ };
+enum { SHOWN = 32 /* elements of an array, bytes of a buffer, as strace -s 32 does */ };
 
 struct sink {
 	struct ty_buf *b;  /* text, or room for JSON's strings */
@@ -142,11 +142,11 @@ static void put_fd(struct sink *s, const char *key, int32_t fd)
 		ty_syscall_fmt_fd_name(name, s->b);
 }
 
-/* Of `whole` bytes, those of v are known. */
+/* cut: there were more than are recorded. */
 static void put_data(struct sink *s, const char *key, struct bytes v, bool cut)
 {
-	const struct ty_evidence_item item = {v.p, (unsigned)v.n, TY_EVK_STRING,
-					      cut ? TY_EVF_CUT : 0};
+	const struct ty_evidence_item item = {v.p, (unsigned)(v.n < SHOWN ? v.n : SHOWN),
+					      TY_EVK_STRING, cut || v.n > SHOWN ? TY_EVF_CUT : 0};
 
 	lead(s, key);
 	if (s->j)

@@ -382,27 +382,38 @@ static __always_inline void put_bytes(void *ctx, const struct ty_ev_record *head
 	emit(ctx, s, r ? 0 : n);
 }
 
-/* The first bytes of a vector's buffers, of which `left` hold something. */
-static __always_inline void put_buffers(void *ctx, const struct ty_ev_record *head, __u64 ptr,
-					__u64 n, __u64 left)
+struct buffers {
+	void *ctx;
+	const struct ty_ev_record *head;
+	__u64 ptr, n, left;
+};
+
+static long put_buffer(__u32 i, struct buffers *b)
 {
 	struct {
 		__u64 base, len;
 	} v;
 
-	if (!data)
-		return;
-#pragma clang loop unroll(disable)
-	for (__u32 i = 0; i < TY_EV_BUFFERS; i++) {
-		if (i >= n || !left ||
-		    bpf_probe_read_user(&v, sizeof(v), (const void *)(ptr + sizeof(v) * i)))
-			break;
-		if (v.len > left)
-			v.len = left;
-		left -= v.len;
-		if (v.base && v.len)
-			put_bytes(ctx, head, TY_EVK_MEMORY, v.base, v.len, data);
-	}
+	if (i >= b->n || !b->left ||
+	    bpf_probe_read_user(&v, sizeof(v), (const void *)(b->ptr + sizeof(v) * i)))
+		return 1;
+	if (v.len > b->left)
+		v.len = b->left;
+	b->left -= v.len;
+	if (v.base && v.len)
+		put_bytes(b->ctx, b->head, TY_EVK_MEMORY, v.base, v.len, data);
+	return 0;
+}
+
+/* The first bytes of a vector's buffers, of which `left` hold something. By bpf_loop: of a loop the
+ * check looks at each turn, and gives up. */
+static __always_inline void put_buffers(void *ctx, const struct ty_ev_record *head, __u64 ptr,
+					__u64 n, __u64 left)
+{
+	struct buffers b = {ctx, head, ptr, n, left};
+
+	if (data)
+		bpf_loop(TY_EV_BUFFERS, put_buffer, &b, 0);
 }
 
 struct user_msghdr {

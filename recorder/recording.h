@@ -20,6 +20,8 @@ enum { TY_RECORD_NOTES = 8 };
 #define TY_KEEP_MIN_NS	  1000000000ull
 #define TY_KEEP_MIN_BYTES (16ull << 20)
 
+#define TY_RECORD_DATA_MAX 4096u
+
 struct ty_record_progress {
 	uint64_t elapsed_ns, events, lost, file_bytes;
 };
@@ -32,6 +34,9 @@ struct ty_record_opts {
 	bool all; /* system calls of all processes */
 	bool no_syscalls, no_sched;
 	bool no_strings; /* do not record data behind the pointers of system calls */
+	/* First bytes of what each call reads or writes to record, at most TY_RECORD_DATA_MAX; 0:
+	 * none. */
+	uint64_t data_bytes;
 	/* Minimum length of waits whose user stacks are recorded; 0: none. Without strings there
 	 * are no stacks either: copies of stacks contain the same data. */
 	uint64_t stacks_ns;

@@ -171,6 +171,7 @@ int ty_rec_put_evidence(struct recording *r, struct ty_err *err)
 	if (!r->evidence)
 		ty_fact(&b, "strings_why",
 			r->o->no_strings ? "record --no-strings" : r->evidence_why);
+	ty_fact_u64(&b, "data_bytes", r->evidence ? r->o->data_bytes : 0);
 	ty_fact_u64(&b, "stacks_ns", r->stacks ? r->o->stacks_ns : 0);
 	if (!r->stacks)
 		ty_fact(&b, "stacks_why",

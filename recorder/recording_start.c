@@ -343,7 +343,8 @@ static void open_evidence(struct recording *r)
 			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
 			 EVIDENCE_FDS);
 	else
-		r->evidence = ty_evidence_open(r->root, r->o->all, 0, r->evidence_why);
+		r->evidence = ty_evidence_open(r->root, r->o->all, (unsigned)r->o->data_bytes,
+					       r->evidence_why);
 	if (r->evidence && r->o->stacks_ns)
 		open_stacks(r);
 }

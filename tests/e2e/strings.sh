@@ -165,6 +165,52 @@ assert any(c['values'][1] == [{'killed': 'SIGKILL'}] for c in seen['wait4'])
 assert any(m['cmsg_type'] == 'SCM_RIGHTS' for c in seen['sendmsg'] for m in c['values'][1].get('msg_control', []))
 assert seen['clock_nanosleep'][0]['values'][2].keys() == {'tv_sec', 'tv_nsec'}
 P
+# What buffers hold, on request only.
+cat >data.sh <<'S'
+seq 1 50 | sort -r | tail -n 2; ls -l / >list
+python3 -c 'import os, socket
+a, b = socket.socketpair(); a.send(b"secret \0\1\"2"); b.recv(99); a.sendmsg([b"x" * 40, b"yy"]); b.recvmsg(9)
+f = os.open("list", os.O_RDWR); os.preadv(f, [bytearray(3), bytearray(50)], 1); os.pread(f, 9, 2); os.pwrite(f, b"", 0); os.pwrite(f, b"abc", 1)
+os.writev(f, [b"1", b"", b"z" * 33])'
+S
+"$TARRY" record -q --data 40 -o d.dat -- strace -f -yy -qq -o d.txt sh data.sh >/dev/null 2>err.txt
+check "--data: recorded" $? "$(cat err.txt)"
+"$TARRY" dump d.dat syscalls >d.dump 2>err.txt
+judge "--data: what is read, written, sent and received is strace's" <<'P'
+import collections, re
+calls_of = set('read write pread64 pwrite64 sendto recvfrom sendmsg recvmsg writev preadv preadv2'.split())
+quoted = re.compile(r'"(?:\\.|[^"\\])*"(?:\.\.\.)?')
+def calls(file):
+    by, begun = collections.defaultdict(list), {}
+    for line in open(file, errors='surrogateescape'):
+        m = re.match(r'\s*(\d+)\s+(?:[\d:.]+ )?(.*)', line)
+        if not m: continue
+        t, x = int(m[1]), m[2]
+        if x.endswith('<unfinished ...>'):
+            begun[t] = x
+            continue
+        r = re.match(r'<\.\.\. \w+ resumed>(.*)', x)
+        x = begun.pop(t, '') + r[1] if r else x
+        if x.split('(')[0] in calls_of:
+            by[t].append((x.split('(')[0], quoted.findall(re.sub(r'<UNIX[^>]*(->[^>]*)?>', '', x))))
+    return by
+want, got = calls('d.txt'), calls('d.dump')
+pairs = [(w, g) for t in want for w, g in zip(want[t], got[t])]
+kinds = collections.Counter(w[0] for w, g in pairs)
+assert all(kinds[k] for k in calls_of - {'preadv', 'preadv2'}) and kinds['preadv'] + kinds['preadv2'], kinds
+differ = [(w, g) for w, g in pairs if w != g]
+assert len(pairs) > 50 and len(differ) * 200 <= len(pairs), differ[:9]
+assert any(r'"secret \0\1\"2"' in g[1] for w, g in pairs)
+P
+! grep -qa 'secret' s.dump
+check "no data without --data" $?
+"$TARRY" record -q --data 5000 -o x.dat -- true 2>err.txt
+[ $? = 2 ] && grep -q 'data 5000 is not a number of bytes from 1 to 4096' err.txt
+check "--data: too many bytes are refused" $? "$(cat err.txt)"
+"$TARRY" record -q --data 5 --no-strings -o x.dat -- true 2>err.txt
+[ $? = 2 ] && grep -q 'not both' err.txt
+check "--data with --no-strings is refused" $? "$(cat err.txt)"
+
 # Pages that are not in memory when the call begins; strace would bring them in.
 "$TARRY" record -q -o cold.dat -- "$PROGRAMS/cold_path" >opened 2>err.txt
 check "cold pages: recorded" $? "$(cat err.txt)"

@@ -264,6 +264,10 @@ static void data(void **state)
 	begin("read", 3, 1, 16, 5, 0, 0, 0);
 	value(1, OUT, "abc", 3);
 	assert_string_equal(text(NULL), "\"abc\"; ");
+	begin("read", 33, 1, 16, 99, 0, 0, 0);
+	value(1, OUT, "0123456789abcdef0123456789abcdefX", 33);
+	assert_string_equal(text(NULL), "\"0123456789abcdef0123456789abcdef\"...; ");
+	assert_non_null(strstr(json(), "0123456789abcdef0123456789abcdefX"));
 }
 
 /* Records that end anywhere, and numbers that lie: nothing behind them is read (the sanitizers
