@@ -39,7 +39,8 @@ struct ty_spool_writer {
 	ZSTD_CCtx *zstd;
 	LZ4_stream_t *lz4; /* room for its state */
 	size_t max_raw, cap;
-	uint8_t *out; /* one packed chunk */
+	uint8_t *out;  /* one packed chunk */
+	size_t stored; /* bytes of it */
 };
 
 static uint64_t now_ns(void)
@@ -307,8 +308,12 @@ int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty
 int ty_spool_put(struct ty_spool_writer *w, const struct ty_spool_chunk *what, const void *raw,
 		 size_t n, struct ty_err *err)
 {
-	size_t len;
-	int r = ty_spool_pack(w, what, raw, n, w->out, w->cap, &len, err);
+	int r = ty_spool_pack(w, what, raw, n, w->out, w->cap, &w->stored, err);
 
-	return r ? r : ty_spool_append(w->spool, w->out, len, err);
+	return r ? r : ty_spool_append(w->spool, w->out, w->stored, err);
+}
+
+size_t ty_spool_stored(const struct ty_spool_writer *w)
+{
+	return w->stored;
 }

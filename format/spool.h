@@ -112,6 +112,8 @@ void ty_spool_writer_free(struct ty_spool_writer *w);
  */
 int ty_spool_put(struct ty_spool_writer *w, const struct ty_spool_chunk *what, const void *raw,
 		 size_t n, struct ty_err *err);
+/* Bytes that the last chunk of this writer takes in the file. */
+size_t ty_spool_stored(const struct ty_spool_writer *w);
 
 /*
  * ty_spool_put in two steps, for threads that must not wait for the disk or for the file's lock.

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "err.h"
@@ -42,10 +43,27 @@ struct ty_aux_ring {
 struct ty_aux_sink {
 	/* Whole records, in sequence, as stored in the ring. */
 	int (*records)(void *ctx, const struct ty_aux_ring *r, const void *p, size_t n);
-	/* A piece of the AUX stream at offset `off`; n is a multiple of 8. */
+	/* A piece of the AUX stream at offset `off`; n is a multiple of 8. NULL: no ring has one.
+	 */
 	int (*aux)(void *ctx, const struct ty_aux_ring *r, uint64_t off, const void *p, size_t n);
 	void *ctx;
 };
+
+/* The records that a sink gets, one by one: the bytes behind the next one's head, h->size -
+ * sizeof(*h) of them, of whatever alignment; NULL: there are no more. */
+static inline const char *ty_aux_next(const void **p, size_t *n, struct perf_event_header *h)
+{
+	const char *body = (const char *)*p + sizeof(*h);
+
+	if (*n < sizeof(*h))
+		return NULL;
+	memcpy(h, *p, sizeof(*h));
+	if (h->size < sizeof(*h) || h->size > *n)
+		return NULL;
+	*p = (const char *)*p + h->size;
+	*n -= h->size;
+	return body;
+}
 
 /*
  * Opens the event, disabled unless attr says otherwise. tid -1: all threads on the CPU; cpu -1: the

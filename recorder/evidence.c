@@ -76,14 +76,9 @@ bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,12 +87,13 @@ bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
 
 #include "aux_ring.h"
 #include "evidence_calls.h"
-#include "now.h"
+#include "ring_mover.h"
+#include "section.h"
+#include "spooled_section.h"
+#include "unaligned.h"
 #include "vec.h"
 
-enum { PIECE = 1 << 20, RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, TICK_MS = 100 };
-/* A piece at the latest: what a killed recorder loses. */
-#define PIECE_MS    1000
+enum { RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32 };
 /* Of the section, whose readers hold it in memory. */
 #define SECTION_MAX (512ull << 20)
 #define PID_MAX	    (4u << 20)
@@ -113,14 +109,9 @@ struct ty_evidence {
 	struct ty_aux_ring *rings;
 	unsigned rings_n;
 	struct ty_spool_writer *writer;
-	pthread_t thread;
-	bool started;
-	int wake; /* eventfd */
-	atomic_bool stop;
-	char *piece;
-	size_t piece_len;
-	uint64_t piece_at_ms, lost_here; /* lost_here: for want of room in the section */
-	_Atomic uint64_t pieces, bytes, dropped;
+	struct ty_ring_mover mover;
+	struct ty_spooled_section records;
+	uint64_t lost_here; /* for want of room in the section */
 	struct ty_evidence_result res;
 };
 
@@ -360,12 +351,11 @@ static int free_all(struct ty_evidence *e)
 		munmap(e->tids, e->tids_bytes);
 	evidence_bpf__destroy(e->bpf);
 	ty_spool_writer_free(e->writer);
-	if (e->wake >= 0)
-		close(e->wake);
+	ty_ring_mover_fini(&e->mover);
+	ty_spooled_section_fini(&e->records);
 	if (e->root >= 0)
 		close(e->root);
 	vec_fini(&e->names);
-	free(e->piece);
 	free(e);
 	return hold;
 }
@@ -388,7 +378,7 @@ struct ty_evidence *ty_evidence_open(const char *root, bool everybody, unsigned 
 		return NULL;
 	}
 	e->everybody = everybody;
-	e->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ty_ring_mover_init(&e->mover);
 	e->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	e->bpf = load(everybody, data_bytes, why);
 	if (!e->bpf) {
@@ -408,7 +398,7 @@ struct ty_evidence *ty_evidence_open(const char *root, bool everybody, unsigned 
 	}
 	l[2] = bpf_program__attach_raw_tracepoint(e->bpf->progs.ended, "sched_process_exit");
 	e->bpf->links.ended = l[2];
-	if (e->tids && l[0] && l[2] && (everybody || l[1]) && e->wake >= 0 && e->root >= 0 &&
+	if (e->tids && l[0] && l[2] && (everybody || l[1]) && e->mover.wake >= 0 && e->root >= 0 &&
 	    hook_calls(e))
 		return e;
 	why_not(why, errno);
@@ -434,100 +424,76 @@ size_t ty_evidence_follow(struct ty_evidence *e, const int *tids, size_t n)
 /* pieces ------------------------------------------------------------------------------------------
  */
 
-static void put_piece(struct ty_evidence *e)
+static void put_head(void *ctx, uint64_t piece, void *p)
 {
-	struct ty_ev_record head = {.kind = TY_EVK_PIECE};
-	struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = TY_SEC_EVIDENCE};
+	const struct ty_evidence *e = ctx;
+	const struct ty_ev_record head = {
+		.kind = TY_EVK_PIECE,
+		.ptr = piece,
+		.ns = __atomic_load_n(&e->bpf->bss->lost, __ATOMIC_RELAXED) + e->lost_here};
 
-	e->piece_at_ms = ty_now_ms();
-	if (e->piece_len <= sizeof(head) || e->res.failed)
-		return;
-	what.seq = atomic_fetch_add(&e->pieces, 1);
-	head.ptr = what.seq;
-	head.ns = __atomic_load_n(&e->bpf->bss->lost, __ATOMIC_RELAXED) + e->lost_here;
-	memcpy(e->piece, &head, sizeof(head));
-	atomic_fetch_add(&e->bytes, e->piece_len);
-	if (ty_spool_put(e->writer, &what, e->piece, e->piece_len, NULL))
-		e->res.failed = true;
-	e->piece_len = sizeof(head);
+	memcpy(p, &head, sizeof(head));
 }
+
+static size_t record_bytes(const void *p)
+{
+	struct ty_ev_record rec;
+
+	memcpy(&rec, p, sizeof(rec));
+	return sizeof(rec) + rec.len;
+}
+
+static const struct ty_section_form form = {.section = TY_SEC_EVIDENCE,
+					    .most = SECTION_MAX,
+					    .raw_part = 1,
+					    .head_bytes = sizeof(struct ty_ev_record),
+					    .put_head = put_head,
+					    .record_bytes = record_bytes};
 
 /* n bytes of a perf ring: PERF_RECORD_SAMPLE with time and raw data. */
 static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
 {
 	struct ty_evidence *e = ctx;
-	const char *p = bytes;
+	struct perf_event_header h;
+	struct ty_ev_record rec;
 
-	while (n >= sizeof(struct perf_event_header)) {
-		struct perf_event_header h;
-		struct ty_ev_record rec;
-		uint32_t raw;
+	/* u64 time, u32 bytes of raw, and these */
+	for (const char *p; (p = ty_aux_next(&bytes, &n, &h));) {
 		size_t len;
 
-		memcpy(&h, p, sizeof(h));
-		if (h.size < sizeof(h) || h.size > n)
-			break;
-		if (h.type == PERF_RECORD_SAMPLE && h.size >= 20 + sizeof(rec)) {
-			memcpy(&raw, p + 16, sizeof(raw));
-			memcpy(&rec, p + 20, sizeof(rec));
-			memcpy(&rec.ns, p + 8, sizeof(rec.ns));
-			len = sizeof(rec) + rec.len;
-			if (raw < len || h.size < 20 + len) {
-				e->lost_here++;
-			} else if (atomic_load_explicit(&e->bytes, memory_order_relaxed) +
-					   e->piece_len + len >
-				   SECTION_MAX + atomic_load_explicit(&e->dropped,
-								      memory_order_relaxed)) {
-				e->lost_here++;
-			} else {
-				if (e->piece_len + len > PIECE)
-					put_piece(e);
-				memcpy(e->piece + e->piece_len, &rec, sizeof(rec));
-				memcpy(e->piece + e->piece_len + sizeof(rec), p + 20 + sizeof(rec),
-				       rec.len);
-				e->piece_len += len;
-				e->res.records++;
-			}
+		if (h.type != PERF_RECORD_SAMPLE || h.size < 20 + sizeof(rec))
+			continue;
+		memcpy(&rec, p + 12, sizeof(rec));
+		rec.ns = ty_u64_at(p);
+		len = sizeof(rec) + rec.len;
+		if (ty_u32_at(p + 8) < len || h.size < 20 + len ||
+		    !ty_spooled_section_room(&e->records, len)) {
+			e->lost_here++;
+			continue;
 		}
-		p += h.size;
-		n -= h.size;
+		ty_buf_add(&e->records.b, &rec, sizeof(rec));
+		ty_buf_add(&e->records.b, p + 12 + sizeof(rec), rec.len);
+		e->res.records++;
 	}
 	return 0;
 }
 
-static int no_aux(void *ctx, const struct ty_aux_ring *r, uint64_t off, const void *p, size_t n)
+static int fd_of(const void *ctx, unsigned i)
 {
-	return 0;
+	return ((const struct ty_evidence *)ctx)->rings[i].fd;
 }
 
-static void *move_main(void *arg)
+static void move(void *ctx, bool last)
 {
-	struct ty_evidence *e = arg;
-	const struct ty_aux_sink sink = {on_records, no_aux, e};
-	struct pollfd *polls = calloc(e->rings_n + 1u, sizeof(*polls));
-	bool stop;
+	struct ty_evidence *e = ctx;
+	const struct ty_aux_sink sink = {on_records, NULL, e};
 
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
-	for (unsigned i = 0; polls && i < e->rings_n; i++)
-		polls[i] = (struct pollfd){.fd = e->rings[i].fd, .events = POLLIN};
-	if (polls)
-		polls[e->rings_n] = (struct pollfd){.fd = e->wake, .events = POLLIN};
-	do {
-		if (polls)
-			poll(polls, e->rings_n + 1u, TICK_MS);
-		else
-			usleep(TICK_MS * 1000);
-		for (unsigned i = 0; polls && i < e->rings_n; i++)
-			if (polls[i].revents & (POLLHUP | POLLERR))
-				polls[i].fd = -1;
-		stop = atomic_load(&e->stop);
-		for (unsigned i = 0; i < e->rings_n; i++)
-			ty_aux_drain(&e->rings[i], &sink);
-		if (stop || ty_now_ms() - e->piece_at_ms >= PIECE_MS)
-			put_piece(e);
-	} while (!stop);
-	free(polls);
-	return NULL;
+	for (unsigned i = 0; i < e->rings_n; i++)
+		ty_aux_drain(&e->rings[i], &sink);
+	if (last)
+		ty_spooled_section_put(&e->records);
+	else
+		ty_spooled_section_tick(&e->records);
 }
 
 static bool open_rings(struct ty_evidence *e, const unsigned *cpus, unsigned n)
@@ -557,11 +523,10 @@ static bool open_rings(struct ty_evidence *e, const unsigned *cpus, unsigned n)
 bool ty_evidence_start(struct ty_evidence *e, struct ty_spool *spool, const unsigned *cpus,
 		       unsigned cpus_n, char why[TY_EVIDENCE_WHY])
 {
-	e->writer = ty_spool_writer_new(spool, PIECE);
-	e->piece = malloc(PIECE);
-	e->piece_len = sizeof(struct ty_ev_record);
-	e->piece_at_ms = ty_now_ms();
-	if (!e->writer || !e->piece) {
+	e->writer = ty_spool_writer_new(spool, TY_SPOOLED_PIECE);
+	ty_spooled_section_init(&e->records, &form, e);
+	ty_spooled_section_start(&e->records, e->writer, false);
+	if (!e->writer) {
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
 		return false;
 	}
@@ -569,29 +534,27 @@ bool ty_evidence_start(struct ty_evidence *e, struct ty_spool *spool, const unsi
 		why_not(why, errno);
 		return false;
 	}
-	errno = pthread_create(&e->thread, NULL, move_main, e);
-	if (errno) {
+	if (!ty_ring_mover_start(&e->mover, e->rings_n, fd_of, move, e)) {
 		why_not(why, errno);
 		return false;
 	}
-	e->started = true;
 	e->bpf->bss->off = 0;
 	return true;
 }
 
 uint64_t ty_evidence_piece(const struct ty_evidence *e)
 {
-	return atomic_load(&e->pieces);
+	return atomic_load(&e->records.pieces);
 }
 
 uint64_t ty_evidence_bytes(const struct ty_evidence *e)
 {
-	return atomic_load(&e->bytes);
+	return atomic_load(&e->records.bytes);
 }
 
 void ty_evidence_dropped(struct ty_evidence *e, uint64_t bytes)
 {
-	atomic_store(&e->dropped, bytes);
+	atomic_store(&e->records.dropped, bytes);
 }
 
 const char *ty_evidence_names(const struct ty_evidence *e)
@@ -606,16 +569,12 @@ int ty_evidence_tids_fd(const struct ty_evidence *e)
 
 int ty_evidence_finish(struct ty_evidence *e, struct ty_evidence_result *res)
 {
-	uint64_t one = 1;
-
 	*res = (struct ty_evidence_result){0};
 	if (!e)
 		return -1;
 	e->bpf->bss->off = 1;
-	if (e->started) {
-		atomic_store(&e->stop, true);
-		(void)!write(e->wake, &one, sizeof(one));
-		pthread_join(e->thread, NULL);
+	if (e->mover.started) {
+		ty_ring_mover_stop(&e->mover);
 		e->res.lost = __atomic_load_n(&e->bpf->bss->lost, __ATOMIC_RELAXED) + e->lost_here;
 	}
 	*res = e->res;

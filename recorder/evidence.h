@@ -44,7 +44,6 @@ int ty_evidence_tids_fd(const struct ty_evidence *e);
 
 struct ty_evidence_result {
 	uint64_t records, lost; /* lost: a ring, or the section, was full */
-	bool failed;		/* writing the rest failed */
 };
 /*
  * Writes all remaining data and frees. A child process, for which the caller does not wait,

@@ -29,20 +29,17 @@
 #include "partition.h"
 #include "perf_write.h"
 #include "proc_maps.h"
+#include "ring_mover.h"
 #include "section.h"
+#include "spooled_section.h"
 #include "unaligned.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifdef TY_HAVE_BPF
@@ -53,15 +50,13 @@
 #endif
 
 enum {
-	PIECE = 1 << 20,
 	RING = 1 << 20,
 	RING_MANY = 256 << 10,
 	MANY_CPUS = 32,
-	TICK_MS = 100,
-	PIECE_MS = 1000,
 	STACK = 8192, /* bytes that the kernel copies of a stack */
 	STACK_FEW = 1024,
 	KERNEL_ADDRESSES = 65536,
+	NAMES_MAX = 1 << 20,
 	HOLD_NS = 20000000, /* rings are emptied one after the other: what is newer waits */
 	BATCH_MAX = 256 << 20,
 	READ_MS = 100, /* to wait for the mappings of a process: its sample is scrubbed by them */
@@ -94,13 +89,11 @@ enum {
 #define CODE_BITS UINT64_MAX
 #endif
 
-/* A section that is written in pieces of whole records. */
-struct pieces {
-	uint32_t section;
-	struct ty_buf b;
-	uint64_t at_ms;
-	_Atomic uint64_t count, bytes, dropped;
-};
+/* Records of perf.data; samples behind their head, without one. */
+static const struct ty_section_form samples_form = {
+	.section = TY_SEC_SAMPLES, .most = SECTION_MAX, .raw_part = RAW_PART};
+static const struct ty_section_form maps_form = {
+	.section = TY_SEC_SAMPLING, .most = MAPS_MAX, .raw_part = RAW_PART};
 
 /* Code that a process ever mapped: in order, without overlaps. */
 struct range {
@@ -126,21 +119,17 @@ struct waiting {
 
 struct ty_sampler {
 	struct perf_event_attr attr;
-	bool everybody, maps_last, started;
+	bool everybody;
 	int own;
 	struct ty_aux_ring *rings;
 	unsigned rings_n;
 #ifdef TY_HAVE_BPF
 	struct sampler_bpf *bpf;
 #endif
-	struct ty_spool *spool;
 	struct ty_spool_writer *writer;
-	char *packed; /* a chunk */
-	pthread_t thread;
-	int wake; /* eventfd */
-	atomic_bool stop;
+	struct ty_ring_mover mover;
 	pthread_mutex_t lock; /* of what follows */
-	struct pieces samples, maps;
+	struct ty_spooled_section samples, maps;
 	struct ty_map_reader *reader;
 	uint32_t readings;
 	bool slow; /* the reader gave nothing in time: it is not waited for until it does */
@@ -166,9 +155,7 @@ static void free_all(struct ty_sampler *s)
 	sampler_bpf__destroy(s->bpf);
 #endif
 	ty_spool_writer_free(s->writer);
-	free(s->packed);
-	if (s->wake >= 0)
-		close(s->wake);
+	ty_ring_mover_fini(&s->mover);
 	ty_map_reader_free(s->reader);
 	free(s->ring_ns);
 	ty_pair_map_fini(&s->proc_of);
@@ -179,8 +166,8 @@ static void free_all(struct ty_sampler *s)
 	vec_fini(&s->waiting);
 	ty_buf_fini(&s->batch);
 	pthread_mutex_destroy(&s->lock);
-	ty_buf_fini(&s->samples.b);
-	ty_buf_fini(&s->maps.b);
+	ty_spooled_section_fini(&s->samples);
+	ty_spooled_section_fini(&s->maps);
 	free(s);
 }
 
@@ -286,16 +273,14 @@ struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_
 	pthread_mutex_init(&s->lock, NULL);
 	s->everybody = !e;
 	s->own = getpid();
-	s->samples.section = TY_SEC_SAMPLES;
-	s->maps.section = TY_SEC_SAMPLING;
-	ty_buf_init(&s->samples.b, 2 * PIECE);
-	ty_buf_init(&s->maps.b, MAPS_MAX + PIECE);
+	ty_spooled_section_init(&s->samples, &samples_form, s);
+	ty_spooled_section_init(&s->maps, &maps_form, s);
 	ty_buf_init(&s->batch, BATCH_MAX);
-	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ty_ring_mover_init(&s->mover);
 	s->rings = calloc(cpus_n, sizeof(*s->rings));
 	s->ring_ns = calloc(cpus_n, sizeof(*s->ring_ns));
 	s->reader = ty_map_reader_new(ty_proc_maps);
-	if (s->wake < 0 || !s->rings || !s->ring_ns || !s->reader)
+	if (s->mover.wake < 0 || !s->rings || !s->ring_ns || !s->reader)
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
 	else if (how.stacks == TY_SAMPLE_STACKS_DWARF && !REGS)
 		snprintf(why, TY_EVIDENCE_WHY,
@@ -332,46 +317,6 @@ unsigned ty_sampler_rate_max(void)
 const char *ty_sampler_stacks(const struct ty_sampler *s)
 {
 	return s->attr.sample_type & PERF_SAMPLE_STACK_USER ? "dwarf" : "fp";
-}
-
-/* pieces ------------------------------------------------------------------------------------------
- */
-
-static void put_piece(struct ty_sampler *s, struct pieces *p)
-{
-	struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = p->section};
-
-	p->at_ms = ty_now_ms();
-	/* What waited for the end is more than one piece may be; cut anywhere: they are joined. */
-	for (size_t at = 0, n, len; at < p->b.len && !s->res.failed; at += n) {
-		n = p->b.len - at < PIECE ? p->b.len - at : PIECE;
-		what.seq = atomic_fetch_add(&p->count, 1);
-		if (ty_spool_pack(s->writer, &what, p->b.p + at, n, s->packed,
-				  ty_spool_packed_max(PIECE), &len, NULL) ||
-		    ty_spool_append(s->spool, s->packed, len, NULL))
-			s->res.failed = true;
-		else
-			atomic_fetch_add(&p->bytes, len > n / RAW_PART ? len : n / RAW_PART);
-	}
-	p->b.len = 0;
-}
-
-static uint64_t held(const struct pieces *p)
-{
-	const uint64_t all = atomic_load(&p->bytes) + p->b.len / RAW_PART,
-		       gone = atomic_load(&p->dropped);
-
-	return all > gone ? all - gone : 0;
-}
-
-/* Before n more bytes of a record. false: there is no room for them. */
-static bool room(struct ty_sampler *s, struct pieces *p, size_t n, uint64_t most)
-{
-	if (held(p) + n > most)
-		return false;
-	if (p->b.len + n > PIECE && s->writer && !(p == &s->maps && s->maps_last))
-		put_piece(s, p);
-	return true;
 }
 
 /* mappings ----------------------------------------------------------------------------------------
@@ -467,7 +412,7 @@ static bool put_existing(struct ty_sampler *s, const struct ty_perf_where *where
 {
 	const uint32_t pid = (uint32_t)where->pid;
 
-	if (!room(s, &s->maps, 256 + strlen(path), MAPS_MAX))
+	if (!ty_spooled_section_room(&s->maps, 256 + strlen(path)))
 		return false;
 	/* What was mapped before it is known of is forgotten. */
 	if (!code_of(s, pid)) {
@@ -599,7 +544,7 @@ static void scrub(char *p, size_t n, const ranges *code, uint64_t sp)
 /* How much of a stack goes into the file now. */
 static uint64_t stack_most(const struct ty_sampler *s)
 {
-	const uint64_t n = held(&s->samples);
+	const uint64_t n = ty_spooled_section_held(&s->samples);
 
 	return n < WHOLE_UP_TO ? STACK : n < FEW_UP_TO ? STACK_FEW : 0;
 }
@@ -652,7 +597,7 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 	/* Behind the registers: u64 size, the bytes, u64 how many of them count. */
 	used = size = used / 8 * 8;
 	keep = s->attr.sample_type & PERF_SAMPLE_REGS_USER ? at + 8 + size + (size ? 8 : 0) : n;
-	if (!room(s, &s->samples, sizeof(h) + keep, SECTION_MAX)) {
+	if (!ty_spooled_section_room(&s->samples, sizeof(h) + keep)) {
 		s->left_out++;
 		return;
 	}
@@ -673,7 +618,7 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 static void put_side(struct ty_sampler *s, const struct perf_event_header *h, const char *p,
 		     size_t n)
 {
-	if (room(s, &s->maps, sizeof(*h) + n, MAPS_MAX)) {
+	if (ty_spooled_section_room(&s->maps, sizeof(*h) + n)) {
 		ty_buf_add(&s->maps.b, h, sizeof(*h));
 		ty_buf_add(&s->maps.b, p, n);
 	} else {
@@ -692,7 +637,7 @@ static void on_lost(struct ty_sampler *s, uint64_t since_ns, uint64_t now_ns)
 		const struct proc was = *p;
 
 		if (was.state == KNOWN) {
-			if (room(s, &s->maps, 256, MAPS_MAX))
+			if (ty_spooled_section_room(&s->maps, 256))
 				ty_perf_put_comm(&s->maps.b, &where, "", true);
 			else
 				s->res.maps_full = true;
@@ -775,27 +720,22 @@ static void on_side(struct ty_sampler *s, const struct perf_event_header *h, con
 static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
 {
 	struct ty_sampler *s = ctx;
-	const char *p = bytes;
+	uint64_t *ring_ns = &s->ring_ns[r - s->rings];
+	struct perf_event_header h;
 
-	while (n >= sizeof(struct perf_event_header)) {
-		struct perf_event_header h;
-		struct waiting w = {.at = s->batch.len};
+	for (const char *p; (p = ty_aux_next(&bytes, &n, &h));) {
+		struct waiting w = {.at = s->batch.len, .n = h.size, .since_ns = *ring_ns};
 
-		memcpy(&h, p, sizeof(h));
-		if (h.size < sizeof(h) + TAIL || h.size > n)
-			break;
-		w.n = h.size;
-		w.since_ns = s->ring_ns[r - s->rings];
-		w.ns = ty_u64_at(h.type == PERF_RECORD_SAMPLE ? p + sizeof(h) + SAMPLE_TIME
-							      : p + h.size - TAIL_TIME);
-		s->ring_ns[r - s->rings] = w.ns;
-		if (ty_buf_add(&s->batch, p, h.size) || vec_push(&s->waiting, w)) {
+		if (h.size < sizeof(h) + TAIL)
+			continue;
+		w.ns = ty_u64_at(h.type == PERF_RECORD_SAMPLE ? p + SAMPLE_TIME
+							      : p + h.size - sizeof(h) - TAIL_TIME);
+		*ring_ns = w.ns;
+		if (ty_buf_add(&s->batch, p - sizeof(h), h.size) || vec_push(&s->waiting, w)) {
 			s->batch.failed = false;
 			s->left_out += h.type == PERF_RECORD_SAMPLE;
 			s->side_lost |= h.type != PERF_RECORD_SAMPLE;
 		}
-		p += h.size;
-		n -= h.size;
 	}
 	return 0;
 }
@@ -846,43 +786,23 @@ static void take_batch(struct ty_sampler *s, bool all)
 	s->batch = rest;
 }
 
-static int no_aux(void *ctx, const struct ty_aux_ring *r, uint64_t off, const void *p, size_t n)
+static int fd_of(const void *ctx, unsigned i)
 {
-	return 0;
+	return ((const struct ty_sampler *)ctx)->rings[i].fd;
 }
 
-static void *move_main(void *arg)
+static void move(void *ctx, bool last)
 {
-	struct ty_sampler *s = arg;
-	const struct ty_aux_sink sink = {on_records, no_aux, s};
-	struct pollfd *polls = calloc(s->rings_n + 1u, sizeof(*polls));
-	bool stop;
+	struct ty_sampler *s = ctx;
+	const struct ty_aux_sink sink = {on_records, NULL, s};
 
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
-	for (unsigned i = 0; polls && i < s->rings_n; i++)
-		polls[i] = (struct pollfd){.fd = s->rings[i].fd, .events = POLLIN};
-	if (polls)
-		polls[s->rings_n] = (struct pollfd){.fd = s->wake, .events = POLLIN};
-	do {
-		if (polls)
-			poll(polls, s->rings_n + 1u, TICK_MS);
-		else
-			usleep(TICK_MS * 1000);
-		for (unsigned i = 0; polls && i < s->rings_n; i++)
-			if (polls[i].revents & (POLLHUP | POLLERR))
-				polls[i].fd = -1;
-		stop = atomic_load(&s->stop);
-		for (unsigned i = 0; i < s->rings_n; i++)
-			ty_aux_drain(&s->rings[i], &sink);
-		take_batch(s, stop);
-		pthread_mutex_lock(&s->lock);
-		for (struct pieces *p = &s->samples; p; p = p == &s->samples ? &s->maps : NULL)
-			if (ty_now_ms() - p->at_ms >= PIECE_MS && !(p == &s->maps && s->maps_last))
-				put_piece(s, p);
-		pthread_mutex_unlock(&s->lock);
-	} while (!stop);
-	free(polls);
-	return NULL;
+	for (unsigned i = 0; i < s->rings_n; i++)
+		ty_aux_drain(&s->rings[i], &sink);
+	take_batch(s, last);
+	pthread_mutex_lock(&s->lock);
+	ty_spooled_section_tick(&s->samples);
+	ty_spooled_section_tick(&s->maps);
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* begin and end -----------------------------------------------------------------------------------
@@ -895,7 +815,7 @@ static bool put_head(struct ty_sampler *s)
 	struct ty_buf head;
 	bool good = false;
 
-	ty_buf_init(&head, PIECE);
+	ty_buf_init(&head, TY_SPOOLED_PIECE);
 	ty_perf_put_machine(&head);
 	for (unsigned i = 0; ids && i < s->rings_n; i++)
 		ioctl(s->rings[i].fd, PERF_EVENT_IOC_ID, &ids[i]);
@@ -918,13 +838,11 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_la
 {
 	bool good;
 
-	s->maps_last = maps_last;
-	s->samples.at_ms = s->maps.at_ms = ty_now_ms();
 	pthread_mutex_lock(&s->lock);
-	s->writer = ty_spool_writer_new(spool, PIECE);
-	s->spool = spool;
-	s->packed = malloc(ty_spool_packed_max(PIECE));
-	good = s->writer && s->packed && put_head(s);
+	s->writer = ty_spool_writer_new(spool, TY_SPOOLED_PIECE);
+	good = s->writer && put_head(s);
+	ty_spooled_section_start(&s->samples, s->writer, false);
+	ty_spooled_section_start(&s->maps, s->writer, maps_last);
 	pthread_mutex_unlock(&s->lock);
 	if (!good) {
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
@@ -936,15 +854,14 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_la
 				 strerror(errno));
 			return false;
 		}
-	s->started = !pthread_create(&s->thread, NULL, move_main, s);
-	if (!s->started)
+	if (!ty_ring_mover_start(&s->mover, s->rings_n, fd_of, move, s))
 		snprintf(why, TY_EVIDENCE_WHY, "no thread can be created");
-	return s->started;
+	return s->mover.started;
 }
 
 uint64_t ty_sampler_piece(const struct ty_sampler *s)
 {
-	return atomic_load(&s->samples.count);
+	return atomic_load(&s->samples.pieces);
 }
 
 uint64_t ty_sampler_bytes(const struct ty_sampler *s)
@@ -990,26 +907,22 @@ static void take_unread(struct ty_sampler *s)
 
 void ty_sampler_finish(struct ty_sampler *s, struct ty_sampler_result *res)
 {
-	uint64_t one = 1;
-
 	*res = (struct ty_sampler_result){0};
-	ty_buf_init(&res->names, PIECE);
+	ty_buf_init(&res->names, NAMES_MAX);
 	if (!s)
 		return;
-	if (s->started) {
+	if (s->mover.started) {
 		for (unsigned i = 0; i < s->rings_n; i++)
 			ty_aux_on(&s->rings[i], false, NULL);
-		atomic_store(&s->stop, true);
-		(void)!write(s->wake, &one, sizeof(one));
-		pthread_join(s->thread, NULL);
+		ty_ring_mover_stop(&s->mover);
 		take_unread(s);
 		s->res.lost = s->left_out;
 		for (unsigned i = 0; i < s->rings_n; i++)
 			s->res.lost += s->rings[i].lost;
 		put_lost(s);
-		s->res.failed |= s->samples.b.failed || s->maps.b.failed;
-		put_piece(s, &s->samples);
-		put_piece(s, &s->maps);
+		ty_spooled_section_put(&s->samples);
+		ty_spooled_section_put(&s->maps);
+		s->res.failed = s->samples.failed || s->maps.failed;
 		s->res.names = res->names;
 		if (s->kernel.pairs.n)
 			ty_kernel_names("/proc/kallsyms", &s->kernel, &s->res.names);

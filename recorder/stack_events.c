@@ -116,33 +116,22 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 {
 	struct ty_stack_events *e = ctx;
 	uint64_t *last_ns = &e->last_ns[r - e->rings];
-	const char *p = bytes;
+	struct perf_event_header h;
 
-	while (n >= sizeof(struct perf_event_header)) {
+	for (const char *p; (p = ty_aux_next(&bytes, &n, &h));) {
 		struct event x = {.since_ns = *last_ns, .off = e->bytes.n};
-		struct perf_event_header h;
 
-		memcpy(&h, p, sizeof(h));
-		if (h.size < sizeof(h) || h.size > n)
-			break;
-		if (h.size >= sizeof(h) + ID_BYTES) {
-			*last_ns = x.ns = ty_u64_at(p + h.size - 8);
-			e->newest_ns = x.ns > e->newest_ns ? x.ns : e->newest_ns;
-			if (vec_reserve(&e->bytes, e->bytes.n + h.size) || vec_push(&e->v, x)) {
-				ty_stack_maps_lost(e->maps, x.ns, x.ns);
-			} else {
-				memcpy(e->bytes.v + x.off, p, h.size);
-				e->bytes.n += h.size;
-			}
+		if (h.size < sizeof(h) + ID_BYTES)
+			continue;
+		*last_ns = x.ns = ty_u64_at(p + h.size - sizeof(h) - 8);
+		e->newest_ns = x.ns > e->newest_ns ? x.ns : e->newest_ns;
+		if (vec_reserve(&e->bytes, e->bytes.n + h.size) || vec_push(&e->v, x)) {
+			ty_stack_maps_lost(e->maps, x.ns, x.ns);
+			continue;
 		}
-		p += h.size;
-		n -= h.size;
+		memcpy(e->bytes.v + x.off, p - sizeof(h), h.size);
+		e->bytes.n += h.size;
 	}
-	return 0;
-}
-
-static int no_aux(void *ctx, const struct ty_aux_ring *r, uint64_t off, const void *p, size_t n)
-{
 	return 0;
 }
 
@@ -186,7 +175,7 @@ void ty_stack_events_drain(struct ty_stack_events *e, bool all)
 {
 	/* What lay in a ring when the rings were emptied before lies here now. */
 	const uint64_t until_ns = e->newest_ns;
-	const struct ty_aux_sink sink = {on_records, no_aux, e};
+	const struct ty_aux_sink sink = {on_records, NULL, e};
 
 	for (unsigned i = 0; i < e->n; i++)
 		ty_aux_drain(&e->rings[i], &sink);

@@ -62,9 +62,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -75,12 +73,15 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include "aux_ring.h"
 #include "lock_holder.h"
 #include "now.h"
+#include "ring_mover.h"
+#include "section.h"
+#include "spooled_section.h"
 #include "stack_events.h"
 #include "stack_maps.h"
 #include "stacks_bpf.h"
 #include "unaligned.h"
 
-enum { PIECE = 1 << 20, RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, TICK_MS = 100 };
+enum { RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32 };
 /* Stacks a second, and how many of them may come at once; of a CPU, the part for looking. */
 enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 << 10 };
 /* Of /proc/locks. Who reads it holds up all that lock files: once a second at most, and only where
@@ -88,8 +89,6 @@ enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 <
 enum { LOCKS_BYTES = 256 << 10 };
 #define LOCKS_EVERY_NS 1000000000ull
 #define LOCKS_WAIT_NS  200000000ull
-/* A piece at the latest: what a killed recorder loses. */
-#define PIECE_MS       1000
 #define END_MS	       2000
 /* Of the sections, whose readers hold them in memory. */
 #define SECTION_MAX    (512ull << 20)
@@ -111,28 +110,19 @@ static const uint8_t regs[] = {0};
 #endif
 enum { REGS = sizeof(regs) };
 
-/* A section that is written in pieces. */
-struct pieces {
-	uint32_t section;
-	char *p;
-	size_t n, cap;
-	uint64_t at_ms;
-	_Atomic uint64_t count, bytes, dropped;
-};
-/* Begins with room for its head. */
+/* A piece begins with one, that of TY_STK_PIECE. */
 #define HEAD sizeof(struct ty_stk_head)
 
 struct ty_stacks {
 	struct stacks_bpf *bpf;
 	const struct ty_evidence *evidence;
-	bool everybody, maps_last;
+	bool everybody;
 	struct ty_aux_ring *rings;
 	unsigned rings_n;
 	struct ty_spool_writer *writer;
-	pthread_t thread, looker;
+	struct ty_ring_mover mover;
+	pthread_t looker;
 	bool started, looks;
-	int wake; /* eventfd */
-	atomic_bool stop;
 	const struct ty_instance *clock;
 	struct bpf_link *iterator;
 	uint64_t min_ns, clock_off_ns, clock_at_ns;
@@ -142,7 +132,7 @@ struct ty_stacks {
 	struct ty_stack_maps *of;
 	struct ty_stack_events *events;
 	pthread_mutex_t lock; /* of what follows; of_lock and that of `of` are taken before it */
-	struct pieces stacks, maps;
+	struct ty_spooled_section stacks, maps;
 	uint64_t lost_here;
 	bool over; /* nothing is put any more */
 	struct ty_stacks_result res;
@@ -157,7 +147,59 @@ static uint64_t reg_mask(void)
 	return m;
 }
 
-static bool put_maps(void *ctx, const void *records, size_t n);
+static uint64_t left_out(const struct ty_stacks *s, uint64_t *limited)
+{
+	const uint64_t copied = __atomic_load_n(&s->bpf->bss->copied_late, __ATOMIC_RELAXED);
+	const uint64_t wanted = __atomic_load_n(&s->bpf->bss->put_off, __ATOMIC_RELAXED);
+
+	*limited = wanted > copied ? wanted - copied : 0;
+	return *limited + __atomic_load_n(&s->bpf->bss->lost, __ATOMIC_RELAXED) + s->lost_here;
+}
+
+static void put_head(void *ctx, uint64_t piece, void *p)
+{
+	struct ty_stk_head head = {.kind = TY_STK_PIECE, .aux = piece};
+	uint64_t limited;
+
+	head.ns = left_out(ctx, &limited);
+	head.target = limited < UINT32_MAX ? (uint32_t)limited : UINT32_MAX;
+	memcpy(p, &head, HEAD);
+}
+
+static size_t record_bytes(const void *p)
+{
+	struct ty_stk_head h;
+
+	memcpy(&h, p, HEAD);
+	return HEAD + h.len;
+}
+
+static const struct ty_section_form stacks_form = {.section = TY_SEC_STACKS,
+						   .most = SECTION_MAX,
+						   .raw_part = 1,
+						   .head_bytes = HEAD,
+						   .put_head = put_head,
+						   .record_bytes = record_bytes};
+static const struct ty_section_form maps_form = {.section = TY_SEC_MAPS,
+						 .most = MAPS_MAX,
+						 .raw_part = 1,
+						 .head_bytes = HEAD,
+						 .put_head = put_head,
+						 .record_bytes = record_bytes};
+
+/* Records of the process' mappings; the lock of struct ty_stack_maps is held. */
+static bool put_maps(void *ctx, const void *records, size_t n)
+{
+	struct ty_stacks *s = ctx;
+	bool good;
+
+	pthread_mutex_lock(&s->lock);
+	good = ty_spooled_section_room(&s->maps, n);
+	if (good)
+		ty_buf_add(&s->maps.b, records, n);
+	pthread_mutex_unlock(&s->lock);
+	return good;
+}
 
 static void free_all(struct ty_stacks *s)
 {
@@ -168,14 +210,13 @@ static void free_all(struct ty_stacks *s)
 	free(s->rings);
 	stacks_bpf__destroy(s->bpf);
 	ty_spool_writer_free(s->writer);
-	if (s->wake >= 0)
-		close(s->wake);
+	ty_ring_mover_fini(&s->mover);
 	ty_stack_events_free(s->events);
 	ty_stack_maps_finish(s->of, 0, &full);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->of_lock);
-	free(s->stacks.p);
-	free(s->maps.p);
+	ty_spooled_section_fini(&s->stacks);
+	ty_spooled_section_fini(&s->maps);
 	free(s->locks);
 	free(s);
 }
@@ -214,17 +255,11 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, ui
 	s->min_ns = min_ns;
 	s->evidence = e;
 	s->everybody = everybody;
-	s->stacks.section = TY_SEC_STACKS;
-	s->maps.section = TY_SEC_MAPS;
-	for (struct pieces *p = &s->stacks; p; p = p == &s->stacks ? &s->maps : NULL) {
-		p->cap = PIECE;
-		p->p = malloc(p->cap);
-		p->n = HEAD;
-		p->at_ms = ty_now_ms();
-	}
-	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ty_spooled_section_init(&s->stacks, &stacks_form, s);
+	ty_spooled_section_init(&s->maps, &maps_form, s);
+	ty_ring_mover_init(&s->mover);
 	s->of = ty_stack_maps_new(everybody, put_maps, s);
-	if (s->of && s->wake >= 0 && s->stacks.p && s->maps.p && REGS > 1)
+	if (s->of && s->mover.wake >= 0 && REGS > 1)
 		s->bpf = load(s);
 	if (s->bpf)
 		return s;
@@ -232,95 +267,6 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, ui
 		 REGS > 1 ? strerror(errno) : "not known for this architecture");
 	free_all(s);
 	return NULL;
-}
-
-/* pieces ------------------------------------------------------------------------------------------
- */
-
-static uint64_t left_out(const struct ty_stacks *s, uint64_t *limited)
-{
-	const uint64_t copied = __atomic_load_n(&s->bpf->bss->copied_late, __ATOMIC_RELAXED);
-	const uint64_t wanted = __atomic_load_n(&s->bpf->bss->put_off, __ATOMIC_RELAXED);
-
-	*limited = wanted > copied ? wanted - copied : 0;
-	return *limited + __atomic_load_n(&s->bpf->bss->lost, __ATOMIC_RELAXED) + s->lost_here;
-}
-
-static void put_one(struct ty_stacks *s, struct pieces *p, char *at, size_t n)
-{
-	struct ty_stk_head head = {.kind = TY_STK_PIECE};
-	struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = p->section};
-	uint64_t limited;
-
-	if (s->res.failed)
-		return;
-	what.seq = atomic_fetch_add(&p->count, 1);
-	head.aux = what.seq;
-	head.ns = left_out(s, &limited);
-	head.target = limited < UINT32_MAX ? (uint32_t)limited : UINT32_MAX;
-	memcpy(at, &head, HEAD);
-	atomic_fetch_add(&p->bytes, n);
-	if (ty_spool_put(s->writer, &what, at, n, NULL))
-		s->res.failed = true;
-}
-
-/* Those that waited for the end of the recording are more than one piece. */
-static void put_pieces(struct ty_stacks *s, struct pieces *p)
-{
-	size_t from = HEAD, to = HEAD;
-
-	p->at_ms = ty_now_ms();
-	while (from < p->n) {
-		struct ty_stk_head h;
-
-		memcpy(&h, p->p + to, HEAD);
-		if (to > from && to - from + HEAD + h.len > PIECE - HEAD) {
-			put_one(s, p, p->p + from - HEAD, to - from + HEAD);
-			from = to;
-		}
-		to += HEAD + h.len;
-		if (to == p->n) {
-			put_one(s, p, p->p + from - HEAD, to - from + HEAD);
-			from = to;
-		}
-	}
-	p->n = HEAD;
-}
-
-/* Room for n bytes of a record, with the lock; NULL: there is none. */
-static char *room(struct ty_stacks *s, struct pieces *p, size_t n, uint64_t most)
-{
-	char *at;
-
-	if (atomic_load(&p->bytes) + p->n + n > most + atomic_load(&p->dropped))
-		return NULL;
-	if (p->n + n > PIECE && !(p == &s->maps && s->maps_last))
-		put_pieces(s, p);
-	if (p->n + n > p->cap) {
-		char *more = realloc(p->p, 2 * p->cap + n);
-
-		if (!more)
-			return NULL;
-		p->p = more;
-		p->cap = 2 * p->cap + n;
-	}
-	at = p->p + p->n;
-	p->n += n;
-	return at;
-}
-
-/* Records of the process' mappings; the lock of struct ty_stack_maps is held. */
-static bool put_maps(void *ctx, const void *records, size_t n)
-{
-	struct ty_stacks *s = ctx;
-	char *p;
-
-	pthread_mutex_lock(&s->lock);
-	p = room(s, &s->maps, n, MAPS_MAX);
-	if (p)
-		memcpy(p, records, n);
-	pthread_mutex_unlock(&s->lock);
-	return p;
 }
 
 void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n)
@@ -345,29 +291,21 @@ static void need_maps(struct ty_stacks *s, uint32_t pid, uint64_t ns)
 static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *kernel,
 		      const void *values, const char *stack, size_t stack_n)
 {
-	char *p;
+	struct ty_buf *b = &s->stacks.b;
 
 	stack_n = h.regs_n ? stack_n : 0;
 	h.len = (uint32_t)(8 * (h.kernel_n + h.regs_n) + stack_n);
 	need_maps(s, h.pid, h.ns);
 	pthread_mutex_lock(&s->lock);
-	p = s->over ? NULL : room(s, &s->stacks, HEAD + h.len, SECTION_MAX);
-	if (!p) {
+	if (s->over || !ty_spooled_section_room(&s->stacks, HEAD + h.len)) {
 		s->lost_here++;
-		pthread_mutex_unlock(&s->lock);
-		return;
+	} else {
+		ty_buf_add(b, &h, HEAD);
+		ty_buf_add(b, kernel, 8u * h.kernel_n);
+		ty_buf_add(b, values, 8u * h.regs_n);
+		ty_buf_add(b, stack, stack_n);
+		s->res.stacks += h.kind == TY_STK_WAIT;
 	}
-	memcpy(p, &h, HEAD);
-	p += HEAD;
-	if (h.kernel_n)
-		memcpy(p, kernel, 8u * h.kernel_n);
-	p += 8u * h.kernel_n;
-	if (h.regs_n)
-		memcpy(p, values, 8u * h.regs_n);
-	p += 8u * h.regs_n;
-	if (stack_n)
-		memcpy(p, stack, stack_n);
-	s->res.stacks += h.kind == TY_STK_WAIT;
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -411,78 +349,35 @@ static void on_sample(struct ty_stacks *s, const char *p, size_t n)
 
 static int on_samples(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
 {
-	const char *p = bytes;
+	struct perf_event_header h;
 
-	while (n >= sizeof(struct perf_event_header)) {
-		struct perf_event_header h;
-
-		memcpy(&h, p, sizeof(h));
-		if (h.size < sizeof(h) || h.size > n)
-			break;
+	for (const char *p; (p = ty_aux_next(&bytes, &n, &h));)
 		if (h.type == PERF_RECORD_SAMPLE)
-			on_sample(ctx, p + sizeof(h), h.size - sizeof(h));
-		p += h.size;
-		n -= h.size;
-	}
-	return 0;
-}
-
-static int no_aux(void *ctx, const struct ty_aux_ring *r, uint64_t off, const void *p, size_t n)
-{
+			on_sample(ctx, p, h.size - sizeof(h));
 	return 0;
 }
 
 /* What the rings hold, and pieces whose time has come. */
-static void move(struct ty_stacks *s, bool all)
+static void move(void *ctx, bool last)
 {
-	const struct ty_aux_sink sink = {on_samples, no_aux, s};
+	struct ty_stacks *s = ctx;
+	const struct ty_aux_sink sink = {on_samples, NULL, s};
 
-	ty_stack_events_drain(s->events, all);
+	ty_stack_events_drain(s->events, last);
 	for (unsigned i = 0; i < s->rings_n; i++)
 		ty_aux_drain(&s->rings[i], &sink);
 	pthread_mutex_lock(&s->lock);
-	if (ty_now_ms() - s->stacks.at_ms >= PIECE_MS)
-		put_pieces(s, &s->stacks);
-	if (!s->maps_last && ty_now_ms() - s->maps.at_ms >= PIECE_MS)
-		put_pieces(s, &s->maps);
+	ty_spooled_section_tick(&s->stacks);
+	ty_spooled_section_tick(&s->maps);
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void *move_main(void *arg)
+/* Those of samples, then those of mappings. */
+static int fd_of(const void *ctx, unsigned i)
 {
-	struct ty_stacks *s = arg;
-	struct pollfd *polls = calloc(2 * s->rings_n + 1u, sizeof(*polls));
-	bool stop;
+	const struct ty_stacks *s = ctx;
 
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
-	for (unsigned i = 0; polls && i < s->rings_n; i++) {
-		polls[2 * i] = (struct pollfd){.fd = s->rings[i].fd, .events = POLLIN};
-		polls[2 * i + 1] =
-			(struct pollfd){.fd = ty_stack_events_fd(s->events, i), .events = POLLIN};
-	}
-	if (polls)
-		polls[2 * s->rings_n] = (struct pollfd){.fd = s->wake, .events = POLLIN};
-	do {
-		if (polls)
-			poll(polls, 2 * s->rings_n + 1u, TICK_MS);
-		else
-			usleep(TICK_MS * 1000);
-		for (unsigned i = 0; polls && i < 2 * s->rings_n; i++)
-			if (polls[i].revents & (POLLHUP | POLLERR))
-				polls[i].fd = -1;
-		stop = atomic_load(&s->stop);
-		move(s, stop);
-	} while (!stop);
-	free(polls);
-	return NULL;
-}
-
-static uint64_t clock_ns(clockid_t c)
-{
-	struct timespec t;
-
-	clock_gettime(c, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return i < s->rings_n ? s->rings[i].fd : ty_stack_events_fd(s->events, i - s->rings_n);
 }
 
 static void read_locks(struct ty_stacks *s)
@@ -494,7 +389,7 @@ static void read_locks(struct ty_stacks *s)
 		s->locks = malloc(LOCKS_BYTES);
 	if (!s->locks)
 		return;
-	s->locks_from_ns = clock_ns(CLOCK_MONOTONIC);
+	s->locks_from_ns = ty_now_ns(CLOCK_MONOTONIC);
 	fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && r > 0 && n < LOCKS_BYTES - 1) {
 		r = read(fd, s->locks + n, (size_t)(LOCKS_BYTES - 1 - n));
@@ -504,7 +399,7 @@ static void read_locks(struct ty_stacks *s)
 		close(fd);
 	/* What is missing may be another wait of the process. */
 	s->locks[n < LOCKS_BYTES - 1 ? n : 0] = 0;
-	s->locks_to_ns = clock_ns(CLOCK_MONOTONIC);
+	s->locks_to_ns = ty_now_ns(CLOCK_MONOTONIC);
 }
 
 /* The process that took the file's lock that a thread waits for, and when that was read. The
@@ -593,12 +488,12 @@ static void look_at(struct ty_stacks *s, char *buf, uint32_t from, uint32_t to, 
 	s->bpf->bss->from = from;
 	s->bpf->bss->to = to;
 	fd = bpf_iter_create(bpf_link__fd(s->iterator));
-	while (fd >= 0 && !atomic_load(&s->stop)) {
+	while (fd >= 0 && !atomic_load(&s->mover.stop)) {
 		n = read(fd, buf, LOOK_BYTES);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		/* Held up until after the end: what the copies would go to is gone. */
-		if (n <= 0 || atomic_load(&s->stop))
+		if (n <= 0 || atomic_load(&s->mover.stop))
 			break;
 		on_copies(s, buf, (size_t)n, ns + s->clock_off_ns - period_ns / 2, period_ns);
 	}
@@ -609,7 +504,7 @@ static void look_at(struct ty_stacks *s, char *buf, uint32_t from, uint32_t to, 
 /* What a look may copy, with what waits to be written, has no room for certain. */
 static bool is_full(const struct ty_stacks *s)
 {
-	return atomic_load(&s->stacks.bytes) + 2 * PIECE >
+	return atomic_load(&s->stacks.bytes) + 2 * TY_SPOOLED_PIECE >
 	       SECTION_MAX + atomic_load(&s->stacks.dropped);
 }
 
@@ -617,13 +512,13 @@ static bool is_full(const struct ty_stacks *s)
  * wait could be copied, the next look begins with the first one that was not. */
 static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
 {
-	const uint64_t ns = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t ns = ty_now_ns(CLOCK_MONOTONIC);
 	const uint32_t from = s->bpf->bss->starved;
 
 	/* A reading that took long may be off by as much: the one before stays. */
 	if (ns >= s->clock_at_ns) {
 		const uint64_t there = ty_instance_now_ns(s->clock);
-		const uint64_t took = clock_ns(CLOCK_MONOTONIC) - ns;
+		const uint64_t took = ty_now_ns(CLOCK_MONOTONIC) - ns;
 
 		if (there && took < s->min_ns / 8) {
 			s->clock_off_ns = there - ns - took / 2;
@@ -648,12 +543,12 @@ static void *look_main(void *arg)
 	struct ty_stacks *s = arg;
 	char *buf = malloc(LOOK_BYTES);
 	uint64_t period_ns = s->min_ns / 2, cost_ns = 0, at_ns = 0, looked_ns = 0;
-	struct pollfd wake = {.fd = s->wake, .events = POLLIN};
+	struct pollfd wake = {.fd = s->mover.wake, .events = POLLIN};
 
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
-	while (buf && !atomic_load(&s->stop)) {
-		const uint64_t from_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-		const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	while (buf && !atomic_load(&s->mover.stop)) {
+		const uint64_t from_ns = ty_now_ns(CLOCK_THREAD_CPUTIME_ID);
+		const uint64_t now_ns = ty_now_ns(CLOCK_MONOTONIC);
 		const uint64_t more =
 			at_ns ? (now_ns - at_ns) * STACKS_RATE / 1000000000 : STACKS_BURST;
 		struct timespec pause;
@@ -670,7 +565,7 @@ static void *look_main(void *arg)
 		looked_ns = now_ns;
 		look(s, buf, period_ns);
 		/* The mean of some. */
-		cost_ns = (7 * cost_ns + (clock_ns(CLOCK_THREAD_CPUTIME_ID) - from_ns)) / 8;
+		cost_ns = (7 * cost_ns + (ty_now_ns(CLOCK_THREAD_CPUTIME_ID) - from_ns)) / 8;
 		period_ns =
 			cost_ns * LOOK_COST > s->min_ns / 2 ? cost_ns * LOOK_COST : s->min_ns / 2;
 		pause = (struct timespec){.tv_sec = (time_t)(period_ns / 1000000000),
@@ -714,9 +609,8 @@ bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct t
 		     const unsigned *cpus, unsigned cpus_n, bool maps_last,
 		     char why[TY_EVIDENCE_WHY])
 {
-	s->maps_last = maps_last;
 	s->clock = clock;
-	s->writer = ty_spool_writer_new(spool, PIECE);
+	s->writer = ty_spool_writer_new(spool, TY_SPOOLED_PIECE);
 	if (!s->writer) {
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
 		return false;
@@ -727,7 +621,9 @@ bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct t
 		return false;
 	}
 	s->bpf->bss->off = 0;
-	s->started = !pthread_create(&s->thread, NULL, move_main, s);
+	ty_spooled_section_start(&s->stacks, s->writer, false);
+	ty_spooled_section_start(&s->maps, s->writer, maps_last);
+	s->started = ty_ring_mover_start(&s->mover, 2 * s->rings_n, fd_of, move, s);
 	s->looks = s->started && !pthread_create(&s->looker, NULL, look_main, s);
 	if (!s->looks)
 		snprintf(why, TY_EVIDENCE_WHY, "no thread can be created");
@@ -736,7 +632,7 @@ bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct t
 
 uint64_t ty_stacks_piece(const struct ty_stacks *s)
 {
-	return atomic_load(&s->stacks.count);
+	return atomic_load(&s->stacks.pieces);
 }
 
 uint64_t ty_stacks_bytes(const struct ty_stacks *s)
@@ -766,7 +662,6 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 {
 	bool stuck, full = false;
 	struct ty_stack_maps *of;
-	uint64_t one = 1;
 
 	*res = (struct ty_stacks_result){0};
 	if (!s)
@@ -776,9 +671,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 		free_all(s);
 		return;
 	}
-	atomic_store(&s->stop, true);
-	(void)!write(s->wake, &one, sizeof(one));
-	pthread_join(s->thread, NULL);
+	ty_ring_mover_stop(&s->mover);
 	stuck = s->looks && is_held_up(s->looker);
 	pthread_mutex_lock(&s->of_lock);
 	of = s->of;
@@ -787,8 +680,9 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 	s->res.maps_unread = ty_stack_maps_finish(of, END_MS, &full);
 	pthread_mutex_lock(&s->lock);
 	s->over = true;
-	put_pieces(s, &s->stacks);
-	put_pieces(s, &s->maps);
+	ty_spooled_section_put(&s->stacks);
+	ty_spooled_section_put(&s->maps);
+	s->res.failed = s->stacks.failed || s->maps.failed;
 	s->res.maps_full |= full;
 	s->res.too_many_threads = s->bpf->bss->too_many_threads;
 	s->res.lost = left_out(s, &s->res.limited);
