@@ -220,8 +220,8 @@ static void start_sampler(struct recording *r)
 			ty_sampler_know(r->sampler, &r->command.pid, 1);
 		else
 			ty_sampler_know(r->sampler, r->family.v, r->family.n);
-		if (ty_sampler_start(r->sampler, r->spool, r->o->keep_ns || r->o->keep_bytes,
-				     r->sampler_why)) {
+		if (ty_sampler_start(r->sampler, r->spool, r->cpus, r->cpus_n,
+				     r->o->keep_ns || r->o->keep_bytes, r->sampler_why)) {
 			if (max && r->o->sampling.hz > max)
 				ty_rec_note(r,
 					    "samples are of %s: the kernel allows %u a second of "
@@ -365,7 +365,7 @@ static void open_sampler(struct recording *r)
 			 "tarry runs in a PID namespace of its own: run it outside of the "
 			 "container");
 	else if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + SAMPLER_FDS +
-					  4 * r->cpus_n,
+					  5 * r->cpus_n,
 				  &err))
 		snprintf(r->sampler_why, sizeof(r->sampler_why),
 			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",

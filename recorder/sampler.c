@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See sampler.h. One event per CPU, in one ring with the kernel's side band (mappings, execs,
- * forks). Of chosen processes a BPF program on the event drops samples of all others in the kernel:
- * events per thread would be switched at every context switch, and there would be threads times
- * CPUs of them. Records of all rings are put in order of time, a moment later.
+ * See sampler.h. One event per CPU; mappings, execs and forks have rings of their own
+ * (map_events.h). Of chosen processes a BPF program on the event drops samples of all others in the
+ * kernel: events per thread would be switched at every context switch, and there would be threads
+ * times CPUs of them. Samples and mappings are put in order of time, a moment later.
  *
  * What is put into the file are the kernel's own records, without the program's data: of a copy of
  * registers and stack only words that point to code or into that stack are kept, all others are
@@ -23,13 +23,12 @@
 #include "aux_ring.h"
 #include "compare.h"
 #include "kernel_names.h"
-#include "map_reader.h"
+#include "map_events.h"
 #include "now.h"
 #include "pair_map.h"
-#include "partition.h"
 #include "perf_write.h"
-#include "proc_maps.h"
 #include "ring_mover.h"
+#include "sample_maps.h"
 #include "section.h"
 #include "spooled_section.h"
 #include "unaligned.h"
@@ -59,10 +58,6 @@ enum {
 	NAMES_MAX = 1 << 20,
 	HOLD_NS = 20000000, /* rings are emptied one after the other: what is newer waits */
 	BATCH_MAX = 256 << 20,
-	READ_MS = 100, /* to wait for the mappings of a process: its sample is scrubbed by them */
-	END_MS = 500,  /* in the end, for all of them */
-	AGAIN_NS = 1000000000, /* after lost records a process is read again, no earlier */
-	EXITED = 4096, /* processes whose code is kept after their end: a thread may be left */
 };
 /* Bytes of the section as the file has them, compressed, and no less than RAW_PART of those that a
  * reader makes of them: up to which whole copies go in, then STACK_FEW bytes of each, then none. */
@@ -70,8 +65,6 @@ enum {
 #define WHOLE_UP_TO ((uint64_t)64 << 20)
 #define FEW_UP_TO   ((uint64_t)128 << 20)
 #define SECTION_MAX ((uint64_t)256 << 20)
-#define MAPS_MAX    ((uint64_t)64 << 20)
-#define SIDE_TYPE   TY_AUX_SAMPLE
 #define SAMPLE_TYPE (TY_AUX_SAMPLE | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
 #if defined(__x86_64__)
@@ -89,30 +82,13 @@ enum {
 #define CODE_BITS UINT64_MAX
 #endif
 
-/* Records of perf.data; samples behind their head, without one. */
+/* Records of perf.data. */
 static const struct ty_section_form samples_form = {
 	.section = TY_SEC_SAMPLES, .most = SECTION_MAX, .raw_part = RAW_PART};
-static const struct ty_section_form maps_form = {
-	.section = TY_SEC_SAMPLING, .most = MAPS_MAX, .raw_part = RAW_PART};
 
-/* Code that a process ever mapped: in order, without overlaps. */
-struct range {
-	uint64_t from, to;
-};
-typedef VEC(struct range) ranges;
-
-/* A process. TRIED: nothing is mapped, or it cannot be read. */
-struct proc {
-	uint32_t pid, reading; /* reading: the number of that under way */
-	enum { UNKNOWN, READING, TRIED, KNOWN } state;
-	bool exited, stale;		 /* stale: records were lost during the reading */
-	uint64_t read_ns, not_before_ns; /* it was read; it is read */
-	ranges code;
-};
-
-/* A record that waits for its turn. */
+/* A sample that waits for its turn. */
 struct waiting {
-	uint64_t ns, since_ns; /* since: of the one before in its ring */
+	uint64_t ns;
 	size_t at;
 	uint32_t n;
 };
@@ -123,22 +99,15 @@ struct ty_sampler {
 	int own;
 	struct ty_aux_ring *rings;
 	unsigned rings_n;
+	struct ty_map_events *events;
 #ifdef TY_HAVE_BPF
 	struct sampler_bpf *bpf;
 #endif
 	struct ty_spool_writer *writer;
 	struct ty_ring_mover mover;
 	pthread_mutex_t lock; /* of what follows */
-	struct ty_spooled_section samples, maps;
-	struct ty_map_reader *reader;
-	uint32_t readings;
-	bool slow; /* the reader gave nothing in time: it is not waited for until it does */
-	struct ty_pair_map proc_of; /* by pid: an index of procs */
-	VEC(struct proc) procs;
-	uint32_t exited[EXITED]; /* pids, the oldest at exited_n % EXITED */
-	size_t exited_n;
-	uint64_t *ring_ns; /* the newest record of each ring */
-	bool side_lost;	   /* a record that is no sample found no room */
+	struct ty_spooled_section samples;
+	struct ty_sample_maps *maps;
 	struct ty_buf batch;
 	VEC(struct waiting) waiting;
 	struct ty_pair_map kernel; /* addresses of the kernel that were seen */
@@ -156,18 +125,13 @@ static void free_all(struct ty_sampler *s)
 #endif
 	ty_spool_writer_free(s->writer);
 	ty_ring_mover_fini(&s->mover);
-	ty_map_reader_free(s->reader);
-	free(s->ring_ns);
-	ty_pair_map_fini(&s->proc_of);
+	ty_map_events_free(s->events);
+	ty_sample_maps_free(s->maps);
 	ty_pair_map_fini(&s->kernel);
-	vec_each (p, &s->procs)
-		vec_fini(&p->code);
-	vec_fini(&s->procs);
 	vec_fini(&s->waiting);
 	ty_buf_fini(&s->batch);
 	pthread_mutex_destroy(&s->lock);
 	ty_spooled_section_fini(&s->samples);
-	ty_spooled_section_fini(&s->maps);
 	free(s);
 }
 
@@ -185,12 +149,6 @@ static void make_attr(struct perf_event_attr *a, const struct ty_sampler_opts *o
 				      .disabled = 1,
 				      .exclude_idle = 1,
 				      .precise_ip = precise & 3,
-				      .mmap = 1,
-				      .mmap2 = 1,
-				      .build_id = 1,
-				      .comm = 1,
-				      .comm_exec = 1,
-				      .task = 1,
 				      .sample_id_all = 1,
 				      .watermark = 1,
 				      .wakeup_watermark = (uint32_t)ring / 4};
@@ -234,9 +192,6 @@ static bool open_events(struct ty_sampler *s, const struct ty_sampler_opts *o, c
 			return true;
 	}
 	make_attr(&s->attr, o, false, 0, ring);
-	if (open_rings(s, cpus, n, ring))
-		return true;
-	s->attr.build_id = 0; /* kernels before 5.12 */
 	return open_rings(s, cpus, n, ring);
 }
 
@@ -274,13 +229,11 @@ struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_
 	s->everybody = !e;
 	s->own = getpid();
 	ty_spooled_section_init(&s->samples, &samples_form, s);
-	ty_spooled_section_init(&s->maps, &maps_form, s);
 	ty_buf_init(&s->batch, BATCH_MAX);
 	ty_ring_mover_init(&s->mover);
 	s->rings = calloc(cpus_n, sizeof(*s->rings));
-	s->ring_ns = calloc(cpus_n, sizeof(*s->ring_ns));
-	s->reader = ty_map_reader_new(ty_proc_maps);
-	if (s->mover.wake < 0 || !s->rings || !s->ring_ns || !s->reader)
+	s->maps = ty_sample_maps_new(s->everybody);
+	if (s->mover.wake < 0 || !s->rings || !s->maps)
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
 	else if (how.stacks == TY_SAMPLE_STACKS_DWARF && !REGS)
 		snprintf(why, TY_EVIDENCE_WHY,
@@ -319,189 +272,11 @@ const char *ty_sampler_stacks(const struct ty_sampler *s)
 	return s->attr.sample_type & PERF_SAMPLE_STACK_USER ? "dwarf" : "fp";
 }
 
-/* mappings ----------------------------------------------------------------------------------------
- */
-
-/* Until the next one is made. */
-static struct proc *find(const struct ty_sampler *s, uint32_t pid)
-{
-	const uint32_t n = ty_pair_map_get(&s->proc_of, pid, 0);
-
-	return n == TY_PAIR_NONE ? NULL : &s->procs.v[n];
-}
-
-static struct proc *make(struct ty_sampler *s, uint32_t pid)
-{
-	struct proc *p = find(s, pid);
-	uint32_t *v;
-
-	if (p || vec_push(&s->procs, (struct proc){.pid = pid}))
-		return p;
-	v = ty_pair_map_add(&s->proc_of, pid, 0);
-	if (!v) {
-		s->procs.n--;
-		return NULL;
-	}
-	*v = (uint32_t)s->procs.n - 1;
-	return &s->procs.v[*v];
-}
-
-/* The code of a process that is known; NULL: it is not. Until the next one is made. */
-static ranges *code_of(const struct ty_sampler *s, uint32_t pid)
-{
-	struct proc *p = find(s, pid);
-
-	return p && p->state == KNOWN ? &p->code : NULL;
-}
-
-/* A process of that number begins, of which nothing is known. */
-static void forget(struct proc *p)
-{
-	vec_fini(&p->code);
-	*p = (struct proc){.pid = p->pid};
-}
-
-/* Make it known, with no code, or with that of its parent. */
-static void set_known(struct ty_sampler *s, uint32_t pid, uint32_t parent)
-{
-	struct proc *p = make(s, pid);
-	const ranges *from = parent ? code_of(s, parent) : NULL;
-
-	if (!p)
-		return;
-	forget(p);
-	p->state = KNOWN;
-	for (size_t i = 0; from && i < from->n; i++)
-		if (vec_push(&p->code, from->v[i]))
-			break;
-}
-
-/* Code that was unmapped stays: records come late. */
-static void add_code(ranges *r, uint64_t from, uint64_t bytes)
-{
-	uint64_t to = from + bytes;
-	size_t a, b;
-
-	if (to <= from)
-		return;
-	a = partition_point(i, (size_t)0, r->n, r->v[i].to < from);
-	b = partition_point(i, a, r->n, r->v[i].from <= to);
-	if (a == b) {
-		if (vec_push(r, (struct range){0}))
-			return;
-		memmove(r->v + a + 1, r->v + a, (r->n - 1 - a) * sizeof(*r->v));
-		r->v[a] = (struct range){from, to};
-		return;
-	}
-	r->v[a].from = from < r->v[a].from ? from : r->v[a].from;
-	r->v[a].to = to > r->v[b - 1].to ? to : r->v[b - 1].to;
-	memmove(r->v + a + 1, r->v + b, (r->n - b) * sizeof(*r->v));
-	r->n -= b - a - 1;
-}
-
-static bool is_code(const ranges *r, uint64_t addr)
-{
-	const size_t i = partition_point(k, (size_t)0, r->n, r->v[k].to <= addr);
-
-	return i < r->n && r->v[i].from <= addr;
-}
-
-/* false: there is no room. */
-static bool put_existing(struct ty_sampler *s, const struct ty_perf_where *where,
-			 const struct ty_stk_map *m, const char *path)
-{
-	const uint32_t pid = (uint32_t)where->pid;
-
-	if (!ty_spooled_section_room(&s->maps, 256 + strlen(path)))
-		return false;
-	/* What was mapped before it is known of is forgotten. */
-	if (!code_of(s, pid)) {
-		ty_perf_put_comm(&s->maps.b, where, "", true);
-		set_known(s, pid, 0);
-	}
-	if (code_of(s, pid))
-		add_code(code_of(s, pid), m->start, m->bytes);
-	ty_perf_put_mmap2(&s->maps.b, where, m->start, m->bytes, m->off, 5, m->build_id,
-			  m->build_id_n, path);
-	return true;
-}
-
-/* What was read of a process, unless it has become another one meanwhile. */
-static void take_reading(struct ty_sampler *s, const struct ty_map_reading *r)
-{
-	struct proc *p = find(s, r->pid);
-	struct ty_perf_where where = {.pid = (pid_t)r->pid, .tid = (pid_t)r->pid, .id = UINT64_MAX};
-
-	if (!p || p->state != READING || p->reading != r->number)
-		return;
-	where.time_ns = p->read_ns;
-	if (p->stale) {
-		forget(p);
-		p->not_before_ns = where.time_ns + AGAIN_NS;
-		return;
-	}
-	p->state = TRIED;
-	s->res.maps_full |= r->full;
-	for (size_t at = 0; at + sizeof(struct ty_stk_map) < r->maps.len;) {
-		const char *path = r->maps.p + at + sizeof(struct ty_stk_map);
-		struct ty_stk_map m;
-
-		memcpy(&m, r->maps.p + at, sizeof(m));
-		if (!put_existing(s, &where, &m, path)) {
-			s->res.maps_full = true;
-			break;
-		}
-		at += sizeof(m) + strlen(path) + 1;
-	}
-	p = find(s, r->pid);
-	if (p)
-		p->read_ns = where.time_ns;
-}
-
-/* What has been read; one of them is waited for. false: there is none. */
-static bool take_readings(struct ty_sampler *s, unsigned wait_ms)
-{
-	struct ty_map_reading r;
-	bool any = false;
-
-	while (ty_map_reader_take(s->reader, any ? 0 : wait_ms, &r)) {
-		take_reading(s, &r);
-		ty_buf_fini(&r.maps);
-		any = true;
-	}
-	if (any)
-		s->slow = false;
-	return any;
-}
-
-/* What the process has mapped, from ns on: known at once, unless it takes too long. */
-static void know(struct ty_sampler *s, uint32_t pid, uint64_t ns)
-{
-	struct proc *p = make(s, pid);
-	uint64_t end_ms;
-
-	if (!p || p->state != UNKNOWN || ns < p->not_before_ns)
-		return;
-	p->reading = ++s->readings;
-	p->read_ns = ns;
-	p->state = ty_map_reader_request(s->reader, pid, p->reading) ? READING : TRIED;
-	if (s->slow)
-		return;
-	end_ms = ty_now_ms() + READ_MS;
-	for (uint64_t now; p && p->state == READING; p = find(s, pid)) {
-		now = ty_now_ms();
-		if (now >= end_ms || !take_readings(s, (unsigned)(end_ms - now))) {
-			s->slow = true;
-			return;
-		}
-	}
-}
-
 void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		pthread_mutex_lock(&s->lock);
-		know(s, (uint32_t)pids[i], 0);
+		ty_sample_maps_know(s->maps, (uint32_t)pids[i], 0);
 		pthread_mutex_unlock(&s->lock);
 	}
 }
@@ -529,14 +304,14 @@ static void note_kernel(struct ty_sampler *s, const char *ips, uint64_t n)
 
 /* Keep of n words what points to code, or into the stack: [sp, sp + STACK). Zero stays zero: it
  * ends a stack. */
-static void scrub(char *p, size_t n, const ranges *code, uint64_t sp)
+static void scrub(char *p, size_t n, const ty_code_ranges *code, uint64_t sp)
 {
 	const uint64_t removed = TY_STK_REMOVED;
 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t v = ty_u64_at(p + 8 * i);
 
-		if (v && v - sp >= STACK && !(code && is_code(code, v & CODE_BITS)))
+		if (v && v - sp >= STACK && !ty_is_code(code, v & CODE_BITS))
 			memcpy(p + 8 * i, &removed, 8);
 	}
 }
@@ -564,7 +339,7 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 	ips = ty_u64_at(p + CHAIN);
 	if ((s->everybody && pid == (uint32_t)s->own) || ips > (n - at) / 8)
 		return;
-	know(s, pid, ty_u64_at(p + SAMPLE_TIME));
+	ty_sample_maps_know(s->maps, pid, ty_u64_at(p + SAMPLE_TIME));
 	note_kernel(s, p + at, ips);
 	at += 8 * ips;
 	if (s->attr.sample_type & PERF_SAMPLE_REGS_USER) {
@@ -578,7 +353,7 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 			at += 8;
 			sp = ty_u64_at(p + at +
 				       8 * __builtin_popcountll(REGS & ((1ull << REG_SP) - 1)));
-			scrub(p + at, regs, code_of(s, pid), sp);
+			scrub(p + at, regs, ty_sample_maps_code(s->maps, pid), sp);
 			at += 8 * regs;
 		} else {
 			at += 8;
@@ -592,7 +367,7 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 		used = used < size ? used : size;
 		s->res.shortened += used > most;
 		used = used < most ? used : most;
-		scrub(p + at + 8, used / 8, code_of(s, pid), sp);
+		scrub(p + at + 8, used / 8, ty_sample_maps_code(s->maps, pid), sp);
 	}
 	/* Behind the registers: u64 size, the bytes, u64 how many of them count. */
 	used = size = used / 8 * 8;
@@ -615,126 +390,21 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 	s->res.samples++;
 }
 
-static void put_side(struct ty_sampler *s, const struct perf_event_header *h, const char *p,
-		     size_t n)
-{
-	if (ty_spooled_section_room(&s->maps, sizeof(*h) + n)) {
-		ty_buf_add(&s->maps.b, h, sizeof(*h));
-		ty_buf_add(&s->maps.b, p, n);
-	} else {
-		s->res.maps_full = true;
-	}
-}
-
-/* Mappings may be missing from since_ns on: no process is known until it is read again. */
-static void on_lost(struct ty_sampler *s, uint64_t since_ns, uint64_t now_ns)
-{
-	vec_each (p, &s->procs) {
-		const struct ty_perf_where where = {.pid = (pid_t)p->pid,
-						    .tid = (pid_t)p->pid,
-						    .time_ns = since_ns,
-						    .id = UINT64_MAX};
-		const struct proc was = *p;
-
-		if (was.state == KNOWN) {
-			if (ty_spooled_section_room(&s->maps, 256))
-				ty_perf_put_comm(&s->maps.b, &where, "", true);
-			else
-				s->res.maps_full = true;
-		}
-		p->stale = was.state == READING;
-		if (was.state == UNKNOWN || was.state == READING)
-			continue;
-		forget(p);
-		p->exited = was.exited;
-		p->not_before_ns = was.read_ns ? was.read_ns + AGAIN_NS : 0;
-	}
-}
-
-/* Its threads may outlive a process's first one, and records of it come late: its code is kept for
- * a time. */
-static void on_task_end(struct ty_sampler *s, uint32_t pid, struct proc *p)
-{
-	struct proc *oldest;
-
-	if (!p)
-		return;
-	p->exited = true;
-	if (s->exited_n >= EXITED) {
-		oldest = find(s, s->exited[s->exited_n % EXITED]);
-		if (oldest && oldest->exited)
-			forget(oldest);
-	}
-	s->exited[s->exited_n++ % EXITED] = pid;
-}
-
-/* What trails a record that is no sample (TY_AUX_SAMPLE): u32 pid, tid, u64 time, u32 cpu, 0, u64
- * id. */
-enum { TAIL = 32, TAIL_TIME = 24 };
-static void on_side(struct ty_sampler *s, const struct perf_event_header *h, const char *p,
-		    size_t n, uint64_t since_ns)
-{
-	const uint32_t pid = n >= 8 + TAIL ? ty_u32_at(p) : 0;
-	struct proc *of = find(s, pid);
-
-	s->res.throttled += h->type == PERF_RECORD_THROTTLE;
-	if (h->type == PERF_RECORD_LOST)
-		on_lost(s, since_ns, ty_u64_at(p + n - TAIL_TIME));
-	if (!pid)
-		return;
-	switch (h->type) {
-	case PERF_RECORD_MMAP2: /* u32 pid, tid, u64 addr, bytes */
-		if ((!of || of->state == UNKNOWN) && s->everybody) {
-			know(s, pid, ty_u64_at(p + n - TAIL_TIME)); /* with this one */
-		} else if (of && of->state != UNKNOWN && n >= 24 + TAIL) {
-			if (of->state == TRIED) /* a first one */
-				of->state = KNOWN;
-			if (of->state == KNOWN)
-				add_code(&of->code, ty_u64_at(p + 8), ty_u64_at(p + 16));
-			put_side(s, h, p, n);
-		}
-		break;
-	case PERF_RECORD_FORK: /* u32 pid, ppid, tid, ptid, u64 time */
-		if (pid == ty_u32_at(p + 4))
-			break; /* a thread */
-		if (code_of(s, ty_u32_at(p + 4))) {
-			set_known(s, pid, ty_u32_at(p + 4));
-			put_side(s, h, p, n);
-		} else if (of) {
-			forget(of); /* another one's number now */
-		}
-		break;
-	case PERF_RECORD_EXIT: /* as of a fork */
-		if (pid == ty_u32_at(p + 8))
-			on_task_end(s, pid, of);
-		break;
-	case PERF_RECORD_COMM:
-		if (!(h->misc & PERF_RECORD_MISC_COMM_EXEC) || !(code_of(s, pid) || s->everybody))
-			break;
-		set_known(s, pid, 0);
-		put_side(s, h, p, n);
-		break;
-	}
-}
-
 static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
 {
 	struct ty_sampler *s = ctx;
-	uint64_t *ring_ns = &s->ring_ns[r - s->rings];
 	struct perf_event_header h;
 
 	for (const char *p; (p = ty_aux_next(&bytes, &n, &h));) {
-		struct waiting w = {.at = s->batch.len, .n = h.size, .since_ns = *ring_ns};
+		struct waiting w = {.at = s->batch.len, .n = h.size};
 
-		if (h.size < sizeof(h) + TAIL)
+		s->res.throttled += h.type == PERF_RECORD_THROTTLE;
+		if (h.type != PERF_RECORD_SAMPLE || h.size < sizeof(h) + SAMPLE_TIME + 8)
 			continue;
-		w.ns = ty_u64_at(h.type == PERF_RECORD_SAMPLE ? p + SAMPLE_TIME
-							      : p + h.size - sizeof(h) - TAIL_TIME);
-		*ring_ns = w.ns;
+		w.ns = ty_u64_at(p + SAMPLE_TIME);
 		if (ty_buf_add(&s->batch, p - sizeof(h), h.size) || vec_push(&s->waiting, w)) {
 			s->batch.failed = false;
-			s->left_out += h.type == PERF_RECORD_SAMPLE;
-			s->side_lost |= h.type != PERF_RECORD_SAMPLE;
+			s->left_out++;
 		}
 	}
 	return 0;
@@ -747,48 +417,52 @@ static int by_time(const void *pa, const void *pb)
 	return compare(a->ns, b->ns) ?: compare(a->at, b->at);
 }
 
-/* What the rings have given, in order of time; the newest waits unless all is wanted. */
+/* Samples, each behind what was mapped before it, in order of time; the newest wait unless all is
+ * wanted. */
 static void take_batch(struct ty_sampler *s, bool all)
 {
-	uint64_t newest = 0;
+	uint64_t newest, until = UINT64_MAX;
 	struct ty_buf rest;
 	size_t n = 0;
 
+	pthread_mutex_lock(&s->lock);
+	newest = ty_map_events_take(s->events);
 	vec_each (w, &s->waiting)
 		newest = w->ns > newest ? w->ns : newest;
+	if (!all)
+		until = newest > HOLD_NS ? newest - HOLD_NS : 0;
 	if (s->waiting.n)
 		qsort(s->waiting.v, s->waiting.n, sizeof(*s->waiting.v), by_time);
 	ty_buf_init(&rest, BATCH_MAX);
-	pthread_mutex_lock(&s->lock);
-	take_readings(s, 0);
-	if (s->side_lost && s->waiting.n)
-		on_lost(s, s->waiting.v[0].since_ns, newest);
-	s->side_lost = false;
+	ty_sample_maps_take(s->maps);
 	vec_each (w, &s->waiting) {
 		struct perf_event_header h;
 		char *p = s->batch.p + w->at;
 
-		memcpy(&h, p, sizeof(h));
-		if (!all && newest - w->ns < HOLD_NS) {
+		if (w->ns <= until) {
+			memcpy(&h, p, sizeof(h));
+			ty_map_events_give(s->events, w->ns);
+			on_sample(s, h, p + sizeof(h), h.size - sizeof(h));
+		} else {
 			const size_t at = rest.len;
 
 			if (!ty_buf_add(&rest, p, w->n))
-				s->waiting.v[n++] = (struct waiting){w->ns, w->since_ns, at, w->n};
-		} else if (h.type == PERF_RECORD_SAMPLE) {
-			on_sample(s, h, p + sizeof(h), h.size - sizeof(h));
-		} else {
-			on_side(s, &h, p + sizeof(h), h.size - sizeof(h), w->since_ns);
+				s->waiting.v[n++] = (struct waiting){w->ns, at, w->n};
 		}
 	}
+	ty_map_events_give(s->events, until);
 	s->waiting.n = n;
 	pthread_mutex_unlock(&s->lock);
 	ty_buf_fini(&s->batch);
 	s->batch = rest;
 }
 
+/* Those of samples, then those of mappings. */
 static int fd_of(const void *ctx, unsigned i)
 {
-	return ((const struct ty_sampler *)ctx)->rings[i].fd;
+	const struct ty_sampler *s = ctx;
+
+	return i < s->rings_n ? s->rings[i].fd : ty_map_events_fd(s->events, i - s->rings_n);
 }
 
 static void move(void *ctx, bool last)
@@ -801,7 +475,7 @@ static void move(void *ctx, bool last)
 	take_batch(s, last);
 	pthread_mutex_lock(&s->lock);
 	ty_spooled_section_tick(&s->samples);
-	ty_spooled_section_tick(&s->maps);
+	ty_spooled_section_tick(ty_sample_maps_section(s->maps));
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -811,8 +485,16 @@ static void move(void *ctx, bool last)
 /* Machine and event, as a perf.data file in pipe form has them, before all mappings. */
 static bool put_head(struct ty_sampler *s)
 {
+	/* As ty_perf_put_mmap2 and its like end their records. */
+	const struct perf_event_attr maps_attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(maps_attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
+		.sample_id_all = 1};
+	const uint64_t maps_id = TY_SAMPLE_MAPS_ID;
 	uint64_t *ids = calloc(s->rings_n, sizeof(*ids));
-	struct ty_buf head;
+	struct ty_buf *maps = &ty_sample_maps_section(s->maps)->b, head;
 	bool good = false;
 
 	ty_buf_init(&head, TY_SPOOLED_PIECE);
@@ -821,20 +503,20 @@ static bool put_head(struct ty_sampler *s)
 		ioctl(s->rings[i].fd, PERF_EVENT_IOC_ID, &ids[i]);
 	if (ids)
 		ty_perf_put_attr(&head, &s->attr, ids, s->rings_n);
+	ty_perf_put_attr(&head, &maps_attr, &maps_id, 1);
 	/* Known processes may be in the buffer already. */
-	ty_buf_add(&head, s->maps.b.p, s->maps.b.len);
+	ty_buf_add(&head, maps->p, maps->len);
 	if (ids && !head.failed) {
-		s->maps.b.len = 0;
-		ty_buf_add(&s->maps.b, head.p, head.len);
-		good = !s->maps.b.failed;
+		maps->len = 0;
+		good = !ty_buf_add(maps, head.p, head.len);
 	}
 	ty_buf_fini(&head);
 	free(ids);
 	return good;
 }
 
-bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_last,
-		      char why[TY_EVIDENCE_WHY])
+bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, const unsigned *cpus,
+		      unsigned cpus_n, bool maps_last, char why[TY_EVIDENCE_WHY])
 {
 	bool good;
 
@@ -842,10 +524,15 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_la
 	s->writer = ty_spool_writer_new(spool, TY_SPOOLED_PIECE);
 	good = s->writer && put_head(s);
 	ty_spooled_section_start(&s->samples, s->writer, false);
-	ty_spooled_section_start(&s->maps, s->writer, maps_last);
+	ty_spooled_section_start(ty_sample_maps_section(s->maps), s->writer, maps_last);
 	pthread_mutex_unlock(&s->lock);
 	if (!good) {
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		return false;
+	}
+	s->events = ty_map_events_open(cpus, cpus_n, ty_sample_maps_event, s->maps);
+	if (!s->events) {
+		snprintf(why, TY_EVIDENCE_WHY, "mappings cannot be followed (%s)", strerror(errno));
 		return false;
 	}
 	for (unsigned i = 0; i < s->rings_n; i++)
@@ -854,7 +541,7 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_la
 				 strerror(errno));
 			return false;
 		}
-	if (!ty_ring_mover_start(&s->mover, s->rings_n, fd_of, move, s))
+	if (!ty_ring_mover_start(&s->mover, 2 * s->rings_n, fd_of, move, s))
 		snprintf(why, TY_EVIDENCE_WHY, "no thread can be created");
 	return s->mover.started;
 }
@@ -890,39 +577,29 @@ static void put_lost(struct ty_sampler *s)
 		ty_buf_add(&s->samples.b, &r, sizeof(r));
 }
 
-/* What is still being read; who is stuck is left. */
-static void take_unread(struct ty_sampler *s)
-{
-	const uint64_t end_ms = ty_now_ms() + END_MS;
-
-	pthread_mutex_lock(&s->lock);
-	for (uint64_t now; ty_map_reader_left(s->reader);) {
-		now = ty_now_ms();
-		if (now >= end_ms || !take_readings(s, (unsigned)(end_ms - now)))
-			break;
-	}
-	s->res.maps_unread = ty_map_reader_left(s->reader);
-	pthread_mutex_unlock(&s->lock);
-}
-
 void ty_sampler_finish(struct ty_sampler *s, struct ty_sampler_result *res)
 {
+	struct ty_spooled_section *maps;
+
 	*res = (struct ty_sampler_result){0};
 	ty_buf_init(&res->names, NAMES_MAX);
 	if (!s)
 		return;
+	maps = ty_sample_maps_section(s->maps);
 	if (s->mover.started) {
 		for (unsigned i = 0; i < s->rings_n; i++)
 			ty_aux_on(&s->rings[i], false, NULL);
 		ty_ring_mover_stop(&s->mover);
-		take_unread(s);
+		pthread_mutex_lock(&s->lock);
+		s->res.maps_unread = ty_sample_maps_end(s->maps, &s->res.maps_full);
+		pthread_mutex_unlock(&s->lock);
 		s->res.lost = s->left_out;
 		for (unsigned i = 0; i < s->rings_n; i++)
 			s->res.lost += s->rings[i].lost;
 		put_lost(s);
 		ty_spooled_section_put(&s->samples);
-		ty_spooled_section_put(&s->maps);
-		s->res.failed = s->samples.failed || s->maps.failed;
+		ty_spooled_section_put(maps);
+		s->res.failed = s->samples.failed || maps->failed;
 		s->res.names = res->names;
 		if (s->kernel.pairs.n)
 			ty_kernel_names("/proc/kallsyms", &s->kernel, &s->res.names);

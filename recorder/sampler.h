@@ -40,9 +40,9 @@ struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_
 /* Before or after the start: these processes are traced. Where everybody is, it is not needed. */
 void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n);
 /* Sample from now on, into the spool, by a thread of its own; mappings only at the end where parts
- * of the file may be dropped meanwhile. false: as with open. */
-bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_last,
-		      char why[TY_EVIDENCE_WHY]);
+ * of the file may be dropped meanwhile. CPUs: as with open. false: the same. */
+bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, const unsigned *cpus,
+		      unsigned cpus_n, bool maps_last, char why[TY_EVIDENCE_WHY]);
 /* "cpu-clock" or "cycles". */
 const char *ty_sampler_event(const struct ty_sampler *s);
 /* The kernel's highest rate of hardware events now; 0: not known. Above it they are refused, and

@@ -76,7 +76,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include "ring_mover.h"
 #include "section.h"
 #include "spooled_section.h"
-#include "stack_events.h"
+#include "map_events.h"
 #include "stack_maps.h"
 #include "stacks_bpf.h"
 #include "unaligned.h"
@@ -130,7 +130,8 @@ struct ty_stacks {
 	uint64_t locks_from_ns, locks_to_ns;
 	pthread_mutex_t of_lock; /* of `of`, which the end takes from a thread that is held up */
 	struct ty_stack_maps *of;
-	struct ty_stack_events *events;
+	struct ty_map_events *events;
+	uint64_t given_ns;    /* events up to then */
 	pthread_mutex_t lock; /* of what follows; of_lock and that of `of` are taken before it */
 	struct ty_spooled_section stacks, maps;
 	uint64_t lost_here;
@@ -211,7 +212,7 @@ static void free_all(struct ty_stacks *s)
 	stacks_bpf__destroy(s->bpf);
 	ty_spool_writer_free(s->writer);
 	ty_ring_mover_fini(&s->mover);
-	ty_stack_events_free(s->events);
+	ty_map_events_free(s->events);
 	ty_stack_maps_finish(s->of, 0, &full);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->of_lock);
@@ -363,7 +364,11 @@ static void move(void *ctx, bool last)
 	struct ty_stacks *s = ctx;
 	const struct ty_aux_sink sink = {on_samples, NULL, s};
 
-	ty_stack_events_drain(s->events, last);
+	const uint64_t newest_ns = ty_map_events_take(s->events);
+
+	/* What lay in a ring when the rings were emptied before lies here now. */
+	ty_map_events_give(s->events, last ? UINT64_MAX : s->given_ns);
+	s->given_ns = newest_ns;
 	for (unsigned i = 0; i < s->rings_n; i++)
 		ty_aux_drain(&s->rings[i], &sink);
 	pthread_mutex_lock(&s->lock);
@@ -377,7 +382,7 @@ static int fd_of(const void *ctx, unsigned i)
 {
 	const struct ty_stacks *s = ctx;
 
-	return i < s->rings_n ? s->rings[i].fd : ty_stack_events_fd(s->events, i - s->rings_n);
+	return i < s->rings_n ? s->rings[i].fd : ty_map_events_fd(s->events, i - s->rings_n);
 }
 
 static void read_locks(struct ty_stacks *s)
@@ -576,6 +581,21 @@ static void *look_main(void *arg)
 	return NULL;
 }
 
+static void on_map_event(void *ctx, const struct ty_map_event *e)
+{
+	struct ty_stack_maps *of = ((struct ty_stacks *)ctx)->of;
+
+	switch (e->kind) {
+	case TY_MAP_EV_MAP:
+		ty_stack_maps_mmap(of, e->pid, e->ns, &e->map, e->text, e->text_n);
+		break;
+	case TY_MAP_EV_EXEC: ty_stack_maps_exec(of, e->pid, e->ns); break;
+	case TY_MAP_EV_FORK: ty_stack_maps_fork(of, e->parent, e->pid, e->ns); break;
+	case TY_MAP_EV_EXIT: ty_stack_maps_exit(of, e->pid, e->ns); break;
+	case TY_MAP_EV_LOST: ty_stack_maps_lost(of, e->since_ns, e->ns); break;
+	}
+}
+
 static bool open_rings(struct ty_stacks *s, const unsigned *cpus, unsigned n)
 {
 	const size_t bytes = n > MANY_CPUS ? RING_MANY : RING;
@@ -601,7 +621,7 @@ static bool open_rings(struct ty_stacks *s, const unsigned *cpus, unsigned n)
 					 sizeof(r->fd), BPF_ANY))
 			return false;
 	}
-	s->events = ty_stack_events_open(s->of, cpus, n);
+	s->events = ty_map_events_open(cpus, n, on_map_event, s);
 	return s->rings && s->events;
 }
 
