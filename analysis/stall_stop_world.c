@@ -13,6 +13,7 @@
 #include "stalls_priv.h"
 
 #define TOGETHER_NS UINT64_C(20000000) /* woken within that, they are woken together */
+#define WORKER_BACK 256		       /* spans before and after */
 #define SLACK_NS    UINT64_C(10000000) /* stopped within that, or a tenth of the wait */
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -67,6 +68,45 @@ static bool waits_next(const struct ty_stall_search *h, uint32_t thread, uint64_
 
 	return !ty_stall_next_wait(h->x, thread, k, true, &w, &call) ||
 	       ty_wait_word(h->x, call) == word;
+}
+
+/*
+ * Is the thread a worker of the one that ended its wait: it waits, again and again, for nothing
+ * else than to be woken by it, and reports back before it waits? What such a thread waits for is
+ * its next task. A thread that asks its service again as soon as it goes on looks the same.
+ */
+static bool is_worker(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
+	uint32_t k = ty_model_span_find(h->x->m, c->s.thread, c->s.start_ns),
+		 first = k - t->spans_first > WORKER_BACK ? k - WORKER_BACK : t->spans_first;
+	uint64_t word = ty_wait_word_of(h->x, &c->w, c->s.syscall), before = 0;
+	unsigned waits = 0, reports = 0;
+	struct ty_cell cell;
+
+	ty_model_cells(h->x->m, (struct ty_track){TY_TRACK_THREAD, c->waker.thread}, c->s.start_ns,
+		       c->end_ns, 1, &cell);
+	if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= c->s.duration_ns / 2)
+		return false;
+	for (k = first; k < t->spans_first + t->spans_n && k - first < 2 * WORKER_BACK; k++) {
+		struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, k);
+		struct ty_waker w;
+
+		if (s.state != TY_ST_SLEEPING || s.end_ns - s.start_ns < TY_STALL_LITTLE_NS)
+			continue;
+		s = ty_model_span(h->x->m, k);
+		w = ty_waker_find(h->x->m, s.edge);
+		if (w.kind == TY_WAKER_NONE)
+			continue;
+		if (w.kind != TY_WAKER_THREAD || w.thread != c->waker.thread ||
+		    s.syscall == TY_NONE || ty_wait_word(h->x, s.syscall) != word)
+			return false;
+		waits++;
+		reports += before && ty_stall_last_woke(h->x, c->waker.thread, c->s.thread,
+							s.start_ns) >= before;
+		before = s.end_ns;
+	}
+	return waits >= 3 && reports * 3 >= waits;
 }
 
 /* When was thread i stopped, if with the candidate's, to be woken with it by the same one? 0: it
@@ -136,5 +176,5 @@ bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candi
 		if (!at && (i == by || works_too(h, c, i, before.end_ns)))
 			return false;
 	}
-	return stopped > 1 && late;
+	return stopped > 1 && late && !is_worker(h, c);
 }

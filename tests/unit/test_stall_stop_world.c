@@ -19,7 +19,8 @@ enum {
 	WAKE = 129,
 	ASKED = 0x1000,
 	DONE = 0x2000,
-	GO_ON = 0x3000
+	GO_ON = 0x3000,
+	RESUME = 0x4000
 };
 
 #define THREE                                                                                      \
@@ -115,6 +116,60 @@ static void an_event_loop_stops_nobody(void **state)
 	assert_string_not_equal(rule_of(WAITS_ELSEWHERE, 13), "stop-the-world");
 }
 
+/* 12 hands tasks to 11 and 13, the first of which to be done says so; then it lets 14 go on, which
+ * computes and asks it for the next. How many waits of the workers are stops by 14 or 12? */
+static unsigned stops_of_workers(void)
+{
+	struct ty_window w;
+	struct ty_explain x;
+	struct ty_stalls_opts o = {0};
+	struct ty_stalls s;
+	unsigned n = 0;
+
+	begin("mode=all\n", THREE ROW("14", "11", "1", "main"));
+	ty_mx_switch(0, t, 0, R, 11);
+	sleeps(11, NR_FUTEX, GO_ON, WAIT, 13);
+	sleeps(13, NR_FUTEX, GO_ON, WAIT, 12);
+	sleeps(12, NR_FUTEX, ASKED, WAIT, 14);
+	for (int i = 0; i < 6; i++) {
+		int first = i % 2 ? 11 : 13, last = 24 - first;
+
+		t += 100 * MS;
+		wakes(14, NR_FUTEX, ASKED, WAKE, 12);
+		sleeps(14, NR_FUTEX, RESUME, WAIT, 12);
+		ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+		wakes(12, NR_FUTEX, GO_ON, WAKE, 11);
+		wakes(12, NR_FUTEX, GO_ON, WAKE, 13);
+		sleeps(12, NR_FUTEX, DONE, WAIT, first);
+		ty_mx_exit(0, t += 1000, first, NR_FUTEX, 0);
+		t += 2 * MS;
+		wakes(first, NR_FUTEX, DONE, WAKE, 12);
+		sleeps(first, NR_FUTEX, GO_ON, WAIT, last);
+		ty_mx_exit(0, t += 1000, last, NR_FUTEX, 0);
+		t += 2 * MS;
+		sleeps(last, NR_FUTEX, GO_ON, WAIT, 12);
+		ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+		wakes(12, NR_FUTEX, RESUME, WAKE, 14);
+		sleeps(12, NR_FUTEX, ASKED, WAIT, 14);
+		ty_mx_exit(0, t += 1000, 14, NR_FUTEX, 0);
+	}
+	ty_mx_event(0, t += 5 * MS, 14, TY_EV_OTHER);
+	x = explain(ty_mx_end(), 0);
+	w = window_all(x.m);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	for (uint32_t i = 0; i < s.n; i++)
+		n += ty_model_tid(x.m, s.v[i].thread, s.v[i].start_ns) != 14 &&
+		     !strcmp(s.v[i].rule->id, "stop-the-world");
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void workers_wait_for_their_next_task(void **state)
+{
+	assert_int_equal(stops_of_workers(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +177,7 @@ int main(void)
 		cmocka_unit_test(who_waited_before_is_given_work),
 		cmocka_unit_test(others_that_work_on_are_not_stopped),
 		cmocka_unit_test(an_event_loop_stops_nobody),
+		cmocka_unit_test(workers_wait_for_their_next_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
