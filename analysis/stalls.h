@@ -109,7 +109,7 @@
  * other words; the calls futex_wake and futex_requeue are not looked at).
  *
  * A wait within a request (requests.h: received, not answered yet) is a stall, inferred, whatever
- * it waits for but for whatever comes next (epoll and the like).
+ * it waits for (a sleep of its own, too) but for whatever comes next (epoll and the like).
  *
  * A wait for another one that itself waited for a CPU is none unless it is long enough for a ready
  * thread. A stall that another one's chain passes through is told in that chain, not again;
