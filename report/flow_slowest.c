@@ -4,7 +4,7 @@
  * diverge, and, over both calls, the functions called and their own costs, sorted by difference.
  * Memory: 8 bytes per instruction of both, at most PATH_MOST of each.
  */
-#include "report_slowest.h"
+#include "flow_slowest.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,18 +101,17 @@ static int by_difference(const void *a, const void *b, void *ctx)
 	return (x < y) - (x > y);
 }
 
-static int read_both(struct ty_flow_args *a, struct compare *k, struct ty_flow_calls *calls,
-		     struct ty_err *err)
+static int read_both(struct ty_flow_source *src, const char *path, const struct ty_select *sel,
+		     struct compare *k, struct ty_flow_calls *calls, struct ty_err *err)
 {
 	struct ty_flow_window all = {.to_ns = UINT64_MAX};
 	struct ty_flow_at at;
 	int r, more = 0;
 
 	/* Decoded again, the calls have the same numbers. */
-	r = a->sel.from || a->sel.to
-		    ? ty_flow_source_window(&a->src, a->path, &a->sel, false, NULL, err)
-		    : ty_flow_seek(a->src.flow, &all, false, err);
-	while (!r && (more = ty_flow_next(a->src.flow, &at)) > 0) {
+	r = sel->from || sel->to ? ty_flow_source_window(src, path, sel, false, NULL, err)
+				 : ty_flow_seek(src->flow, &all, false, err);
+	while (!r && (more = ty_flow_next(src->flow, &at)) > 0) {
 		r = ty_flow_calls_feed(calls, &at);
 		for (int i = 0; i < BOTH && !r; i++)
 			if (k->p[i].on && at.item.kind == TY_FLOW_INSN &&
@@ -312,9 +311,9 @@ static void print_json(struct ty_flow_names *names, const struct compare *k,
 	ty_json_fini(&o);
 }
 
-int ty_report_slowest(struct ty_flow_args *a, struct ty_flow_names *names,
-		      const struct ty_flow_stats *st, bool software, const char *func,
-		      struct ty_err *err)
+int ty_flow_slowest(struct ty_flow_source *src, const char *path, const struct ty_select *sel,
+		    struct ty_flow_names *names, const struct ty_flow_stats *st, bool software,
+		    const char *func, struct ty_err *err)
 {
 	const struct ty_flow_func *best = NULL;
 	struct compare k = {.by_ns = !software};
@@ -334,7 +333,7 @@ int ty_report_slowest(struct ty_flow_args *a, struct ty_flow_names *names,
 	k.p[SLOWEST].call = best->calls->slowest;
 	k.p[MEDIAN].call = best->calls->median;
 	calls = ty_flow_calls_new(names, on_begin, on_end, &k);
-	r = calls ? read_both(a, &k, calls, err)
+	r = calls ? read_both(src, path, sel, &k, calls, err)
 		  : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	if (!r) {
 		const struct path *p = k.p;
@@ -344,7 +343,7 @@ int ty_report_slowest(struct ty_flow_args *a, struct ty_flow_names *names,
 			same++;
 		if (k.inner.n)
 			qsort_r(k.inner.v, k.inner.n, sizeof(*k.inner.v), by_difference, &k.by_ns);
-		if (a->sel.json)
+		if (sel->json)
 			print_json(names, &k, calls, func, best->count, same, software);
 		else
 			print_text(names, &k, calls, func, best->count, same);
