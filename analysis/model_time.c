@@ -7,7 +7,7 @@
 const char *ty_time_digits(const struct ty_model *m, enum ty_clock clock, uint64_t t_ns,
 			   uint64_t res_ns, char out[TY_TIME_MAX])
 {
-	uint64_t start = ty_model_summary(m)->start_ns, real;
+	uint64_t start = ty_model_origin_ns(m), real;
 
 	if (clock == TY_CLOCK_WALL && ty_model_realtime(m, t_ns, &real))
 		return ty_fmt_clock(real, res_ns, out);

@@ -14,7 +14,7 @@
 #include "reader_options.h"
 
 static const char head[] =
-	"usage: tarry export [FILE] --to perf|dat [-o OUT] [options]\n"
+	"usage: tarry export [FILE] [--format perf|dat] [-o OUT] [options]\n"
 	"\n"
 	"perf: write a perf.data file for perf script, perf sched and perf trace -i.\n"
 	"Events become tracepoint samples. Intel PT (also that of --flow=step, for\n"
@@ -30,25 +30,59 @@ static const char head[] =
 
 struct args {
 	struct ty_select sel;
-	const char *out, *form;
+	const char *out;
+	const char *form; /* --format, or a --to that is no time */
+	bool twice;	  /* given two different formats */
 };
 
-/* --to names the form, or a time as for all readers: no form begins as a time does. */
+/* --to names the format, or a time as for all readers: no format begins as a time does. */
 static bool is_form(const char *arg)
 {
 	return (*arg >= 'a' && *arg <= 'z') || (*arg >= 'A' && *arg <= 'Z');
+}
+
+static int take_form(void *to, const char *arg, struct ty_err *err)
+{
+	struct args *a = to;
+
+	a->twice |= a->form && strcmp(a->form, arg);
+	a->form = arg;
+	return 0;
 }
 
 static int take_to(void *to, const char *arg, struct ty_err *err)
 {
 	struct args *a = to;
 
-	*(is_form(arg) ? &a->form : &a->sel.to) = arg;
+	if (is_form(arg))
+		return take_form(to, arg, err);
+	a->sel.to = arg;
 	return 0;
 }
 
+static bool ends_in(const char *s, const char *end)
+{
+	const size_t n = strlen(s), k = strlen(end);
+
+	return n >= k && !strcmp(s + n - k, end);
+}
+
+/* What the output's name says: x.dat, perf.data, x.perf.data. NULL: nothing. */
+static const char *form_of_name(const char *out)
+{
+	return !out			   ? NULL
+	       : ends_in(out, ".dat")	   ? "dat"
+	       : ends_in(out, "perf.data") ? "perf"
+					   : NULL;
+}
+
 static const struct ty_option options[] = {
-	{0, "to", "FORM", "write perf (perf.data) or dat (a smaller recording)", .take = take_to},
+	{0, "format", "FORMAT",
+	 "write perf (perf.data) or dat (a smaller recording); default: what the name OUT ends in, "
+	 ".dat or perf.data",
+	 .take = take_form},
+	{0, "to", "T|FORMAT", "end at T, as below; perf and dat stand for --format",
+	 .take = take_to},
 	{'o', "output", "OUT",
 	 "write to OUT (default for perf: perf.data). An existing ./perf.data and any existing dat "
 	 "file are refused; an existing perf file named with -o is replaced",
@@ -130,22 +164,27 @@ static int export_perf(const char *path, const char *out, const struct ty_select
 }
 
 /* The file, and whether all is there: -1, or the exit status. */
-static int check(const struct args *a, char **words, int n)
+static int check(struct args *a, char **words, int n)
 {
 	if (n > 1)
 		return ty_cli_usage("export", "unexpected argument %s: only one FILE can be given",
 				    words[1]);
+	if (a->twice)
+		return ty_cli_usage("export", "two formats are given: choose --format perf or dat");
 	if (!a->form)
-		return ty_cli_usage("export", "--to is missing: give --to perf or --to dat");
+		a->form = form_of_name(a->out);
+	if (!a->form)
+		return ty_cli_usage("export", "the format is missing: give --format perf or dat, "
+					      "or an output name that ends in .dat or perf.data");
 	if (strcmp(a->form, "perf") && strcmp(a->form, "dat"))
-		return ty_cli_usage("export", "unknown format %s: give --to perf or --to dat",
+		return ty_cli_usage("export", "unknown format %s: give --format perf or dat",
 				    a->form);
 	if (!strcmp(a->form, "perf"))
 		return -1;
 	if (a->sel.tids.n || a->sel.comms.n || a->sel.cpus.n)
 		return ty_cli_usage("export",
-				    "--tid, --comm and --cpu cannot be used with --to dat");
-	return a->out ? -1 : ty_cli_usage("export", "--to dat needs -o OUT");
+				    "--tid, --comm and --cpu cannot be used with format dat");
+	return a->out ? -1 : ty_cli_usage("export", "format dat needs -o OUT");
 }
 
 int ty_cmd_export(int argc, char **argv)

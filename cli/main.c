@@ -22,7 +22,7 @@ static const struct command {
 	{"view", ty_cmd_view, "[FILE]", "open the timeline (default: tarry.dat)"},
 	{"report", ty_cmd_report, "[FILE] [SECTION...]", "explain waits and count what happened"},
 	{"dump", ty_cmd_dump, "[FILE] [WHAT]", "print events, syscalls, flow or memory"},
-	{"export", ty_cmd_export, "[FILE] --to FORM", "write perf.data, or a smaller recording"},
+	{"export", ty_cmd_export, "[FILE] -o OUT", "write perf.data, or a smaller recording"},
 	{"doctor", ty_cmd_doctor, "", "show what can be recorded here"},
 };
 

@@ -31,7 +31,7 @@ static bool ends_in(const char *s, const char *end)
 /* "12.000000001": from the start, exactly. */
 static const char *offset(const struct ty_session *s, uint64_t ns, char out[40])
 {
-	uint64_t start = ty_model_summary(s->model)->start_ns;
+	uint64_t start = ty_model_origin_ns(s->model);
 
 	ns = ns > start ? ns - start : 0;
 	snprintf(out, 40, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);

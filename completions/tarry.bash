@@ -32,7 +32,7 @@ _tarry() {
 	help=$("$tarry" "$cmd" $what --help 2>/dev/null) || return
 	case $prev in
 	-o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return ;;
-	--to) [ "$cmd" = export ] && mapfile -t COMPREPLY < <(compgen -W 'perf dat' -- "$cur") && return ;;
+	--to | --format) [ "$cmd" = export ] && mapfile -t COMPREPLY < <(compgen -W 'perf dat' -- "$cur") && return ;;
 	--clock) mapfile -t COMPREPLY < <(compgen -W 'start wall trace' -- "$cur") && return ;;
 	--color) mapfile -t COMPREPLY < <(compgen -W 'auto always never truecolor 256 16' -- "$cur") && return ;;
 	-p | --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur") && return ;;

@@ -22,7 +22,7 @@ end
 function __tarry_values # of the option before
 	set -l cmd (commandline -opc)
 	switch $cmd[-1]
-		case --to
+		case --to --format
 			test $cmd[2] = export; and printf '%s\n' perf dat
 		case --clock
 			printf '%s\n' start wall trace

@@ -14,6 +14,7 @@
 
 #include "export_evidence.h"
 #include "export_threads.h"
+#include "field_text.h"
 #include "key_value.h"
 #include "ring_page.h"
 #include "section.h"
@@ -262,8 +263,9 @@ static int put_section(struct cut *c, enum ty_section section, struct ty_text te
 /* Without what only a file says that was cut out of another one: this one says it anew. */
 static void add_machine(struct ty_buf *out, struct ty_text machine)
 {
-	static const char *const own[] = {"cut_from_ns=", "cut_to_ns=", "cut_keeps=",	 "clock=",
-					  "traced=",	  "own_only=",	"switches_only="};
+	static const char *const own[] = {
+		"cut_from_ns=", "cut_to_ns=", "cut_keeps=", "cut_origin_ns=", "cut_of=",
+		"clock=",	"traced=",    "own_only=",  "switches_only="};
 
 	for (const char *p = machine.s, *next; p && *p; p = next) {
 		bool of_cut = false;
@@ -303,6 +305,23 @@ static void add_traced(struct cut *c, bool from_start, struct ty_buf *out)
 	}
 }
 
+/* The first file that all of it was cut out of. */
+static void add_name(const struct cut *c, struct ty_buf *out)
+{
+	const char *p = ty_trace_section(c->t, TY_SEC_MACHINE).s, *v, *base;
+	size_t n;
+
+	ty_buf_adds(out, "cut_of=");
+	if (ty_key_next(&p, "cut_of", &v, &n)) {
+		ty_buf_add(out, v, n);
+	} else {
+		base = strrchr(c->t->path, '/');
+		base = base ? base + 1 : c->t->path;
+		ty_escape_field(out, base, strlen(base));
+	}
+	ty_buf_addc(out, '\n');
+}
+
 static int put_machine(struct cut *c, bool from_start)
 {
 	const uint64_t offset = (uint64_t)c->t->ts_offset_ns, from_ns = c->from_ns + offset;
@@ -318,7 +337,9 @@ static int put_machine(struct cut *c, bool from_start)
 	if (!from_start || c->t->begins_later)
 		ty_buf_addf(&b, "cut_from_ns=%" PRIu64 "\n", c->from_ns);
 	add_traced(c, from_start, &b);
-	ty_buf_addf(&b, "cut_to_ns=%" PRIu64 "\n", c->to_ns);
+	ty_buf_addf(&b, "cut_to_ns=%" PRIu64 "\ncut_origin_ns=%" PRIu64 "\n", c->to_ns,
+		    ty_model_origin_ns(c->s->model) - offset);
+	add_name(c, &b);
 	/* What was not recorded is not in the cut, either. */
 	if (ty_trace_cut_keeps(c->t) && !c->t->perf)
 		ty_buf_adds(&b, "cut_keeps=strings,descriptors,stacks,samples\n");

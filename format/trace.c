@@ -130,6 +130,7 @@ static void find_kept(struct ty_trace *t)
 	const char *facts = ty_trace_section(t, TY_SEC_KEPT).s,
 		   *machine = ty_trace_section(t, TY_SEC_MACHINE).s;
 
+	t->cut_origin_ns = ty_key_u64(machine, "cut_origin_ns");
 	t->kept_from_ns = ty_key_u64(facts, "from_ns");
 	t->kept_began_ns = ty_key_u64(facts, "began_ns");
 	if (t->kept_from_ns)

@@ -174,6 +174,10 @@ struct ty_summary {
 	uint64_t regions_left_out;    /* regions of user code beyond what a model holds */
 };
 const struct ty_summary *ty_model_summary(const struct ty_model *m);
+/* From when seconds "from the start" count: the start; of a file cut out of another one, that of
+ * the other one, so that a moment has one time in both. Never after the start. */
+uint64_t ty_model_origin_ns(const struct ty_model *m);
+void ty_model_set_origin(struct ty_model *m, uint64_t origin_ns);
 
 const char *ty_model_str(const struct ty_model *m, uint32_t id);
 

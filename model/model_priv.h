@@ -159,7 +159,8 @@ struct ty_model {
 	uint32_t n;
 	TY_SECTIONS(X)
 #undef X
-	bool damaged; /* a block of the index is damaged */
+	uint64_t origin_ns; /* 0: the start */
+	bool damaged;	    /* a block of the index is damaged */
 };
 
 /*

@@ -58,6 +58,16 @@ const struct ty_summary *ty_model_summary(const struct ty_model *m)
 	return &m->sum;
 }
 
+uint64_t ty_model_origin_ns(const struct ty_model *m)
+{
+	return m->origin_ns && m->origin_ns < m->sum.start_ns ? m->origin_ns : m->sum.start_ns;
+}
+
+void ty_model_set_origin(struct ty_model *m, uint64_t origin_ns)
+{
+	m->origin_ns = origin_ns;
+}
+
 const char *ty_model_str(const struct ty_model *m, uint32_t id)
 {
 	return id < m->strs ? m->str + m->str_off[id] : "";

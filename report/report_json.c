@@ -79,6 +79,7 @@ static void file(const struct ty_report *r, struct ty_json *j)
 		ty_json_u64(j, "recorded_ns", ty_session_recorded_ns(r->s));
 	}
 	fact_u64(j, mach, "cut_from_ns");
+	fact_u64(j, mach, "cut_origin_ns");
 	fact_u64(j, mach, "cut_to_ns");
 	ty_json_end_object(j);
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "compare.h"
+#include "field_text.h"
 #include "key_value.h"
 #include "plain_text.h"
 #include "put_text.h"
@@ -124,6 +125,25 @@ static const char *process_names(const struct ty_model *m, char *b, size_t size)
 	return *b ? b : "selected processes";
 }
 
+/* Of a file cut out of another one: which part, in times that both have. */
+static void put_cut(const struct ty_report *r, const char *facts, FILE *f)
+{
+	const uint64_t origin_ns = r->s->trace->cut_origin_ns,
+		       cut_ns = ty_key_u64(facts, "cut_from_ns"),
+		       from_ns = cut_ns > origin_ns ? cut_ns - origin_ns : 0,
+		       to_ns = ty_key_u64(facts, "cut_to_ns");
+	char name[256], of[256] = "a longer recording", from[TY_TIME_MAX], to[TY_TIME_MAX];
+
+	if (ty_key_value(facts, "cut_of", name, sizeof(name)))
+		ty_unescape_field(name, strlen(name), of, sizeof(of));
+	if (!origin_ns || to_ns < origin_ns)
+		line(f, "cut", "part of %s", of);
+	else
+		line(f, "cut", "part of %s: %s to %s s of it. Times count from the start of %s", of,
+		     ty_fmt_seconds(from_ns, 1000, from),
+		     ty_fmt_seconds(to_ns - origin_ns, 1000, to), of);
+}
+
 static void header(const struct ty_report *r, FILE *f)
 {
 	const struct ty_trace *t = r->s->trace;
@@ -148,9 +168,7 @@ static void header(const struct ty_report *r, FILE *f)
 	if (ty_session_kept(r->s, v))
 		line(f, "kept", "%s", v);
 	if (ty_key_value(mach.s, "cut_to_ns", NULL, 0))
-		line(f, "cut",
-		     "part of a longer recording, written by tarry export --to dat or the "
-		     "timeline");
+		put_cut(r, mach.s, f);
 	if (ty_key_value(mach.s, "host", v, sizeof(v))) {
 		ty_key_value(mach.s, "cpu_model", w, sizeof(w));
 		ty_key_value(mach.s, "arch", a, sizeof(a));
@@ -257,7 +275,7 @@ static bool call_notes(const struct ty_syscall_stats *c, FILE *f)
 /* How to see the longest call of the first row that has one, with its arguments. */
 static void how_to_see(const struct ty_report *r, FILE *f)
 {
-	uint64_t start = ty_model_summary(r->s->model)->start_ns;
+	uint64_t start = ty_model_origin_ns(r->s->model);
 	char file[400];
 
 	for (uint32_t i = 0; i < r->calls_n; i++) {

@@ -130,6 +130,14 @@ static bool finishing(void *ctx, double part)
 	return go_on(b);
 }
 
+static void set_origin(struct ty_session *s)
+{
+	const struct ty_trace *t = s->trace;
+
+	if (s->model && t->cut_origin_ns)
+		ty_model_set_origin(s->model, t->cut_origin_ns + (uint64_t)t->ts_offset_ns);
+}
+
 /* *refuted: as ty_builder_refuted, nothing is built. */
 static int build_once(struct ty_session *s, const struct ty_build_how *how, bool gaps_known,
 		      bool *refuted, struct ty_err *err)
@@ -181,6 +189,7 @@ static int build_once(struct ty_session *s, const struct ty_build_how *how, bool
 	*refuted = r >= 0 && going && ty_builder_refuted(b);
 	if (r >= 0 && going && !*refuted && (!r || how->most))
 		r = ty_builder_finish(b, &s->model, err);
+	set_origin(s);
 	ty_builder_free(b);
 	if (!going || r == -TY_EINTR)
 		return ty_fail(err, TY_EINTR, TY_NO_OFFSET,
@@ -281,8 +290,10 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 		s->write_index = !(flags & TY_OPEN_NO_INDEX) && !s->trace->unfinished;
 		s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
 		ty_sigbus_catch(path);
-		if (s->write_index && ty_index_open(path, ty_trace_fd(s->trace), &s->model))
+		if (s->write_index && ty_index_open(path, ty_trace_fd(s->trace), &s->model)) {
+			set_origin(s);
 			return 0;
+		}
 		if (!(flags & TY_OPEN_LATER))
 			return build_here(s, err);
 	}

@@ -80,7 +80,9 @@ int ty_wall_find(struct ty_wall *w, const struct ty_trace *t, struct ty_events *
 	if (w->clock == TY_CLOCK_START) {
 		r = ty_events_next(es, &ev, err);
 		if (r > 0)
-			w->start_ns = ev.ts_ns;
+			w->start_ns = t->cut_origin_ns
+					      ? t->cut_origin_ns + (uint64_t)t->ts_offset_ns
+					      : ev.ts_ns;
 		return r < 0 ? r : ty_events_seek(es, 0, err);
 	}
 	if (w->clock != TY_CLOCK_WALL || !machine)

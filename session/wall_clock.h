@@ -27,7 +27,7 @@ struct ty_wall_point {
 struct ty_wall {
 	VEC(struct ty_wall_point) points;
 	enum ty_clock clock; /* shown */
-	uint64_t start_ns;   /* first event, for TY_CLOCK_START */
+	uint64_t start_ns;   /* first event (of a cut, the original's), for TY_CLOCK_START */
 	unsigned decimals;   /* at most 9 */
 	int64_t sec;	     /* second cached in hms; INT64_MIN: none */
 	char hms[9];

@@ -32,15 +32,25 @@ static int offset(const char *s, uint64_t *ns)
 /* What times are relative to. */
 struct bounds {
 	uint64_t start_ns, end_ns;
+	uint64_t origin_ns; /* seconds from the start count from here; of a cut before its start */
 	bool has_clock;
 	uint64_t start_real_ns;	      /* wall clock at start */
 	const struct ty_model *model; /* NULL: none */
 };
 
+/* Bare seconds that may be of the trace clock, as dump events prints them: not before the first
+ * event. */
+static bool is_trace_time(const char *s, const struct bounds *b)
+{
+	uint64_t ns;
+
+	return s && *s >= '0' && *s <= '9' && !ty_parse_seconds(s, &ns) && ns >= b->start_ns;
+}
+
 /* Without a model: the first event, and the last one and the first clock marker only when asked
  * for. */
-static int scan_bounds(const struct ty_session *s, bool want_end, bool want_clock, struct bounds *b,
-		       struct ty_err *err)
+static int scan_bounds(const struct ty_session *s, const struct ty_select *sel, bool want_end,
+		       bool want_clock, struct bounds *b, struct ty_err *err)
 {
 	struct ty_wall wall;
 	struct ty_event ev;
@@ -50,8 +60,13 @@ static int scan_bounds(const struct ty_session *s, bool want_end, bool want_cloc
 	ty_wall_init(&wall);
 	r = want_clock ? ty_wall_machine(&wall, ty_trace_section(s->trace, TY_SEC_MACHINE).s) : 0;
 	while (!r && (r = ty_events_next(s->events, &ev, err)) > 0) {
-		if (first)
-			b->start_ns = ev.ts_ns;
+		if (first) {
+			b->start_ns = b->origin_ns = ev.ts_ns;
+			if (s->trace->cut_origin_ns)
+				b->origin_ns =
+					s->trace->cut_origin_ns + (uint64_t)s->trace->ts_offset_ns;
+			want_end |= is_trace_time(sel->from, b) || is_trace_time(sel->to, b);
+		}
 		first = false;
 		b->end_ns = ev.ts_ns;
 		r = want_clock && !wall.points.n ? ty_wall_feed(&wall, &ev) : 0;
@@ -99,7 +114,8 @@ static int wall_instant(const char *path, const struct bounds *b, const char *op
 	return 0;
 }
 
-/* One of --from / --to: from the start (12.5), + from the start, - from the end, or clock time. */
+/* One of --from / --to: from the start (12.5), + from the start, - from the end, or clock time. A
+ * number beyond the end is of the trace clock, where it lies in the recording. */
 static int instant(const char *path, const struct bounds *b, const char *opt, const char *arg,
 		   uint64_t *out, bool *early, struct ty_err *err)
 {
@@ -115,8 +131,14 @@ static int instant(const char *path, const struct bounds *b, const char *opt, co
 	} else if (*arg == '-' ? !offset(arg + 1, &ns) : !offset(arg + (*arg == '+'), &ns)) {
 		if (*arg == '-')
 			*out = ns < b->end_ns - b->start_ns ? b->end_ns - ns : b->start_ns;
+		else if (is_trace_time(arg, b) && ns <= b->end_ns && ns > b->end_ns - b->origin_ns)
+			*out = ns;
 		else
-			*out = ns < UINT64_MAX - b->start_ns ? b->start_ns + ns : UINT64_MAX;
+			*out = ns < UINT64_MAX - b->origin_ns ? b->origin_ns + ns : UINT64_MAX;
+		/* Of a cut: from the start of the whole. */
+		*early = *out < b->start_ns;
+		if (*early)
+			*out = b->start_ns;
 		return 0;
 	}
 	return ty_fail(
@@ -217,6 +239,7 @@ static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 static void model_bounds(const struct ty_session *s, struct bounds *b)
 {
 	b->start_ns = ty_model_summary(s->model)->start_ns;
+	b->origin_ns = ty_model_origin_ns(s->model);
 	b->end_ns = ty_model_summary(s->model)->end_ns;
 	b->model = s->model;
 	b->has_clock = ty_model_realtime(s->model, b->start_ns, &b->start_real_ns);
@@ -255,7 +278,7 @@ int ty_select_window(const struct ty_select *sel, const struct ty_session *s, st
 		bool end =
 			clock || (sel->from && *sel->from == '-') || (sel->to && *sel->to == '-');
 
-		r = scan_bounds(s, end, clock, &b, err);
+		r = scan_bounds(s, sel, end, clock, &b, err);
 		if (r)
 			return r;
 	}
@@ -290,7 +313,7 @@ int ty_select_clock(const struct ty_select *sel, struct ty_session *s, struct ty
 int ty_select_range(const struct ty_select *sel, const char *path, uint64_t start_ns,
 		    uint64_t end_ns, struct ty_window *w, struct ty_err *err)
 {
-	struct bounds b = {.start_ns = start_ns, .end_ns = end_ns};
+	struct bounds b = {.start_ns = start_ns, .end_ns = end_ns, .origin_ns = start_ns};
 
 	return window(sel, path, &b, true, w, err);
 }

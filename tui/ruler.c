@@ -36,7 +36,8 @@ static uint64_t shown_ns(const struct ty_viewport *v, const struct ty_model *m, 
 
 	if (clock == TY_CLOCK_WALL && ty_model_realtime(m, v->from_ns, &real))
 		return real;
-	return clock == TY_CLOCK_TRACE ? v->from_ns : v->from_ns - v->start_ns;
+	return clock == TY_CLOCK_TRACE ? v->from_ns
+				       : v->from_ns - (m ? ty_model_origin_ns(m) : v->start_ns);
 }
 
 /* A wall clock may be steered or set within the window: the label is what it showed at the tick. */

@@ -66,8 +66,9 @@ struct ty_past_query {
 
 /* Cells and rows between two corners; a corner is a cell with its two edges. */
 struct ty_selection {
-	bool on, held; /* held: the cursor moves without changing it */
-	uint64_t a_ns[2], b_ns[2];
+	bool on, held;		   /* held: the cursor moves without changing it */
+	uint64_t a_ns[2], b_ns[2]; /* the cells of its corners */
+	uint64_t a_at_ns, b_at_ns; /* where times were typed: these; 0 */
 	uint32_t a_row, b_row;
 };
 
@@ -231,6 +232,7 @@ struct ty_timeline {
 	struct ty_group_bars heads;
 	struct ty_layout lay;
 	uint64_t cursor_ns; /* in the window */
+	uint64_t typed_ns;  /* the last time that was typed (g) */
 	uint32_t row, top;  /* selected row, first row on the screen */
 	uint32_t finding, list_top;
 	uint32_t below; /* rows below the selected one to keep on the screen */

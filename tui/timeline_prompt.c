@@ -93,8 +93,9 @@ static void go_to(struct ty_timeline *t)
 		at = d;
 		outside = at < t->vp.start_ns || at >= t->vp.end_ns;
 	} else {
-		at = sign ? t->cursor_ns : t->vp.start_ns;
-		outside = sign == '-' ? d > at - t->vp.start_ns : d >= t->vp.end_ns - at;
+		at = sign ? t->cursor_ns : ty_model_origin_ns(t->m);
+		outside = sign == '-' ? d > at - t->vp.start_ns
+				      : d >= t->vp.end_ns - at || at + d < t->vp.start_ns;
 		at = sign == '-' ? at - d : at + d;
 	}
 	if (outside) {
@@ -102,6 +103,7 @@ static void go_to(struct ty_timeline *t)
 				ty_fmt_length(t->vp.end_ns - t->vp.start_ns, text));
 		return;
 	}
+	t->typed_ns = at;
 	ty_timeline_visit(t, TY_NONE, at);
 }
 

@@ -7,13 +7,25 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
-static void corner(const struct ty_timeline *t, uint64_t edges[2], uint32_t *row)
+/* *at: the time itself, where it was typed; else 0, and the whole cell counts. */
+static void corner(const struct ty_timeline *t, uint64_t edges[2], uint64_t *at, uint32_t *row)
 {
 	uint32_t n = ty_timeline_cells(t), c = ty_viewport_column(&t->vp, t->cursor_ns, n);
 
 	edges[0] = ty_viewport_edge(&t->vp, c, n);
 	edges[1] = ty_viewport_edge(&t->vp, c + 1, n);
+	*at = t->cursor_ns == t->typed_ns ? t->typed_ns : 0;
 	*row = t->row;
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 void ty_timeline_select(struct ty_timeline *t)
@@ -23,14 +35,14 @@ void ty_timeline_select(struct ty_timeline *t)
 		return;
 	}
 	t->sel = (struct ty_selection){.on = true};
-	corner(t, t->sel.a_ns, &t->sel.a_row);
+	corner(t, t->sel.a_ns, &t->sel.a_at_ns, &t->sel.a_row);
 	ty_timeline_select_to(t);
 }
 
 void ty_timeline_select_to(struct ty_timeline *t)
 {
 	if (t->sel.on && !t->sel.held)
-		corner(t, t->sel.b_ns, &t->sel.b_row);
+		corner(t, t->sel.b_ns, &t->sel.b_at_ns, &t->sel.b_row);
 }
 
 void ty_timeline_unselect(struct ty_timeline *t)
@@ -61,8 +73,14 @@ bool ty_timeline_selected(const struct ty_timeline *t, uint64_t *from_ns, uint64
 
 	if (!s->on)
 		return false;
-	*from_ns = s->a_ns[0] < s->b_ns[0] ? s->a_ns[0] : s->b_ns[0];
-	*to_ns = s->a_ns[1] > s->b_ns[1] ? s->a_ns[1] : s->b_ns[1];
+	*from_ns =
+		lesser(s->a_at_ns ? s->a_at_ns : s->a_ns[0], s->b_at_ns ? s->b_at_ns : s->b_ns[0]);
+	*to_ns =
+		greater(s->a_at_ns ? s->a_at_ns : s->a_ns[1], s->b_at_ns ? s->b_at_ns : s->b_ns[1]);
+	if (*from_ns == *to_ns) {
+		*from_ns = lesser(s->a_ns[0], s->b_ns[0]);
+		*to_ns = greater(s->a_ns[1], s->b_ns[1]);
+	}
 	*first = s->a_row < s->b_row ? s->a_row : s->b_row;
 	*last = s->a_row > s->b_row ? s->a_row : s->b_row;
 	return true;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `tarry export --to dat`: what is said of a part of a recording, from the part that was cut out of it and
+# `tarry export --format dat`: what is said of a part of a recording, from the part that was cut out of it and
 # from the whole with --from and --to: system calls with their strings and descriptors, samples, stacks.
 set -u
 . "$(dirname "$0")/tap.bash"
@@ -46,10 +46,10 @@ P
 # FILE FROM TO: both ways.
 both() {
 	rm -f cut.dat
-	"$TARRY" export "$1" --to dat --from "$2" --to "$3" -o cut.dat 2>err.txt
+	"$TARRY" export "$1" --from "$2" --to "$3" -o cut.dat 2>err.txt
 	check "$1: a part is cut out" $? "$(cat err.txt)"
-	"$TARRY" dump "$1" syscalls --from "$2" --to "$3" --clock wall >whole.txt 2>>err.txt
-	"$TARRY" dump cut.dat syscalls --clock wall >cut.txt 2>>err.txt
+	"$TARRY" dump "$1" syscalls --from "$2" --to "$3" --clock start >whole.txt 2>>err.txt
+	"$TARRY" dump cut.dat syscalls --clock start >cut.txt 2>>err.txt
 	for what in hot stacks; do
 		"$TARRY" report "$1" $what --from "$2" --to "$3" --json >whole.$what 2>>err.txt
 		"$TARRY" report cut.dat $what --json >cut.$what 2>>err.txt
@@ -98,7 +98,7 @@ grep -q 'waited for the lock on fd [0-9]* <lock> (flock)' stalls.txt
 check "the lock of a wait is named" $? "$(cat stalls.txt err.txt)"
 # The cut of a cut, and one that begins with the recording.
 mv cut.dat part.dat
-both part.dat 0.1 0.5
+both part.dat 0.6 0.95
 same part.dat
 both t.dat 0 0.7
 same t.dat

@@ -9,10 +9,16 @@ trap 'rm -rf "$d"' EXIT
 cd "$d" || exit 1
 "$TARRY" export x --to perfetto 2>err
 is "another form: wrong usage" 2 $?
-grep -q "perfetto.*--to perf" err
+grep -q "perfetto.*--format perf" err
 check "another form: told what there is" $? "$(cat err)"
 "$TARRY" export x --to dat 2>err || "$TARRY" export x --to dat -o y --cpu 0 2>>err
-is "a dat: not without -o, not of chosen CPUs" "2 2" "$? $(grep -c -e "needs -o OUT" -e "--cpu cannot be used with --to dat" err)"
+is "a dat: not without -o, not of chosen CPUs" "2 2" "$? $(grep -c -e "needs -o OUT" -e "--cpu cannot be used with format dat" err)"
+"$TARRY" export x --from 1 --to 3 -o y 2>err
+is "a time is no format: told how to give one" "2 1" "$? $(grep -c 'format is missing: give --format perf or dat' err)"
+"$TARRY" export x --to dat --format perf -o y 2>err
+is "two formats: wrong usage" "2 1" "$? $(grep -c 'two formats' err)"
+"$TARRY" export nowhere --from 1 --to 3 -o y.dat 2>err
+is "the name tells the format, --to is a time" "1 1" "$? $(grep -c 'nowhere' err)"
 echo mine >perf.data
 "$TARRY" export x --to perf 2>err
 is "a perf.data that is there: not without -o" "2 mine" "$? $(cat perf.data)"

@@ -13,7 +13,9 @@
 #include "export_trace.h"
 #include "fixture_story.h"
 #include "fixture_trace.h"
+#include "model_time.h"
 #include "section.h"
+#include "window_select.h"
 
 #define TRACED "traced=7 7\ntraced=100 101\n"
 
@@ -156,6 +158,59 @@ static void test_nothing_lost(void **state)
 	}
 }
 
+/* A time that is asked for by its seconds from the start, and as it is shown. */
+static uint64_t at_second(const char *path, const char *arg, char shown[TY_TIME_MAX])
+{
+	struct ty_select sel = {.from = arg};
+	struct ty_session s = {0};
+	struct ty_err err = {0};
+	struct ty_window w = {0};
+
+	if (ty_session_open(&s, path, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, &err) ||
+	    ty_select_window(&sel, &s, &w, &err))
+		fail_msg("%s", err.msg);
+	ty_time_text(s.model, TY_CLOCK_START, TY_STORY_START + 2000000000, 1000000, shown);
+	ty_session_fini(&s);
+	return w.from_ns;
+}
+
+/* A moment has one time, in the whole and in a part, and in a part of that. */
+static void test_same_times(void **state)
+{
+	const char *path = ty_fx_path("whole.dat"), *part = ty_fx_path("part.dat"),
+		   *again = ty_fx_path("again.dat");
+	const char *const files[] = {path, part, again};
+	char shown[TY_TIME_MAX], want[TY_TIME_MAX], of_clock[40];
+	struct ty_err err = {0};
+	struct ty_trace *t;
+	uint64_t at;
+
+	(void)state;
+	ty_story_begin(path, 4, "arch=x86_64\n", TY_STORY_THREADS);
+	ty_story_stall(ty_story_event);
+	ty_story_end();
+	at = at_second(path, "1.8", want);
+	assert_true(at > TY_STORY_START + 1000000000);
+	cut(path, TY_STORY_START + 500000000, part);
+	cut(part, TY_STORY_START + 1000000000, again);
+	/* As dump events prints it, where that is beyond the end. */
+	snprintf(of_clock, sizeof(of_clock), "%u.%09u", (unsigned)(at / 1000000000),
+		 (unsigned)(at % 1000000000));
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(at_second(files[i], "1.8", shown), at);
+		assert_string_equal(shown, want);
+		assert_int_equal(at_second(files[i], of_clock, shown), at);
+	}
+	if (ty_trace_open(again, &t, &err))
+		fail_msg("%s", err.msg);
+	assert_non_null(strstr(ty_trace_section(t, TY_SEC_MACHINE).s, "\ncut_of=whole.dat\n"));
+	assert_true(ty_trace_cut_keeps(t));
+	ty_trace_close(t);
+	unlink(path);
+	unlink(part);
+	unlink(again);
+}
+
 static int remove_all(void **state)
 {
 	(void)state;
@@ -166,7 +221,8 @@ static int remove_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_traced_from_start),
-					   cmocka_unit_test(test_nothing_lost)};
+					   cmocka_unit_test(test_nothing_lost),
+					   cmocka_unit_test(test_same_times)};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
 }

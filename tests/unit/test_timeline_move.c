@@ -320,6 +320,19 @@ static void selections(void **state)
 	assert_int_equal(last, t->top + 2);
 	ty_timeline_ops.act(t, TY_ACT_BACK);
 	assert_false(t->sel.on);
+	/* between times that were typed: exactly these, in whichever order */
+	for (int back = 0; back < 2; back++) {
+		ty_timeline_ops.act(t, TY_ACT_GOTO);
+		ty_tl_type(t, back ? "0.7654321" : "0.1234567");
+		ty_timeline_ops.act(t, TY_ACT_SELECT);
+		ty_timeline_ops.act(t, TY_ACT_GOTO);
+		ty_tl_type(t, back ? "0.1234567" : "0.7654321");
+		ty_timeline_ops.act(t, TY_ACT_SELECT);
+		assert_true(ty_timeline_selected(t, &from, &to, &first, &last));
+		assert_int_equal(from, t->vp.start_ns + 123456700);
+		assert_int_equal(to, t->vp.start_ns + 765432100);
+		ty_timeline_ops.act(t, TY_ACT_BACK);
+	}
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
