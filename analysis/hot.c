@@ -372,3 +372,26 @@ void ty_flame_fini(struct ty_flame *f)
 	ty_pair_map_fini(&f->child);
 	*f = (struct ty_flame){0};
 }
+
+int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_callers *out)
+{
+	const struct ty_flame_node *n;
+	struct ty_flame f;
+	int e = ty_flame_find(of, TY_FLAME_CALLERS, func, &f);
+
+	*out = (struct ty_hot_callers){0};
+	if (!e && f.v.v[0].first) {
+		n = &f.v.v[f.v.v[0].first];
+		out->of = n->total;
+		/* Children are in order: the first one is the heaviest. */
+		while (n->first && out->n < TY_HOT_CALLERS) {
+			n = &f.v.v[n->first];
+			if (2 * n->total < out->of || n->total < 2)
+				break;
+			out->v[out->n++] = n->func;
+			out->samples = n->total;
+		}
+	}
+	ty_flame_fini(&f);
+	return e;
+}

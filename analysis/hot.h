@@ -42,6 +42,16 @@ bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *sample);
 int ty_hot_find(const struct ty_hot_of *of, struct ty_hot *out);
 void ty_hot_fini(struct ty_hot *h);
 
+/* Who called a function most: its caller, that one's caller and so on, as long as at least half of
+ * the function's samples, and two of them, have these. samples of `of` have all of v. 0 or
+ * -TY_ENOMEM. */
+enum { TY_HOT_CALLERS = 4 };
+struct ty_hot_callers {
+	uint32_t v[TY_HOT_CALLERS], n; /* in ty_samples.funcs */
+	uint64_t samples, of;
+};
+int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_callers *out);
+
 /* Of count of n: the interval in which the true share lies, 95 times of 100. */
 void ty_hot_interval(uint64_t count, uint64_t n, double *low, double *high);
 

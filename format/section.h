@@ -29,10 +29,11 @@ enum ty_section {
 	 * cut out of another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the
 	 * original's last clock marker before the window), cut_keeps (strings,descriptors,stacks,
 	 * samples: what the original had of these was kept; absent in cuts by older versions, which
-	 * lack them), cut_origin_ns (start of the original, from which its seconds count) and cut_of
-	 * (name of its file; TAB, newline and backslash as in TY_SEC_THREADS); when the cut removed earlier data,
-	 * cut_from_ns and, for recordings of chosen processes, traced as in TY_SEC_KEPT (at the
-	 * window's start); in a cut of perf.data, own_only and switches_only (struct ty_trace).
+	 * lack them), cut_origin_ns (start of the original, from which its seconds count) and
+	 * cut_of (name of its file; TAB, newline and backslash as in TY_SEC_THREADS); when the cut
+	 * removed earlier data, cut_from_ns and, for recordings of chosen processes, traced as in
+	 * TY_SEC_KEPT (at the window's start); in a cut of perf.data, own_only and switches_only
+	 * (struct ty_trace).
 	 */
 	TY_SEC_MACHINE = 1,
 	/*

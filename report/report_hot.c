@@ -6,16 +6,19 @@
 
 #include "fields.h"
 #include "plain_text.h"
+#include "put_text.h"
 #include "report.h"
 #include "sample_load.h"
 #include "units.h"
 
-enum { FUNCS_SHOWN = 20, LINES_SHOWN = 10 };
+/* At most; those with a single sample only where there are not ROWS_LEAST others. */
+enum { FUNCS_SHOWN = 20, LINES_SHOWN = 10, ROWS_LEAST = 3 };
 
 /* What the rows are printed from. */
 struct hot_ctx {
 	const struct ty_samples *s;
 	const struct ty_hot *hot;
+	const struct ty_hot_of *of; /* for callers; NULL: none are shown */
 };
 
 static const char *base_of(const char *path)
@@ -195,25 +198,67 @@ static void tell_samples(const struct ty_samples *s, const struct ty_hot *h, FIL
 		fprintf(f, "%" PRIu64 " entries of branch stacks are left out\n", s->branches);
 }
 
+static const char *func_name(const struct ty_samples *s, uint32_t func)
+{
+	const struct ty_sample_func *f = &s->funcs.v[func];
+
+	return f->name	   ? ty_samples_str(s, f->name)
+	       : f->module ? base_of(ty_samples_str(s, f->module))
+			   : "[unknown]";
+}
+
+/* "called by b < a (12 of 14 samples)", where most of its samples have these callers. */
+static void callers_text(const struct hot_ctx *c, const struct ty_hot_row *row, FILE *f)
+{
+	struct ty_hot_callers by;
+
+	if (!c->of || ty_hot_callers(c->of, row->func, &by) || !by.n)
+		return;
+	fputs("          called by ", f);
+	for (uint32_t i = 0; i < by.n; i++) {
+		fputs(i ? " < " : "", f);
+		ty_put_plain(f, func_name(c->s, by.v[i]));
+	}
+	if (by.samples < by.of)
+		fprintf(f, " (%" PRIu64 " of %" PRIu64 " samples)", by.samples, by.of);
+	putc('\n', f);
+}
+
+static void callers_json(const struct hot_ctx *c, const struct ty_hot_row *row, struct ty_json *j)
+{
+	struct ty_hot_callers by;
+
+	if (!c->of || ty_hot_callers(c->of, row->func, &by) || !by.n)
+		return;
+	ty_json_array(j, "called_by");
+	for (uint32_t i = 0; i < by.n; i++)
+		ty_json_str(j, NULL, func_name(c->s, by.v[i]));
+	ty_json_end_array(j);
+	ty_json_u64(j, "called_by_samples", by.samples);
+}
+
 static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
 		      const struct hot_ctx *c, FILE *f)
 {
 	const struct ty_field_ctx ctx = {c, NULL};
-	uint32_t left = 0;
+	uint32_t shown = 0, single = 0;
 
 	ty_fields_head(fields, f);
-	for (uint32_t i = 0; i < n; i++)
-		if (i < most)
-			ty_fields_text(fields, &ctx, &rows[i], f);
-		else
-			left++;
-	if (left)
-		fprintf(f, "and %u more (--json has all)\n", left);
+	for (; shown < n && shown < most && (shown < ROWS_LEAST || rows[shown].self > 1); shown++) {
+		ty_fields_text(fields, &ctx, &rows[shown], f);
+		callers_text(c, &rows[shown], f);
+	}
+	for (uint32_t i = shown; i < n; i++)
+		single += rows[i].self == 1;
+	if (shown < n)
+		fprintf(f,
+			"and %u more, %u of them with one sample of their own (--json has all)\n",
+			n - shown, single);
 }
 
-static void tables_text(const struct ty_samples *s, const struct ty_hot *h, FILE *f)
+static void tables_text(const struct ty_hot_of *of, const struct ty_hot *h, FILE *f)
 {
-	const struct hot_ctx c = {s, h};
+	const struct hot_ctx c = {of->s, h, of}, lines = {of->s, h, NULL};
 	uint32_t own = 0;
 
 	if (!h->samples)
@@ -226,7 +271,7 @@ static void tables_text(const struct ty_samples *s, const struct ty_hot *h, FILE
 	if (!own)
 		return;
 	fputs("\nlines\n", f);
-	rows_text(h->lines, own, LINES_SHOWN, &c, f);
+	rows_text(h->lines, own, LINES_SHOWN, &lines, f);
 }
 
 static void rows_json(const char *key, const struct ty_hot_row *rows, uint32_t n,
@@ -243,14 +288,17 @@ static void rows_json(const char *key, const struct ty_hot_row *rows, uint32_t n
 		ty_json_f64(j, "share", rows[i].share);
 		ty_json_f64(j, "share_low", rows[i].low);
 		ty_json_f64(j, "share_high", rows[i].high);
+		if (i < FUNCS_SHOWN)
+			callers_json(c, &rows[i], j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);
 }
 
-static void tables_json(const struct ty_samples *s, const struct ty_hot *h, struct ty_json *j)
+static void tables_json(const struct ty_hot_of *of, const struct ty_hot *h, struct ty_json *j)
 {
-	const struct hot_ctx c = {s, h};
+	const struct hot_ctx c = {of->s, h, of}, lines = {of->s, h, NULL};
+	const struct ty_samples *s = of->s;
 
 	ty_json_str(j, "event", s->event);
 	ty_json_u64(j, "hz", s->hz);
@@ -267,7 +315,7 @@ static void tables_json(const struct ty_samples *s, const struct ty_hot *h, stru
 	ty_json_u64(j, "other_events", s->others);
 	ty_json_u64(j, "branches", s->branches);
 	rows_json("functions", h->funcs, h->funcs_n, &c, j);
-	rows_json("lines", h->lines, h->lines_n, &c, j);
+	rows_json("lines", h->lines, h->lines_n, &lines, j);
 }
 
 static struct ty_hot_of hot_of(const struct ty_report *r, const struct ty_samples *s)
@@ -309,7 +357,7 @@ int ty_hot_note(struct ty_report *r)
 	if (!e)
 		e = ty_hot_find(&of, &h);
 	if (!e && h.samples) {
-		const struct hot_ctx c = {s, &h};
+		const struct hot_ctx c = {s, &h, NULL};
 
 		snprintf(a->note[a->notes++], sizeof(a->note[0]),
 			 "sampled on CPU: %.0f%% (%.0f to %.0f%%) in %s, %" PRIu64 " samples",
@@ -361,7 +409,7 @@ void ty_hot_text(const struct ty_report *r, FILE *f)
 	tell_samples(s, &r->hot, f);
 	find_exact(r, &of, &x);
 	exact_text(s, &r->hot, &x, f);
-	tables_text(s, &r->hot, f);
+	tables_text(&of, &r->hot, f);
 }
 
 void ty_hot_json(const struct ty_report *r, struct ty_json *j)
@@ -376,7 +424,7 @@ void ty_hot_json(const struct ty_report *r, struct ty_json *j)
 	}
 	find_exact(r, &of, &x);
 	ty_json_object(j, "hot");
-	tables_json(s, &r->hot, j);
+	tables_json(&of, &r->hot, j);
 	ty_json_object(j, "exact");
 	ty_json_u64(j, "on_cpu_ns", x.on_cpu_ns);
 	ty_json_u64(j, "runnable_ns", x.runnable_ns);
@@ -395,6 +443,7 @@ int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_t
 	const struct ty_sample_load_opts o = {.roots = roots};
 	struct ty_samples *s = NULL;
 	struct ty_hot h = {0};
+	struct ty_hot_of of = {0};
 	struct ty_window w;
 	struct ty_json j;
 	int e = ty_samples_of_perf(path, &o, &s, err);
@@ -404,8 +453,7 @@ int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_t
 			    "%s: it has no samples with a time and a thread", path);
 	e = e ? e : ty_select_range(sel, path, s->v.v[0].ns, s->v.v[s->v.n - 1].ns, &w, err);
 	if (!e) {
-		const struct ty_hot_of of = {s, &w, NULL};
-
+		of = (struct ty_hot_of){s, &w, NULL};
 		if (ty_hot_find(&of, &h))
 			e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 				    "%s: out of memory for the samples", path);
@@ -414,7 +462,7 @@ int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_t
 		ty_json_init(&j, f);
 		ty_json_object(&j, NULL);
 		ty_json_object(&j, "hot");
-		tables_json(s, &h, &j);
+		tables_json(&of, &h, &j);
 		ty_json_end_object(&j);
 		ty_json_end_object(&j);
 		ty_json_line(&j);
@@ -422,7 +470,7 @@ int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_t
 	} else if (!e) {
 		fputs("hot: functions by CPU samples\n", f);
 		tell_samples(s, &h, f);
-		tables_text(s, &h, f);
+		tables_text(&of, &h, f);
 	}
 	ty_hot_fini(&h);
 	ty_samples_free(s);

@@ -161,14 +161,27 @@ static void lay_out(struct ty_flame_view *v, int h)
 	}
 }
 
+static void scope_text(const struct ty_flame_view *v, unsigned scope, char out[80])
+{
+	if (scope == TY_FLAME_THREAD)
+		snprintf(out, 80, "thread %.20s/%d", v->in.comm, v->in.tid);
+	else if (scope == TY_FLAME_PROCESS)
+		snprintf(out, 80, "process %d", v->in.pid);
+	else
+		snprintf(out, 80, "all threads");
+}
+
 static void draw_head(const struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p)
 {
-	static const char *const whose[] = {"all threads", "process", "thread"};
 	const struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char text[400], who[40];
+	char text[400], who[200], tab[80];
 
-	snprintf(who, sizeof(who), v->scope ? "%s %d" : "%s", whose[v->scope],
-		 v->scope == TY_FLAME_THREAD ? v->in.tid : v->in.pid);
+	scope_text(v, v->scope, who);
+	/* Whose they are is to be seen, and that there are others'. */
+	if (v->in.tid) {
+		scope_text(v, (v->scope + 1) % (TY_FLAME_THREAD + 1), tab);
+		snprintf(who + strlen(who), sizeof(who) - strlen(who), " (Tab: %s)", tab);
+	}
 	snprintf(text, sizeof(text), "samples: %s, %s%s%s", who, v->in.when,
 		 v->sandwich   ? "; callers above, callees below: "
 		 : v->inverted ? "; callers of what ran"
@@ -225,11 +238,11 @@ static void draw_details(const struct ty_flame_view *v, struct ty_grid *g,
 
 static void draw_tail(struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p)
 {
-	static const enum ty_action keys[] = {TY_ACT_OPEN, TY_ACT_CHAIN,  TY_ACT_FLAME,
-					      TY_ACT_FOLD, TY_ACT_SEARCH, TY_ACT_FOCUS,
-					      TY_ACT_ALL,  TY_ACT_NONE};
+	static const enum ty_action keys[] = {TY_ACT_OPEN,  TY_ACT_FOCUS, TY_ACT_CHAIN,
+					      TY_ACT_FLAME, TY_ACT_FOLD,  TY_ACT_SEARCH,
+					      TY_ACT_ALL,   TY_ACT_NONE};
 	static const char *const words[] = {
-		"zoom", "callers and callees", "invert", "turn", "search", "whose", "all"};
+		"zoom", "threads", "callers and callees", "invert", "turn", "search", "all"};
 	char text[TY_FLAME_NEEDLE + 20];
 
 	if (v->prompting) {

@@ -414,7 +414,7 @@ struct ty_flame_view *ty_flame_view_new(const struct ty_flame_input *in)
 	v->in = *in;
 	v->s = in->samples;
 	v->stale = true;
-	v->scope = in->tid ? TY_FLAME_THREAD : TY_FLAME_ALL;
+	v->scope = TY_FLAME_ALL;
 	v->at = 1;
 	if (!v->s) {
 		ty_background_start(&v->loading, in->aside, load, v);

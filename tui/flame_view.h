@@ -16,6 +16,7 @@ struct ty_flame_input {
 	const struct ty_model *model; /* NULL: of a file without one */
 	uint64_t from_ns, to_ns;      /* the window [from, to) */
 	int32_t tid, pid;	      /* of the row that it was opened from; 0: of none */
+	char comm[24];		      /* and the thread's name */
 	char when[80];		      /* the window in words */
 	const char *note;	      /* what the file says is missing; NULL */
 	bool aside;		      /* the samples are read in a thread */

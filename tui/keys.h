@@ -83,7 +83,8 @@ enum {
 	X(SPECTRUM, "Findings", "latencies",                                                       \
 	  "spectrogram: latencies of waits, system calls or block requests over time")             \
 	X(FLAME, "Findings", "flames",                                                             \
-	  "flame graph: functions by CPU samples in the window, of this row's thread")             \
+	  "flame graph: functions by CPU samples in the window; Tab: of this row's process or "    \
+	  "thread")                                                                                \
 	X(LOG_NEXT, "Findings", "+log", "go to the next log line (--log)")                         \
 	X(LOG_PREV, "Findings", "", "go to the previous log line")                                 \
 	X(CALLS, "Findings", "calls",                                                              \

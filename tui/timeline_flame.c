@@ -36,6 +36,7 @@ bool ty_timeline_flame(struct ty_timeline *t)
 
 		in.tid = row->tid;
 		in.pid = row->tgid;
+		snprintf(in.comm, sizeof(in.comm), "%s", ty_model_comm(t->m, thread, in.from_ns));
 	}
 	snprintf(in.when, sizeof(in.when), "%s from %s",
 		 ty_fmt_length(in.to_ns - in.from_ns, length),

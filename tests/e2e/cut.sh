@@ -28,7 +28,7 @@ rounds = int(sys.argv[1])
 early = open("early.txt", "w+")
 os.chdir("sub")
 def work(i):
-    for k in range(12): hashlib.sha256(b"x" * 1000000).digest()
+    for k in range(30): hashlib.sha256(b"x" * 1000000).digest()
     with open("f%d" % i, "w") as f: f.write("x")
     os.stat("f%d" % i)
     early.write("y"); early.flush()
@@ -43,8 +43,13 @@ for i in range(rounds):
     with open("lock", "w") as f: fcntl.flock(f, fcntl.LOCK_EX)
 os.wait()
 P
-# FILE FROM TO: both ways.
+python=$(python3 -c 'import sys; print(sys.executable)')
+# FILE FROM TO: both ways. The times are after the third wait for the lock begins, when the program is at work.
 both() {
+	local begin=$("$TARRY" dump "$1" syscalls --clock start 2>/dev/null | awk '/ flock\(/ && ++n == 3 { print $2; exit }')
+	set -- "$1" "$(awk -v b="$begin" -v t="$2" 'BEGIN { printf "%.6f", t == 0 ? 0 : b + t }')" \
+		"$(awk -v b="$begin" -v t="$3" 'BEGIN { printf "%.6f", b + t }')"
+	export FROM=$2 TO=$3
 	rm -f cut.dat
 	"$TARRY" export "$1" --from "$2" --to "$3" -o cut.dat 2>err.txt
 	check "$1: a part is cut out" $? "$(cat err.txt)"
@@ -57,14 +62,16 @@ both() {
 }
 same() { # FILE
 	FILE=$1 judge "$1: calls that began in the window are the same, line by line" <<-'P'
-		import re
+		import os, re
 		# Of which ABI a caller is, is known from what it did before; and a call that ended after the window is cut.
 		plain = lambda f: [re.sub(r" \[if a 32-bit.*", "", l.rstrip("\n")) for l in open(f)]
 		cut = [l for l in plain("cut.txt") if "resumed>" not in l and "unfinished" not in l]
 		whole = plain("whole.txt")
-		begun = whole[-len(plain("cut.txt")):]
 		missing = [l for l in cut if l not in set(whole)]
-		other = [l for l in begun if l not in set(cut) and float(re.search(r"<([\d.]+)>$", l)[1] if re.search(r"<([\d.]+)>$", l) else 9) < 0.05]
+		def inside(l):
+		    m = re.match(r"\d+ +([\d.]+) .* <([\d.]+)>$", l)
+		    return m and float(m[1]) >= float(os.environ["FROM"]) and float(m[1]) + float(m[2]) < float(os.environ["TO"]) - 1e-5
+		other = [l for l in whole if l not in set(cut) and inside(l)]
 		print("only in the cut:", missing[:9], "only in the whole:", other[:9], len(cut), len(whole))
 		text = "\n".join(cut)
 		assert not missing and not other and len(cut) > 20
@@ -89,24 +96,24 @@ same() { # FILE
 		assert a == b and any("flock" in k for k in a)
 	P
 }
-"$TARRY" record -q -o t.dat -- python3 load.py 7 >/dev/null 2>err.txt
+"$TARRY" record -q -o t.dat -- "$python" load.py 8 >/dev/null 2>err.txt
 check "recorded" $? "$(cat err.txt)"
-both t.dat 0.45 1.05
+both t.dat 0.02 0.7
 same t.dat
 "$TARRY" report cut.dat stalls >stalls.txt 2>>err.txt
 grep -q 'waited for the lock on fd [0-9]* <lock> (flock)' stalls.txt
 check "the lock of a wait is named" $? "$(cat stalls.txt err.txt)"
 # The cut of a cut, and one that begins with the recording.
 mv cut.dat part.dat
-both part.dat 0.6 0.95
+both part.dat 0.1 0.4
 same part.dat
-both t.dat 0 0.7
+both t.dat 0 0.3
 same t.dat
 # A recording that kept its newest part.
-"$TARRY" record -q --keep=1s -o k.dat -- python3 load.py 12 >/dev/null 2>err.txt
+"$TARRY" record -q --keep=1s -o k.dat -- "$python" load.py 12 >/dev/null 2>err.txt
 check "recorded with --keep" $? "$(cat err.txt)"
-both k.dat 0.3 0.9
+both k.dat 0.02 0.6
 same k.dat
-[ "$(sort -n counts | tail -n 1)" -gt 3 ]
+[ "$(sort -n counts | tail -n 1)" -gt 1 ]
 check "there were samples" $? "$(cat counts)"
 echo "1..$n"

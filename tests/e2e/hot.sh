@@ -23,6 +23,8 @@ if [ -n "$why" ]; then
 fi
 "$TARRY" report hot >hot.txt 2>err.txt
 passes "by default the hottest function is known with its line" grep -qE '^ +[0-9.]+% .* alpha \(hot_shares\.c:[0-9]+\)$' hot.txt
+grep -A1 ' alpha (hot_shares' hot.txt | grep -q '^ *called by .*main'
+check "the line below it names its callers" $? "$(head -n 20 hot.txt)"
 "$TARRY" report tarry.dat answer >answer.txt
 passes "the answer names it, as sampled" grep -qE '^  sampled on CPU: [0-9]+% \([0-9]+ to [0-9]+%\) in alpha \(hot_shares\.c:[0-9]+\), [0-9]+ samples$' answer.txt
 

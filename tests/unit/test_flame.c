@@ -62,6 +62,7 @@ static struct ty_flame_view *open_view(int32_t tid)
 				    .to_ns = UINT64_MAX,
 				    .tid = tid,
 				    .pid = tid ? 100 : 0,
+				    .comm = "app",
 				    .when = "1.000 s from 0.500 s"};
 	struct ty_flame_view *v = ty_flame_view_new(&in);
 
@@ -180,15 +181,19 @@ static void whose_samples(void **state)
 {
 	struct ty_flame_view *v = open_view(8);
 
-	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "thread 8"));
+	/* Of all at first; the head says so, and what Tab shows. */
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "all threads (Tab: process 100)"));
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
+	act(v, TY_ACT_FOCUS);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "process 100 (Tab: thread app/8)"));
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
+	act(v, TY_ACT_FOCUS);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "thread app/8 (Tab: all threads)"));
 	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 30);
-	act(v, TY_ACT_FOCUS);
-	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
-	act(v, TY_ACT_FOCUS);
-	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "process 100"));
-	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
 	ty_flame_view_free(v);
 	v = open_view(99);
+	act(v, TY_ACT_FOCUS);
+	act(v, TY_ACT_FOCUS);
 	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "no sample in this window"));
 	assert_int_equal(ty_flame_view_ops.act(v, TY_ACT_DOWN), TY_VIEW_CHANGED);
 	ty_flame_view_free(v);

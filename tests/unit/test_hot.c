@@ -213,11 +213,33 @@ static void sums_of_periods_do_not_wrap(void **state)
 	ty_samples_free(s);
 }
 
+static void most_frequent_callers(void **state)
+{
+	struct ty_samples *s = some();
+	struct ty_window w = {.to_ns = UINT64_MAX};
+	struct ty_hot_of of = {s, &w, NULL};
+	struct ty_hot_callers by;
+
+	(void)state;
+	/* main>a>a>b, main>a>b, main>a>b: main calls the last a in two of the three. */
+	assert_int_equal(ty_hot_callers(&of, ty_samples_func(s, "b", "prog", false), &by), 0);
+	assert_int_equal(by.of, 3);
+	assert_int_equal(by.n, 2);
+	assert_int_equal(by.samples, 2);
+	assert_string_equal(ty_samples_str(s, s->funcs.v[by.v[0]].name), "a");
+	assert_string_equal(ty_samples_str(s, s->funcs.v[by.v[1]].name), "main");
+	assert_int_equal(ty_hot_callers(&of, ty_samples_func(s, "main", "prog", false), &by), 0);
+	assert_int_equal(by.n, 0);
+	ty_samples_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_periods_do_not_wrap),
 					   cmocka_unit_test(functions_and_lines),
-					   cmocka_unit_test(intervals), cmocka_unit_test(trees),
+					   cmocka_unit_test(intervals),
+					   cmocka_unit_test(trees),
+					   cmocka_unit_test(most_frequent_callers),
 					   cmocka_unit_test(parts_of_a_sample)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
