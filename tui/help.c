@@ -91,9 +91,9 @@ static void keys(struct page *pg)
 static void language(struct page *pg)
 {
 	static const char *const lines[][2] = {
-		{"webserver",
-		 "a name: thread, process, system call, state, event, error, interrupt"},
-		{"thread: process:", "thread or process name; tid:N, pid:N"},
+		{"webserver", "a name: thread, process, system call, state, event, error, "
+			      "interrupt; a|b: either"},
+		{"thread: process:", "thread or process name; tid:N[,N...], pid:N[,N...]"},
 		{"call:^f.*sync", "a system call; patterns are POSIX extended regular expressions"},
 		{"error:ENOENT", "system calls that returned this error (error:. for any)"},
 		{"state:sleeping", "running, runnable, uninterruptible, stopped, unknown"},

@@ -74,6 +74,8 @@ enum {
 	  "show the wakeup chain of the span under the cursor, back to its root cause")            \
 	X(ARROWS, "Findings", "arrows",                                                            \
 	  "draw the wakeup chain of the span under the cursor as arrows between rows")             \
+	X(ONLY, "Findings", "only chain",                                                          \
+	  "filter: show only the threads of the wakeup chain of the span under the cursor")        \
 	X(PATH, "Findings", "path", "show the critical path of the traced command on the rows")    \
 	X(LEDGER, "Findings", "ledger",                                                            \
 	  "ledger: where the time of this row's thread or process (else of the traced command) "   \

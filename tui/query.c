@@ -22,6 +22,7 @@
 #define SIGNALS	  65
 #define KINDS	  (TY_PT_EXEC + 1)
 #define IRQ_NAMES 64
+#define NUMBERS	  16 /* of one word: tid:12,13 */
 
 enum field { ANY, THREAD, PROCESS, TID, PID, CALL, ERROR, STATE, EVENT, IRQ, LONGER };
 
@@ -30,7 +31,8 @@ struct word {
 	bool has_re, unknown_key;
 	char letter; /* of a state, as ps has it; 0 */
 	regex_t re;
-	int32_t number;
+	int32_t number[NUMBERS];
+	unsigned numbers;
 	char text[48]; /* the pattern, for messages */
 };
 
@@ -108,14 +110,24 @@ static int compile(struct ty_query *q, struct word *w, const char *re, struct ty
 
 static int number(struct word *w, const char *s, struct ty_err *err)
 {
-	char *end;
-	long v = strtol(s, &end, 10);
+	const char *all = s;
 
-	if (*s < '0' || *s > '9' || *end || v > INT32_MAX)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "'%s' is not a number (example: tid:1234)", s);
-	w->number = (int32_t)v;
-	return 0;
+	for (;;) {
+		char *end;
+		long v = strtol(s, &end, 10);
+
+		if (*s < '0' || *s > '9' || (*end && *end != ',') || v > INT32_MAX)
+			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+				       "'%s' is not a number, or several (example: tid:1234,1250)",
+				       all);
+		if (w->numbers == NUMBERS)
+			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+				       "a word has at most %d numbers", NUMBERS);
+		w->number[w->numbers++] = (int32_t)v;
+		if (!*end)
+			return 0;
+		s = end + 1;
+	}
 }
 
 static int add_word(struct ty_query *q, char *s, struct ty_err *err)
@@ -152,6 +164,14 @@ static int add_word(struct ty_query *q, char *s, struct ty_err *err)
 	return compile(q, w, s, err);
 }
 
+static bool has_number(const struct word *w, int32_t v)
+{
+	for (unsigned i = 0; i < w->numbers; i++)
+		if (w->number[i] == v)
+			return true;
+	return false;
+}
+
 /* Does the word hold for this thread? Names: any that it bore. */
 static bool thread_has(const struct ty_query *q, const struct word *w, uint32_t thread)
 {
@@ -160,8 +180,8 @@ static bool thread_has(const struct ty_query *q, const struct word *w, uint32_t 
 	uint32_t n, leader;
 
 	switch (w->field) {
-	case TID: return t->tid == w->number;
-	case PID: return t->tgid == w->number;
+	case TID: return has_number(w, t->tid);
+	case PID: return has_number(w, t->tgid);
 	case ANY:
 	case THREAD:
 		v = ty_model_names(q->m, thread, &n);

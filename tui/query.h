@@ -3,8 +3,8 @@
  * The language of search and filter. A query is a list of words; all of them must match.
  *
  *   REGEX            the name of a thread, process, system call, state, event, error or interrupt
- *   thread:REGEX     the thread's name (any it bore)      tid:N
- *   process:REGEX    its process' name                    pid:N
+ *   thread:REGEX     the thread's name (any it bore)      tid:N[,N...]
+ *   process:REGEX    its process' name                    pid:N[,N...]
  *   call:REGEX       a system call by name
  *   error:REGEX      a system call that returned that error ("error:." any)
  *   state:REGEX      running, runnable, sleeping, uninterruptible, stopped, unknown; or R S D T

@@ -69,6 +69,10 @@ static void row_name(const struct draw *d, char buf[64], char count[16], char ri
 		snprintf(buf, 64, "did not run");
 		snprintf(right, 24, "%u", tr->quiet_n);
 		break;
+	case TY_ROW_MORE:
+		snprintf(buf, 64, "more threads");
+		snprintf(right, 24, "%u", tr->processes.v[d->r->id].more_n);
+		break;
 	case TY_ROW_OTHERS:
 		snprintf(buf, 64, "not traced");
 		snprintf(right, 24, "%u", tr->others_n);
@@ -115,9 +119,10 @@ static void draw_label(const struct draw *d)
 	row_name(d, name, count, right);
 	if (d->r->kind == TY_ROW_PROCESS || d->r->kind == TY_ROW_CPUS)
 		st.attr |= TY_A_BOLD;
-	if (sub || d->r->kind == TY_ROW_QUIET || d->r->kind == TY_ROW_OTHERS)
+	if (sub || d->r->kind == TY_ROW_QUIET || d->r->kind == TY_ROW_OTHERS ||
+	    d->r->kind == TY_ROW_MORE)
 		st = dim;
-	ty_grid_put(d->g, x++, d->y, d->selected ? '>' : ' ', st);
+	ty_grid_put(d->g, x++, d->y, !d->selected ? ' ' : d->t->list_focus ? '*' : '>', st);
 	x += d->r->depth * (w >= 18 ? 2 : 1);
 	if (d->r->foldable && !sub)
 		ty_grid_put(d->g, x, d->y,
@@ -407,7 +412,8 @@ static void draw_head(const struct draw *d, uint8_t kind, const uint32_t *ids, u
 		.row_kind = d->r->kind, .row_id = d->r->id, .kind = kind, .ids = ids, .n = n};
 	const struct ty_head *h = ty_group_bars_get(&d->t->heads, d->t->m, &d->t->gaps, &d->t->vp,
 						    (uint32_t)d->n, &row);
-	const uint32_t cpus = d->r->kind == TY_ROW_PROCESS ? 1 : d->t->tracks.cpus_n;
+	const uint32_t cpus =
+		d->r->kind == TY_ROW_PROCESS || d->r->kind == TY_ROW_MORE ? 1 : d->t->tracks.cpus_n;
 
 	if (!h || h->done < h->n) {
 		char text[64];

@@ -35,8 +35,9 @@ static void follow_link(struct ty_timeline *t, int link)
 static void focus(struct ty_timeline *t)
 {
 	t->list_focus = !t->list_focus;
-	if (t->list_focus && t->findings.n && t->finding >= t->findings.n)
-		t->finding = 0;
+	ty_timeline_list(t);
+	if (t->list_focus && t->listed_n && ty_timeline_listed_at(t) >= t->listed_n)
+		t->finding = t->listed[0];
 }
 
 /* The time of day is passed over where it is not known. */
@@ -186,6 +187,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_FOCUS] = {.run = focus},
 	[TY_ACT_CHAIN] = {.open = ty_timeline_chain, .needs_all = "chains"},
 	[TY_ACT_ARROWS] = {.run = ty_timeline_arrows, .needs_all = "chains"},
+	[TY_ACT_ONLY] = {.run = ty_timeline_only, .needs_all = "chains"},
 	[TY_ACT_PATH] = {.run = ty_timeline_route, .needs_all = "the critical path"},
 	[TY_ACT_LEDGER] = {.open = ty_timeline_ledger, .needs_all = "ledgers"},
 	[TY_ACT_DIFF] = {.open = ty_timeline_diff, .needs_all = "comparisons"},

@@ -126,8 +126,11 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	char text[96], len[TY_TIME_MAX], who[TY_THREAD_NAME_MAX], name[32];
 	uint64_t end = f->start_ns + f->duration_ns;
 
-	snprintf(text, sizeof(text), "%c%3u %11s ", chosen ? '>' : ' ', i + 1,
-		 ty_fmt_length(f->duration_ns, len));
+	snprintf(text, sizeof(text), "%c%3u %11s ",
+		 !chosen	 ? ' '
+		 : t->list_focus ? '>'
+				 : '*',
+		 i + 1, ty_fmt_length(f->duration_ns, len));
 	x += ty_grid_text(g, x, y, g->w, text, stall ? ty_palette_role(p, TY_ROLE_STRONG) : st);
 	if (wide)
 		ty_grid_text(g, x, y, state_w, ty_state_name(f->state), state);
@@ -201,6 +204,9 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 	snprintf(right, sizeof(right), "%u stall%s, %u wait%s", t->findings.stalls.n,
 		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,
 		 t->findings.n - t->findings.stalls.n == 1 ? "" : "s");
+	if (t->listed_n < t->findings.n)
+		snprintf(right, sizeof(right), "%u of %u match the filter", t->listed_n,
+			 t->findings.n);
 	if (t->stall_search.aside.on || t->partial)
 		snprintf(right, sizeof(right), "...");
 	else if (t->findings.unsearched)
@@ -223,8 +229,8 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 				     ? "searching the whole recording; all keys work meanwhile"
 				     : "none: no thread waited, or no scheduling was recorded",
 			     ty_palette_role(p, TY_ROLE_DIM));
-	for (int i = 0; i < l->list_h - 1 && t->list_top + (uint32_t)i < t->findings.n; i++)
-		draw_wait(t, g, p, l->list_y + 1 + i, t->list_top + (uint32_t)i);
+	for (int i = 0; i < l->list_h - 1 && t->list_top + (uint32_t)i < t->listed_n; i++)
+		draw_wait(t, g, p, l->list_y + 1 + i, t->listed[t->list_top + (uint32_t)i]);
 }
 
 /* Until the first key: help keeps it. How many lines it took. */
@@ -342,7 +348,7 @@ static const enum ty_action *keys_now(const struct ty_timeline *t)
 		TY_ACT_SELECT,	  TY_ACT_DIFF,	   TY_ACT_EXPORT,   TY_ACT_GOTO,   TY_ACT_MARK,
 		TY_ACT_NONE};
 	static const enum ty_action list[] = {TY_ACT_OPEN,     TY_ACT_UP,   TY_ACT_FOCUS,
-					      TY_ACT_NEXT,     TY_ACT_UNDO, TY_ACT_ZOOM_IN,
+					      TY_ACT_CHAIN,    TY_ACT_UNDO, TY_ACT_ZOOM_IN,
 					      TY_ACT_PAN_LEFT, TY_ACT_ALL,  TY_ACT_NONE};
 	static const enum ty_action selection[] = {
 		TY_ACT_ZOOM_SPAN, TY_ACT_STATS, TY_ACT_SELECT, TY_ACT_BACK,
@@ -359,6 +365,9 @@ static const enum ty_action *keys_now(const struct ty_timeline *t)
 
 static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
+	/* What keys of the list do in it, as keys_now has them. */
+	static const char *const in_list[] = {"go there", "+findings", "rows", "chain",
+					      "+undo",	  "+zoom",     "+pan", "all"};
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	int y = t->lay.footer_y;
 
@@ -368,7 +377,8 @@ static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const st
 	} else if (t->message[0]) {
 		ty_footer_say(g, p, t->message);
 	} else {
-		ty_footer_draw(g, p, y, keys_now(t), NULL, "quit");
+		ty_footer_draw(g, p, y, keys_now(t), t->list_focus && !t->sel.on ? in_list : NULL,
+			       "quit");
 	}
 }
 

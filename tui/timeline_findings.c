@@ -140,7 +140,7 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 
 void ty_timeline_step_finding(struct ty_timeline *t, int by)
 {
-	uint32_t n = t->findings.n;
+	uint32_t n, at;
 
 	if (ty_timeline_indexing_waits(t, "searching for stalls")) {
 		t->wanted = by;
@@ -151,15 +151,20 @@ void ty_timeline_step_finding(struct ty_timeline *t, int by)
 		ty_timeline_say(t, "still searching for stalls: will go to the first one found");
 		return;
 	}
+	ty_timeline_list(t);
+	n = t->listed_n;
 	if (!n) {
-		ty_timeline_say(t, "the list is empty");
+		ty_timeline_say(t, t->findings.n ? "the filter hides all entries of the list"
+						 : "the list is empty");
 		return;
 	}
 	/* The first step goes to the first one: nothing was visited yet. */
-	if (t->finding >= n)
-		t->finding = by > 0 ? 0 : n - 1;
+	at = ty_timeline_listed_at(t);
+	if (at >= n)
+		at = by > 0 ? 0 : n - 1;
 	else
-		t->finding = (t->finding + n + (uint32_t)by) % n;
+		at = (at + n + (uint32_t)by) % n;
+	t->finding = t->listed[at];
 	ty_timeline_to_finding(t);
 }
 

@@ -6,7 +6,7 @@
 
 struct ty_layout ty_timeline_layout(const struct ty_timeline *t, int w, int h)
 {
-	uint32_t rows = (uint32_t)t->tracks.rows.n, findings = t->findings.n;
+	uint32_t rows = (uint32_t)t->tracks.rows.n, findings = t->listed_n;
 	struct ty_layout l = {.w = w, .h = h};
 	int y = 1, left, list = (int)(findings < 50 ? findings : 50);
 
@@ -45,11 +45,11 @@ int ty_timeline_settle(struct ty_timeline *t, int w, int h)
 {
 	struct ty_cell *cells;
 
+	ty_timeline_list(t);
 	t->lay = ty_timeline_layout(t, w, h);
 	ty_timeline_show_row(t, t->below);
 	t->below = 0;
-	if (t->finding < t->findings.n)
-		ty_timeline_show_finding(t);
+	ty_timeline_show_finding(t);
 	if (t->cells_n < t->lay.cells_w) {
 		cells = realloc(t->cells, 2 * (size_t)t->lay.cells_w * sizeof(*cells));
 		if (!cells)

@@ -64,10 +64,10 @@ static void click(struct ty_timeline *t, const struct ty_mouse *m)
 	} else if (m->y > l->list_y && m->y < l->list_y + l->list_h) {
 		uint32_t i = t->list_top + (uint32_t)(m->y - l->list_y - 1);
 
-		if (i >= t->findings.n)
+		if (i >= t->listed_n)
 			return;
 		t->list_focus = true;
-		t->finding = i;
+		t->finding = t->listed[i];
 		ty_timeline_to_finding(t);
 	}
 }

@@ -21,14 +21,35 @@ void ty_timeline_show_row(struct ty_timeline *t, uint32_t below)
 		t->top = n > h ? n - h : 0;
 }
 
+void ty_timeline_list(struct ty_timeline *t)
+{
+	t->listed_n = 0;
+	for (uint32_t i = 0; i < t->findings.n && i < TY_FINDINGS_MAX; i++)
+		if (!t->tracks.hidden[t->findings.v[i].thread])
+			t->listed[t->listed_n++] = i;
+}
+
+uint32_t ty_timeline_listed_at(const struct ty_timeline *t)
+{
+	uint32_t i = 0;
+
+	while (i < t->listed_n && t->listed[i] != t->finding)
+		i++;
+	return i;
+}
+
 void ty_timeline_show_finding(struct ty_timeline *t)
 {
 	uint32_t h = t->lay.list_h > 1 ? (uint32_t)t->lay.list_h - 1 : 1;
 
-	if (t->finding < t->list_top)
-		t->list_top = t->finding;
-	if (t->finding >= t->list_top + h)
-		t->list_top = t->finding + 1 - h;
+	uint32_t at = ty_timeline_listed_at(t);
+
+	if (at < t->listed_n && at < t->list_top)
+		t->list_top = at;
+	if (at < t->listed_n && at >= t->list_top + h)
+		t->list_top = at + 1 - h;
+	if (t->list_top + h > t->listed_n)
+		t->list_top = t->listed_n > h ? t->listed_n - h : 0;
 }
 
 /* The window fits a span with a margin, the cursor in its middle. */
@@ -80,12 +101,12 @@ static void move_row(struct ty_timeline *t, int64_t by)
 
 void ty_timeline_move_in_list(struct ty_timeline *t, int64_t by)
 {
-	int64_t n = t->findings.n, at = t->finding >= t->findings.n ? -1 : (int64_t)t->finding;
-	int64_t to = at < 0 ? 0 : at + by;
+	int64_t n = t->listed_n, at = ty_timeline_listed_at(t);
+	int64_t to = at >= n ? 0 : at + by;
 
 	if (!n)
 		return;
-	t->finding = (uint32_t)(to < 0 ? 0 : to >= n ? n - 1 : to);
+	t->finding = t->listed[to < 0 ? 0 : to >= n ? n - 1 : to];
 	ty_timeline_show_finding(t);
 }
 

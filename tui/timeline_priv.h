@@ -191,6 +191,7 @@ struct ty_trail {
 	struct ty_background aside;
 	struct ty_explain explain;
 	bool on, made;
+	bool only;	 /* its threads become the filter when it is made */
 	uint32_t thread; /* the chain's thread, */
 	uint64_t from_ns, to_ns;
 	struct ty_link link[TY_STALL_LINKS]; /* and its links */
@@ -234,7 +235,10 @@ struct ty_timeline {
 	uint64_t cursor_ns; /* in the window */
 	uint64_t typed_ns;  /* the last time that was typed (g) */
 	uint32_t row, top;  /* selected row, first row on the screen */
-	uint32_t finding, list_top;
+	uint32_t finding;   /* the selected one; TY_NONE */
+	/* Findings whose threads the filter shows, in order; positions in it are the list's lines.
+	 */
+	uint32_t listed[TY_FINDINGS_MAX], listed_n, list_top;
 	uint32_t below; /* rows below the selected one to keep on the screen */
 	bool list_focus;
 	size_t log_at;	/* the log line that was jumped to */
@@ -346,6 +350,9 @@ enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m);
 
 /* timeline_move.c: cursor, window and rows */
 void ty_timeline_show_row(struct ty_timeline *t, uint32_t below);
+void ty_timeline_list(struct ty_timeline *t);		     /* makes `listed` anew */
+uint32_t ty_timeline_listed_at(const struct ty_timeline *t); /* position of the selected finding, or
+								listed_n */
 void ty_timeline_show_finding(struct ty_timeline *t);
 void ty_timeline_pan(struct ty_timeline *t, int64_t delta_ns);
 void ty_timeline_move_cursor(struct ty_timeline *t, int by);
@@ -461,6 +468,7 @@ void ty_timeline_cancel_page_job(struct ty_timeline *t); /* no longer wanted */
 
 /* timeline_trail.c: arrows of the chain, and the critical path */
 void ty_timeline_arrows(struct ty_timeline *t); /* on, off */
+void ty_timeline_only(struct ty_timeline *t);	/* filters by the chain's threads */
 void ty_timeline_route(struct ty_timeline *t);
 /* trail_draw.c: over the rows, after these */
 void ty_timeline_trails_draw(const struct ty_timeline *t, struct ty_grid *g,

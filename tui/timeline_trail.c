@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Overlays on the rows, computed in a thread: the chain of the span under the cursor, recomputed as
  * the cursor moves, and once the critical path of the traced command. */
+#include <stdio.h>
 #include <string.h>
 
 #include "command_path.h"
@@ -72,7 +73,7 @@ static void follow(struct ty_timeline *t)
 		return;
 	if (!wait_here(t, &thread, &from, &to)) {
 		ty_background_stop(&a->aside);
-		a->made = false;
+		a->made = a->only = false;
 		a->thread = TY_NONE;
 		return;
 	}
@@ -108,12 +109,55 @@ static void show_route(struct ty_timeline *t)
 				a->path.inferred ? ", partly inferred" : "");
 }
 
+/* "tid:12,34": whoever waited, and what held it up. */
+static void filter_chain(struct ty_timeline *t)
+{
+	struct ty_trail *a = &t->arrows;
+	char text[200] = "tid:";
+	size_t n = 4;
+
+	a->only = false;
+	for (uint32_t i = 0; !a->rc && i < a->links; i++) {
+		char one[16];
+
+		snprintf(one, sizeof(one), "%s%d", i ? "," : "",
+			 ty_model_thread(t->m, a->link[i].thread)->tid);
+		if (n + strlen(one) < sizeof(text))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", one);
+	}
+	if (a->rc || !a->links)
+		ty_timeline_say(t, "no wakeup chain: nothing is known to have held it up");
+	else
+		ty_timeline_filter(t, text);
+}
+
+void ty_timeline_only(struct ty_timeline *t)
+{
+	struct ty_trail *a = &t->arrows;
+	uint32_t thread;
+	uint64_t from, to;
+
+	if (!t->in->explain || !wait_here(t, &thread, &from, &to)) {
+		ty_timeline_say(t, "no wait is under the cursor, so there is no wakeup chain");
+		return;
+	}
+	a->on = a->only = true;
+	follow(t);
+	if (a->made)
+		filter_chain(t);
+	else
+		ty_timeline_say(t, "computing the wakeup chain");
+}
+
 static bool trails_work(struct ty_timeline *t)
 {
 	bool changed = false;
 
-	if (ty_background_wait(&t->arrows.aside, 0))
+	if (ty_background_wait(&t->arrows.aside, 0)) {
 		changed = t->arrows.made = true;
+		if (t->arrows.only)
+			filter_chain(t);
+	}
 	if (ty_background_wait(&t->route.aside, 0)) {
 		changed = t->route.made = true;
 		show_route(t);
@@ -131,7 +175,7 @@ void ty_timeline_arrows(struct ty_timeline *t)
 	}
 	a->on = !a->on;
 	a->thread = TY_NONE;
-	a->made = false;
+	a->made = a->only = false;
 	if (!a->on) {
 		ty_background_stop(&a->aside);
 		ty_timeline_say(t, "no arrows");

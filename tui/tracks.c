@@ -13,6 +13,9 @@
 #define CPUS_SHOWN 4
 /* So many of the foremost threads show their system calls at first. */
 #define CALLS_SHOWN 6
+/* A process of more threads than the first shows as many as the second; the others fold. */
+#define THREADS_MOST  12
+#define THREADS_SHOWN 8
 
 /* What the order is made of. */
 struct relevance {
@@ -27,6 +30,7 @@ static int by_relevance(const struct relevance *a, const struct relevance *b)
 {
 	return compare(b->traced, a->traced) ?:
 	       compare(a->wait, b->wait) ?:
+	       compare(b->named, a->named) ?:
 	       compare(b->ran_ns, a->ran_ns) ?:
 	       compare(a->thread, b->thread);
 }
@@ -225,16 +229,31 @@ static bool any_shown(const struct ty_tracks *t, const struct ty_process *p)
 
 static int add_process(struct ty_tracks *t, uint32_t i, unsigned depth)
 {
-	const struct ty_process *p = &t->processes.v[i];
+	struct ty_process *p = &t->processes.v[i];
+	/* What a filter lets through is all seen. */
+	const bool folds = p->n > THREADS_MOST && !t->hidden_n;
 	int rc = 0;
 
+	p->more_n = 0;
 	if (!any_shown(t, p))
 		return 0;
 	if (p->n == 1)
 		return add_thread(t, t->members[p->first], depth);
 	rc = add_row(t, TY_ROW_PROCESS, depth, true, p->folded, i);
-	for (uint32_t k = 0; !rc && !p->folded && k < p->n; k++)
-		rc = add_thread(t, t->members[p->first + k], depth + 1);
+	for (uint32_t k = 0; !rc && !p->folded && k < p->n; k++) {
+		const uint32_t thread = t->members[p->first + k];
+
+		if (folds && k >= THREADS_SHOWN && !t->up[thread])
+			p->more_n++;
+		else
+			rc = add_thread(t, thread, depth + 1);
+	}
+	if (rc || !p->more_n)
+		return rc;
+	rc = add_row(t, TY_ROW_MORE, depth + 1, true, !p->more, i);
+	for (uint32_t k = THREADS_SHOWN; !rc && p->more && k < p->n; k++)
+		if (!t->up[t->members[p->first + k]])
+			rc = add_thread(t, t->members[p->first + k], depth + 2);
 	return rc;
 }
 
@@ -300,14 +319,15 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 	for (uint32_t i = 0; i < TY_TRACKS_FLOW; i++)
 		t->flow[i].thread = TY_NONE;
 	t->members = calloc(s->threads + 1, sizeof(*t->members));
+	t->up = calloc(s->threads + 1, 1);
 	t->others = calloc(s->threads + 1, sizeof(*t->others));
 	t->calls_open = calloc(s->threads + 1, 1);
 	t->cpus = calloc(s->cpus + 1, sizeof(*t->cpus));
 	t->irqs_open = calloc(s->cpus + 1, 1);
 	t->hidden = calloc(s->threads + 1, 1);
 	t->next = calloc(s->threads + 1, 1);
-	rc = t->members && t->others && t->calls_open && t->cpus && t->irqs_open && t->hidden &&
-			     t->next
+	rc = t->members && t->up && t->others && t->calls_open && t->cpus && t->irqs_open &&
+			     t->hidden && t->next
 		     ? 0
 		     : -TY_ENOMEM;
 	for (uint32_t c = 0; !rc && c < s->cpus; c++)
@@ -331,6 +351,7 @@ void ty_tracks_fini(struct ty_tracks *t)
 	vec_fini(&t->processes);
 	free(t->members);
 	free(t->others);
+	free(t->up);
 	free(t->calls_open);
 	free(t->cpus);
 	free(t->irqs_open);
@@ -352,15 +373,18 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 		return rc;
 	for (size_t i = 0; i < t->processes.n; i++)
 		now.next[t->processes.v[i].leader] =
-			(uint8_t)(t->processes.v[i].folded | t->processes.v[i].up << 1);
+			(uint8_t)(t->processes.v[i].folded | t->processes.v[i].up << 1 |
+				  t->processes.v[i].more << 2);
 	for (size_t i = 0; i < now.processes.n; i++) {
 		struct ty_process *p = &now.processes.v[i];
 
 		p->folded = now.next[p->leader] & 1;
-		p->up = now.next[p->leader] >> 1;
+		p->up = now.next[p->leader] >> 1 & 1;
+		p->more = now.next[p->leader] >> 2;
 		p->other &= !p->up;
 	}
 	memcpy(now.hidden, t->hidden, threads);
+	memcpy(now.up, t->up, threads);
 	now.samples = t->samples ? calloc(is->threads + 1, 1) : NULL;
 	for (uint32_t i = 0; now.samples && i < threads; i++) {
 		now.samples[i] = t->samples[i];
@@ -417,6 +441,7 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	case TY_ROW_CPUS: t->cpus_folded ^= true; break;
 	case TY_ROW_QUIET: t->quiet_folded ^= true; break;
 	case TY_ROW_OTHERS: t->others_folded ^= true; break;
+	case TY_ROW_MORE: t->processes.v[r.id].more ^= true; break;
 	case TY_ROW_PROCESS: t->processes.v[r.id].folded ^= true; break;
 	case TY_ROW_CPU_MEMORY:
 	case TY_ROW_IRQS: r.kind = TY_ROW_CPU; /* fall through */
@@ -509,6 +534,7 @@ uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread)
 		for (uint32_t k = 0; k < p->n; k++)
 			if (t->members[p->first + k] == thread) {
 				p->folded = false;
+				t->up[thread] |= !p->more && k >= THREADS_SHOWN;
 				if (p->quiet)
 					t->quiet_folded = false;
 				else if (p->other && t->others_folded)
@@ -581,6 +607,10 @@ bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_
 	case TY_ROW_PROCESS:
 		*ids = t->members + t->processes.v[r->id].first;
 		*n = t->processes.v[r->id].n;
+		return true;
+	case TY_ROW_MORE:
+		*ids = t->members + t->processes.v[r->id].first + THREADS_SHOWN;
+		*n = t->processes.v[r->id].n - THREADS_SHOWN;
 		return true;
 	case TY_ROW_OTHERS:
 		*ids = t->others;

@@ -3,8 +3,9 @@
  * The rows of the timeline: CPUs, then processes with their threads: first those traced with the
  * longest waits, then those that ran most. When only some were traced (a command, pids), the others
  * follow folded under one head, except those that a stall names; last, folded, those that did not
- * run. Rows fold: all CPUs, a CPU's interrupts and memory samples, a process, a thread's system
- * calls. Only visible rows cost drawing time.
+ * run. Of a process with many threads the less relevant ones are folded, too. Rows fold: all CPUs,
+ * a CPU's interrupts and memory samples, a process, a thread's system calls. Only visible rows cost
+ * drawing time.
  */
 #ifndef TY_TRACKS_H
 #define TY_TRACKS_H
@@ -30,7 +31,8 @@ enum ty_row_kind {
 	TY_ROW_MEMORY,	   /* id: thread index whose memory samples these are */
 	TY_ROW_SYSCALLS,   /* id: thread index */
 	TY_ROW_QUIET,	   /* head of the processes that did not run */
-	TY_ROW_OTHERS	   /* head of the processes that were not traced, while some were */
+	TY_ROW_OTHERS,	   /* head of the processes that were not traced, while some were */
+	TY_ROW_MORE	   /* head of a process' less relevant threads; id: index into processes */
 };
 
 struct ty_row {
@@ -51,8 +53,10 @@ struct ty_process {
 	int32_t tgid;	 /* -1: unknown */
 	uint32_t first, n; /* members */
 	bool folded, quiet;
-	bool other; /* under TY_ROW_OTHERS */
-	bool up;    /* it would be, but was jumped to */
+	bool more;	 /* the threads under TY_ROW_MORE are shown */
+	uint32_t more_n; /* so many of them are under it, and not hidden */
+	bool other;	 /* under TY_ROW_OTHERS */
+	bool up;	 /* it would be, but was jumped to */
 };
 
 /* Lanes of regions under a thread: nesting depths, then those that overlap (with an id). */
@@ -72,6 +76,7 @@ struct ty_tracks {
 	uint32_t *members;   /* thread indices by process, most relevant first */
 	uint32_t threads;    /* selected ones */
 	uint8_t *calls_open; /* per thread index: its system calls are shown */
+	uint8_t *up;	     /* the same: shown beside TY_ROW_MORE, because it was jumped to */
 	uint32_t *cpus;	     /* selected ones */
 	uint8_t *irqs_open;  /* per CPU: its interrupts and samples are shown */
 	uint32_t cpus_n;
@@ -132,8 +137,8 @@ uint32_t ty_tracks_reveal_row(struct ty_tracks *t, uint8_t kind, uint32_t id);
 /* Position of a row of this kind and id; TY_NONE when it is not shown. */
 uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id);
 
-/* Source of a row's cells in the model: false for QUIET and IRQS. For CPUS, PROCESS and
- * OTHERS: *n members from ids. */
+/* Source of a row's cells in the model: false for QUIET and IRQS. For CPUS, PROCESS,
+ * MORE and OTHERS: *n members from ids. */
 bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_t *kind,
 		       const uint32_t **ids, uint32_t *n);
 

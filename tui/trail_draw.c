@@ -39,7 +39,9 @@ static bool line_of(const struct ty_timeline *t, uint32_t thread, int *y)
 
 			if (p->leader != process)
 				continue;
-			row = ty_tracks_find(&t->tracks, TY_ROW_PROCESS, (uint32_t)i);
+			row = ty_tracks_find(&t->tracks, TY_ROW_MORE, (uint32_t)i);
+			if (row == TY_NONE)
+				row = ty_tracks_find(&t->tracks, TY_ROW_PROCESS, (uint32_t)i);
 			if (row == TY_NONE && p->other && !p->quiet)
 				row = ty_tracks_find(&t->tracks, TY_ROW_OTHERS, 0);
 		}

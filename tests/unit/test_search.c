@@ -84,6 +84,7 @@ static const struct {
 	{"thread:^t11$", RUNS, "t11", 0, -1, 0, 0, -1},
 	{"t12", RUNS, "t12", 0, -1, 0, 0, -1},
 	{"tid:13", RUNS, "t13", 0, -1, 0, 0, -1},
+	{"tid:99,13", RUNS, "t13", 0, -1, 0, 0, -1},
 	{"state:sleeping", STATES, NULL, 1u << TY_ST_SLEEPING, -1, 0, 0, -1},
 	/* one switch: two hits of one instant */
 	{"state:^(running|sleeping)$", STATES, NULL, 1u << TY_ST_SLEEPING | 1u << TY_ST_RUNNING, -1,
@@ -457,6 +458,8 @@ static void bad_queries_are_sentences(void **state)
 		{"a(", "not a valid regular expression"},
 		{"call:", "needs a pattern"},
 		{"tid:x", "not a number"},
+		{"tid:1,", "not a number"},
+		{"pid:1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", "at most 16 numbers"},
 		{"tid:99999999999999999999", "not a number"},
 		{">soon", "not a duration"},
 		{"a(", "example: call:^read"},

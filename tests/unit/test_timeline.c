@@ -72,9 +72,9 @@ static void pages_are_as_they_were(void **state)
 		ty_tl_golden(name, ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24));
 		ty_timeline_free(t);
 	}
-	ty_tl_golden("help-80x120", ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 120));
-	ty_tl_golden("help-80x120-ascii",
-		     ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_ascii, 80, 120));
+	ty_tl_golden("help-80x130", ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 130));
+	ty_tl_golden("help-80x130-ascii",
+		     ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_ascii, 80, 130));
 	ty_model_free(m);
 }
 

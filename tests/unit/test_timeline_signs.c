@@ -326,6 +326,7 @@ static void big_heads_are_added_up(void **state)
 	const struct ty_head *h = NULL;
 	uint64_t sum = 0, want = 0;
 	unsigned slices = 0;
+	size_t rows;
 
 	ty_tl_build(&facts);
 	ty_tl_switch(0, 0, 0, 0, LEADER);
@@ -366,6 +367,19 @@ static void big_heads_are_added_up(void **state)
 		want += c.ns[TY_ST_RUNNING];
 	}
 	assert_int_equal(sum, want);
+	/* of so many threads the less relevant ones are one row; a jump brings one of them up */
+	assert_int_not_equal(ty_tracks_find(&t->tracks, TY_ROW_MORE, 0), TY_NONE);
+	assert_in_range(t->tracks.rows.n, 10, 20);
+	assert_int_equal(ty_tracks_find(&t->tracks, TY_ROW_THREAD, 700), TY_NONE);
+	rows = t->tracks.rows.n;
+	ty_timeline_visit(t, 700, t->cursor_ns);
+	assert_int_equal(t->tracks.rows.v[t->row].id, 700);
+	assert_int_equal(t->tracks.rows.n, rows + 1);
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_MORE, 0);
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	assert_true(t->tracks.rows.n >= MEMBERS);
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	assert_int_equal(t->tracks.rows.n, rows + 1);
 	/* another window: added up anew, input first */
 	ty_timeline_ops.act(t, TY_ACT_ZOOM_IN);
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "computing"));

@@ -40,6 +40,37 @@ static int line_of_thread(const struct ty_timeline *t, int32_t tid)
 	return t->lay.rows_y + (int)(row - t->top);
 }
 
+/* C: only who waited and what held it up, whatever lies between them. */
+static void the_chain_alone(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t;
+	const char *s;
+
+	in.at_finding = 1;
+	t = ty_tl_open(&in);
+	ty_tl_frame(t, &ty_tl_utf8, 100, 30);
+	ty_timeline_ops.act(t, TY_ACT_ONLY);
+	ty_tl_work(t);
+	assert_string_equal(ty_query_text(t->filter), "tid:100,101");
+	s = ty_tl_frame(t, &ty_tl_utf8, 100, 30);
+	assert_non_null(strstr(s, " filter: tid:100,101 "));
+	assert_non_null(strstr(s, " webserver"));
+	assert_non_null(strstr(s, " backup "));
+	assert_null(strstr(s, " log"));
+	assert_null(strstr(s, " kworker/1:0 "));
+	ty_timeline_ops.act(t, TY_ACT_BACK); /* the arrows, then the filter */
+	ty_timeline_ops.act(t, TY_ACT_BACK);
+	assert_null(t->filter);
+	/* where nobody waits there is none */
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
+	ty_timeline_ops.act(t, TY_ACT_ONLY);
+	assert_non_null(strstr(t->message, "no wait is under the cursor"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 /* The web server waited until the backup gave the lock back, at 3.51 s. */
 static void arrows_lead_from_who_ended_it(void **state)
 {
@@ -199,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arrows_lead_from_who_ended_it),
+		cmocka_unit_test(the_chain_alone),
 		cmocka_unit_test(the_path_is_laid_over_the_rows),
 		cmocka_unit_test(without_a_command_there_is_no_path),
 		cmocka_unit_test(aside_and_stopped_at_any_time),
