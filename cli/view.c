@@ -571,6 +571,7 @@ static int show(struct options *o, struct ty_session *s, struct ty_err *err)
 
 	if (rc)
 		return rc;
+	v.in.first = !o->print && ty_view_state_first();
 	rc = o->print ? print_frame(o, &v.in, NULL, NULL, err) : ty_app_run(&v.in, o->color, err);
 	rc = rc ? rc : ty_view_memory_check(&v.memory, err);
 	ty_view_export_stop(&v.export);
@@ -609,6 +610,7 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 		rc = shown_init(&part, o, &first, err);
 	part.indexing = &rest;
 	part.in.host.indexing_poll = host_indexing_poll;
+	part.in.first = !rc && ty_view_state_first();
 	if (!rc) {
 		ty_view_indexing_start(&rest);
 		rc = ty_app_run(&part.in, o->color, err);

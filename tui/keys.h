@@ -55,6 +55,8 @@ enum {
 	X(DOWN, "Cursor", "", "move one row down")                                                 \
 	X(PAGE_UP, "Cursor", "", "move one page up")                                               \
 	X(PAGE_DOWN, "Cursor", "", "move one page down")                                           \
+	X(ROW_FIRST, "Cursor", "", "go to the first row")                                          \
+	X(ROW_LAST, "Cursor", "", "go to the last row")                                            \
 	X(FOLD, "Cursor", "fold",                                                                  \
 	  "fold or unfold a process, the system calls of a thread, the interrupts and memory "     \
 	  "samples of a CPU")                                                                      \

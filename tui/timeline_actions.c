@@ -103,6 +103,11 @@ static void step_page(struct ty_timeline *t, int by)
 	ty_timeline_up_down(t, by, true);
 }
 
+static void end_row(struct ty_timeline *t, int by)
+{
+	ty_timeline_up_down(t, by < 0 ? -(1 << 30) : 1 << 30, false);
+}
+
 static void step_hit(struct ty_timeline *t, int by)
 {
 	ty_timeline_next_hit(t, by < 0);
@@ -142,12 +147,23 @@ static void back(struct ty_timeline *t)
 		ty_timeline_say(t, "nothing to close or clear; u undoes the last zoom or jump");
 }
 
-/* One action: exactly one of these is set. */
+/* q that follows q, which closed a page, is rather one too many. */
+static bool quit(struct ty_timeline *t)
+{
+	const bool again = t->returned;
+
+	if (again)
+		ty_timeline_say(t, "that page is closed; press q again to quit tarry");
+	return !again;
+}
+
+/* One action: exactly one of these is set, but for open. */
 struct action {
 	void (*run)(struct ty_timeline *t);
 	void (*step)(struct ty_timeline *t, int by); /* with `by` */
 	int by;
-	bool (*open)(struct ty_timeline *t); /* true: a view is pushed (ty_timeline_push) */
+	/* True: `result`; 0: a view is pushed (ty_timeline_push). */
+	bool (*open)(struct ty_timeline *t);
 	enum ty_prompt prompt;
 	enum ty_view_result result;
 	const char *needs_all; /* what it shows needs the whole recording indexed; NULL */
@@ -174,6 +190,8 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_DOWN] = {.step = step_row, .by = 1},
 	[TY_ACT_PAGE_UP] = {.step = step_page, .by = -1},
 	[TY_ACT_PAGE_DOWN] = {.step = step_page, .by = 1},
+	[TY_ACT_ROW_FIRST] = {.step = end_row, .by = -1},
+	[TY_ACT_ROW_LAST] = {.step = end_row, .by = 1},
 	[TY_ACT_FOLD] = {.run = ty_timeline_fold},
 	[TY_ACT_DETAILS_DOWN] = {.step = ty_timeline_scroll_details, .by = 1},
 	[TY_ACT_DETAILS_UP] = {.step = ty_timeline_scroll_details, .by = -1},
@@ -211,7 +229,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_BACK] = {.run = back},
 	[TY_ACT_HELP] = {.result = TY_VIEW_HELP},
 	[TY_ACT_REDRAW] = {.result = TY_VIEW_REDRAW},
-	[TY_ACT_QUIT] = {.result = TY_VIEW_QUIT},
+	[TY_ACT_QUIT] = {.open = quit, .result = TY_VIEW_QUIT},
 };
 
 /* What the view answers; TY_VIEW_CHANGED: the cursor may have moved. */
@@ -220,7 +238,7 @@ static enum ty_view_result run(struct ty_timeline *t, const struct action *a)
 	if (a->needs_all && ty_timeline_indexing_waits(t, a->needs_all))
 		return TY_VIEW_CHANGED;
 	if (a->open)
-		return a->open(t) ? TY_VIEW_PUSH : TY_VIEW_CHANGED;
+		return !a->open(t) ? TY_VIEW_CHANGED : a->result ? a->result : TY_VIEW_PUSH;
 	if (a->prompt)
 		ty_timeline_prompt_open(t, a->prompt);
 	else if (a->step)
@@ -244,6 +262,7 @@ enum ty_view_result ty_timeline_act(void *self, enum ty_action a)
 	t->wanted = 0;
 	t->vp.here = ty_timeline_place(t);
 	r = run(t, &actions[a]);
+	t->returned = false;
 	if (r == TY_VIEW_CHANGED) {
 		ty_timeline_clamp(t);
 		ty_timeline_select_to(t);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "first_keys.h"
 #include "footer.h"
 #include "glyphs.h"
 #include "ruler.h"
@@ -205,8 +206,7 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,
 		 t->findings.n - t->findings.stalls.n == 1 ? "" : "s");
 	if (t->listed_n < t->findings.n)
-		snprintf(right, sizeof(right), "%u of %u match the filter", t->listed_n,
-			 t->findings.n);
+		snprintf(right, sizeof(right), "%u of %u by filter", t->listed_n, t->findings.n);
 	if (t->stall_search.aside.on || t->partial)
 		snprintf(right, sizeof(right), "...");
 	else if (t->findings.unsearched)
@@ -436,4 +436,6 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	draw_list(t, g, p);
 	draw_details(t, g, p);
 	draw_footer(t, g, p);
+	if (t->in->first && !t->note_seen)
+		ty_first_keys_draw(g, p);
 }

@@ -244,6 +244,7 @@ struct ty_timeline {
 	size_t log_at;	/* the log line that was jumped to */
 	int wanted;	/* n or N was pressed before there were findings: 1 or -1 */
 	bool touched;	/* a key or the mouse was used */
+	bool returned;	/* a view above it was closed, and no key pressed since */
 	bool note_seen; /* a key was pressed since the note about the file was shown */
 	uint8_t prompt; /* enum ty_prompt */
 	char input[200];

@@ -140,7 +140,10 @@ static bool hit_found(struct ty_timeline *t)
 	const struct ty_search *s = &t->search;
 
 	if (!s->found) {
-		ty_timeline_say(t, "'%s' not found in %s%s", ty_query_text(t->query),
+		ty_timeline_say(t,
+				"'%s' not found in %s%s; names of files are not searched (tarry "
+				"dump syscalls shows them)",
+				ty_query_text(t->query),
 				t->partial ? "the part indexed so far" : "the recording",
 				ty_query_hint(t->query));
 		return false;

@@ -135,6 +135,7 @@ struct ty_view_input {
 	uint32_t at_finding;		  /* 1..: start on that finding; 0: at the start */
 	const struct ty_log *log;     /* lines of log files, sorted; NULL: none were asked for */
 	const char *const *log_names; /* of its files */
+	bool first; /* the user has not seen a timeline yet: the first keys are shown */
 	bool aside; /* analyses run in threads of their own: input never waits for them */
 };
 

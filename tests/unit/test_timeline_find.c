@@ -70,7 +70,7 @@ static void input_does_not_wait_for_analyses(void **state)
 	assert_true(t->findings.stalls.n > 0);
 	assert_int_equal(t->finding, 0); /* where n wanted to go */
 	assert_int_equal(t->tracks.hidden[ty_model_summary(m)->threads - 1], 1);
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "match the filter"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), " by filter"));
 	ty_timeline_free(t);
 	/* closed while the search runs: it ends first */
 	atomic_store(&gate, false);

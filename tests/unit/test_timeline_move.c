@@ -708,6 +708,46 @@ static void a_view_is_saved_and_comes_back(void **state)
 	ty_model_free(m);
 }
 
+/* The card of a first start is gone with the first key, which does what it says. */
+static void the_first_keys_are_shown_once(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t;
+
+	in.first = true;
+	t = ty_tl_open(&in);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "n N      next or previous"));
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 40, 10), "The first keys"));
+	ty_timeline_ops.act(t, TY_ACT_NEXT);
+	assert_int_equal(t->finding, 0);
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "The first keys"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* q twice in a page leaves the page, not the program. */
+static void one_q_too_many_does_not_quit(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	ty_timeline_resumed(t);
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_QUIT), TY_VIEW_CHANGED);
+	assert_non_null(strstr(t->message, "q again"));
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_QUIT), TY_VIEW_QUIT);
+	ty_timeline_resumed(t);
+	ty_timeline_ops.act(t, TY_ACT_ROW_FIRST);
+	assert_int_equal(t->row, 0);
+	ty_timeline_ops.act(t, TY_ACT_ROW_LAST);
+	assert_int_equal(t->row, t->tracks.rows.n - 1);
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_QUIT), TY_VIEW_QUIT);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void folding_where_nothing_folds_changes_nothing(void **state)
 {
 	static const uint32_t cpus[] = {2, 8};
@@ -767,6 +807,8 @@ int main(void)
 		cmocka_unit_test(signs_leave_the_numbers_whole),
 		cmocka_unit_test(the_cursor_is_a_line_and_its_span_is_marked),
 		cmocka_unit_test(a_view_is_saved_and_comes_back),
+		cmocka_unit_test(the_first_keys_are_shown_once),
+		cmocka_unit_test(one_q_too_many_does_not_quit),
 		cmocka_unit_test(folding_where_nothing_folds_changes_nothing),
 	};
 
