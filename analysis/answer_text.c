@@ -285,6 +285,18 @@ static bool mostly_behind(const struct ty_answer_work *k, const struct ty_answer
 	return ns >= s->ns / 2;
 }
 
+/* Was the one that ended the wait stopped for most of it? */
+static bool was_stopped(const struct ty_answer_work *k, const struct ty_hop *hop)
+{
+	vec_each (h, &k->path->hop)
+		if (h->thread == hop->waker.thread && h->start_ns >= hop->start_ns &&
+		    h->end_ns <= hop->end_ns &&
+		    h->end_ns - h->start_ns >= (hop->end_ns - hop->start_ns) / 2 &&
+		    ty_model_span(k->x->m, h->span).state == TY_ST_STOPPED)
+			return true;
+	return false;
+}
+
 /* What a process outside of the command's tree mostly did meanwhile. */
 static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		       const struct ty_answer_sum *s)
@@ -305,6 +317,10 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	if (hop && hop->waker.kind == TY_WAKER_THREAD &&
 	    k->group_of[hop->waker.thread].thread != s->who) {
 		say_thread(o, k->x->m, hop->waker.thread);
+		if (was_stopped(k, hop)) {
+			ty_put(o, ", which was stopped");
+			return;
+		}
 		ty_put(o, ", which waited for ");
 	}
 	say_who(o, k, s->who);

@@ -78,11 +78,18 @@ static void the_silent_peer_is_told(void **state)
 			    "t11/11 waited in poll for a connection on fd 9 until it timed out");
 	ty_requests_fini(&q);
 	ty_mx_drop();
-	/* 11 waits for 12 of another process, and that for 20. */
+}
+
+/* 11 waits for 12 of another process, and that for 20, which runs or lets the stopped 12 continue.
+ */
+static void by_another_process(uint64_t state, const char *text)
+{
+	struct ty_answer a;
+
 	givens = 0;
 	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
 	ty_mx_switch(1, 1 * MS, 0, R, 12);
-	ty_mx_switch(1, 2 * MS, 12, S, 20);
+	ty_mx_switch(1, 2 * MS, 12, state, 20);
 	ty_mx_switch(0, 2 * MS, 0, R, 11);
 	ty_mx_enter(0, 10 * MS, 11, NR_FLOCK);
 	ty_mx_switch(0, 10 * MS, 11, S, 0);
@@ -93,10 +100,16 @@ static void the_silent_peer_is_told(void **state)
 	ty_mx_exit(0, 191 * MS, 11, NR_FLOCK, 0);
 	ty_mx_switch(0, 202 * MS, 11, TY_TASK_DEAD, 0);
 	a = answer_of(11);
-	assert_string_equal(
-		a.item[0].text,
-		"t11/11 waited in flock for t12/12, which waited for t20/20, which ran");
+	assert_string_equal(a.item[0].text, text);
 	ty_mx_drop();
+}
+
+static void what_the_other_process_did(void **state)
+{
+	(void)state;
+	by_another_process(S,
+			   "t11/11 waited in flock for t12/12, which waited for t20/20, which ran");
+	by_another_process(TY_TASK_STOPPED, "t11/11 waited in flock for t12/12, which was stopped");
 }
 
 int main(void)
@@ -104,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_of_two_descriptors),
 		cmocka_unit_test(the_silent_peer_is_told),
+		cmocka_unit_test(what_the_other_process_did),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
