@@ -37,12 +37,13 @@ static const char head[] =
 	"  outliers   compare the slowest call with a median one, per thread and call\n"
 	"  diff       compare --from..--to with the rest, per second, ranked by change\n"
 	"  stacks     sum off-CPU time of long waits by user stack\n"
+	"  objects    sum time, calls and bytes by file, pipe, socket, device and lock\n"
 	"  hot        rank functions and source lines by CPU samples\n"
 	"  requests   count and time requests of servers, and explain the slowest\n"
 	"  regions    count and time regions of user code; with a NAME also by thread,\n"
 	"             and the slowest compared with a median one\n"
-	"Default: all sections except chain, outliers, diff, stacks and hot; of the\n"
-	"ledger the first rows of the command.\n"
+	"Default: all sections except chain, outliers, diff, stacks, objects and hot; of\n"
+	"the ledger the first rows of the command.\n"
 	"\n";
 
 static const struct {
@@ -54,7 +55,7 @@ static const struct {
 	{"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},   {"sched", TY_REP_THREADS},
 	{"longest", TY_REP_LONGEST},   {"loss", TY_REP_LOSS},	      {"outliers", TY_REP_OUTLIERS},
 	{"diff", TY_REP_DIFF},	       {"requests", TY_REP_REQUESTS}, {"stacks", TY_REP_STACKS},
-	{"hot", TY_REP_HOT},	       {"regions", TY_REP_REGIONS}};
+	{"objects", TY_REP_OBJECTS},   {"hot", TY_REP_HOT},	      {"regions", TY_REP_REGIONS}};
 
 static unsigned section_bit(const char *s)
 {
@@ -138,8 +139,8 @@ static int take_words(struct args *a, char **words, int n)
 				"report",
 				"unknown section %s: give answer, findings, stalls, ledger, "
 				"chain, header, syscalls, "
-				"threads, longest, loss, outliers, diff, requests, stacks, hot, "
-				"regions",
+				"threads, longest, loss, outliers, diff, requests, stacks, "
+				"objects, hot, regions",
 				words[i]);
 	}
 	if (a->r.why && a->r.rejected)

@@ -12,6 +12,7 @@
 #include "summed_findings.h"
 #include "json_out.h"
 #include "longest.h"
+#include "object_totals.h"
 #include "outliers.h"
 #include "report_explain.h"
 #include "region_stats.h"
@@ -39,6 +40,7 @@ enum {
 	TY_REP_STACKS = 8192, /* when asked for */
 	TY_REP_HOT = 16384,   /* the same */
 	TY_REP_REGIONS = 32768,
+	TY_REP_OBJECTS = 65536, /* when asked for */
 	TY_REP_ALL = 63 | TY_REP_REGIONS | TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS,
 };
 
@@ -69,6 +71,7 @@ struct ty_report {
 	struct ty_findings findings;
 	struct ty_stack_groups stacks;
 	struct ty_hot hot;
+	struct ty_object_totals objects;
 	struct ty_report_logs logs;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
@@ -110,6 +113,10 @@ void ty_regions_json(const struct ty_report *r, struct ty_json *j);
 /* report_stacks.c */
 void ty_stacks_text(const struct ty_report *r, FILE *f);
 void ty_stacks_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_objects.c */
+void ty_objects_text(const struct ty_report *r, FILE *f);
+void ty_objects_json(const struct ty_report *r, struct ty_json *j);
 
 /* report_hot.c */
 int ty_hot_section_find(struct ty_report *r, struct ty_err *err);

@@ -192,6 +192,8 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 	if (!status && q->sections & TY_REP_STACKS && ty_stack_groups_find(r->s, &r->w, &r->stacks))
 		status = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for the stacks",
 				 r->s->trace->path);
+	if (!status && q->sections & TY_REP_OBJECTS)
+		status = ty_object_totals_find(r->s, &r->w, &r->objects, err);
 	if (!status && q->sections & TY_REP_HOT)
 		status = ty_hot_section_find(r, err);
 	return status ? status : correlated(r, q->sections, err);
@@ -206,6 +208,7 @@ void ty_report_fini(struct ty_report *r)
 	ty_region_report_fini(&r->regions);
 	ty_stack_groups_fini(&r->stacks);
 	ty_hot_fini(&r->hot);
+	ty_object_totals_fini(&r->objects);
 	free(r->calls);
 	free(r->threads);
 }

@@ -301,6 +301,8 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 		ty_diff_json(r, &j);
 	if (r->requested & TY_REP_STACKS)
 		ty_stacks_json(r, &j);
+	if (r->requested & TY_REP_OBJECTS)
+		ty_objects_json(r, &j);
 	if (r->requested & TY_REP_HOT)
 		ty_hot_json(r, &j);
 	ty_requests_json(r, &j);

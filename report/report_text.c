@@ -622,6 +622,8 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 		ty_diff_text(r, f);
 	if (sections & TY_REP_STACKS)
 		ty_stacks_text(r, f);
+	if (sections & TY_REP_OBJECTS)
+		ty_objects_text(r, f);
 	if (sections & TY_REP_HOT)
 		ty_hot_text(r, f);
 }

@@ -365,9 +365,26 @@ static uint32_t path_name(struct ty_fd_track *t, const struct process *p,
 	}
 	ty_buf_adds(b, s);
 	/* It has no name in that folder. */
-	if (row->a[arg + 1] == TY_ARG_OPEN && (c->args[arg + 1] & TMPFILE) == TMPFILE)
+	if (arg + 1 < row->n && row->a[arg + 1] == TY_ARG_OPEN &&
+	    (c->args[arg + 1] & TMPFILE) == TMPFILE)
 		ty_buf_adds(b, " (O_TMPFILE)");
 	return b->failed ? 0 : name_add(t, b->p, b->len);
+}
+
+uint32_t ty_fd_track_path(struct ty_fd_track *t, int32_t pid, const struct ty_call *c, unsigned arg)
+{
+	const struct process none = {0}, *p = process_of(t, pid);
+	const struct ty_sysrow *row = ty_syscall_row(t->arch, c->abi, c->nr);
+	struct ty_evidence_item item[6];
+
+	if (!t->strings)
+		return 0;
+	ty_evidence_of(t->strings, c, ty_evidence_after(t->strings, c->tid), item);
+	/* AT_EMPTY_PATH: the descriptor itself. */
+	if (item[arg].p && item[arg].kind == TY_EVK_STRING && !item[arg].len && arg &&
+	    row->a[arg - 1] == TY_ARG_DIRFD)
+		return name_at(p, (int32_t)c->args[arg - 1], c->start_ns);
+	return path_name(t, p ? p : &none, row, c, arg, &item[arg]);
 }
 
 /* As the kernel had it at the call's end. */

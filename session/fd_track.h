@@ -44,6 +44,11 @@ void ty_fd_track_lost(struct ty_fd_track *t);
  * made absolute when the starting directory is known. 0: unknown.
  */
 uint32_t ty_fd_track_name(const struct ty_fd_track *t, int32_t pid, int32_t fd, uint64_t ts_ns);
+/* Id of the path that argument arg of a call pointed to, as above (of an empty one the name of the
+ * descriptor before it); 0: unknown. Call it at the
+ * call's end, before ty_fd_track_end and ty_evidence_over. */
+uint32_t ty_fd_track_path(struct ty_fd_track *t, int32_t pid, const struct ty_call *c,
+			  unsigned arg);
 /* The text of a name; NULL for 0. Borrowed until the next ty_fd_track_end. */
 const char *ty_fd_track_text(const struct ty_fd_track *t, uint32_t name);
 

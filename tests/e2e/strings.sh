@@ -290,6 +290,30 @@ check "a finding names the unix socket's path and process" $? "$(cat stalls.txt)
 grep -q 'read(fd [0-9]* <pipe:\[[0-9]*\]>)' stalls.txt
 check "a finding names the pipe" $? "$(cat stalls.txt)"
 
+# The same calls by object.
+"$TARRY" report w.dat objects >objects.txt 2>&1
+grep -qE '^ *[3-9][0-9]{2} ms .* lock +[^ ]*/site.lock$' objects.txt && grep -qE ' UNIX-STREAM:\[[0-9]+ to "/proc/self/cwd/peer"' objects.txt
+check "report objects: the lock's file and the socket's peer" $? "$(cat objects.txt)"
+judge "report objects: calls and bytes of pipes and sockets are those of dump syscalls" <<'P'
+import collections, json, os, subprocess
+def run(*a): return subprocess.run([os.environ['TARRY'], *a, '--json'], capture_output=True).stdout
+of = {o['name']: o for o in json.loads(run('report', 'w.dat', 'objects'))['objects']['list'] if o['kind'] in ('pipe', 'socket')}
+want = collections.defaultdict(lambda: [0, 0, 0, 0])
+for c in map(json.loads, run('dump', 'w.dat', 'syscalls').splitlines()):
+    name = c.get('fd_name')
+    if name not in of or c['name'] == 'close' or c['duration_ns'] is None: continue
+    w = want[name]
+    w[0] += 1
+    w[1] += c['duration_ns']
+    if c['name'] in ('read', 'recvfrom', 'getdents64') and c['ret'] > 0: w[2] += c['ret']
+    if c['name'] in ('write', 'sendto') and c['ret'] > 0: w[3] += c['ret']
+got = {n: [o['calls'], o['total_ns'], o['received_bytes'], o['sent_bytes']] for n, o in of.items()}
+assert len(got) >= 4 and any(g[2] for g in got.values()) and any(g[3] for g in got.values()), got
+assert got == dict(want), (got, dict(want))
+P
+"$TARRY" report w.dat objects --from 0 --to 0.000001 | grep -q 'none: no system call'
+check "report objects: a window without calls" $?
+
 # A recorder that is killed leaves nothing in the kernel, and its strings are in what it leaves.
 if command -v bpftool >/dev/null; then
 	"$TARRY" record -q -o k.dat -- sh -c 'ls /etc/hostname; echo $$ >pid; exec sleep 30' >/dev/null 2>&1 &
