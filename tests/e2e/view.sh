@@ -82,7 +82,7 @@ wait $recorder
 exec 9>&-
 "$TARRY" view "$T/attach.dat" --print --at-finding 1 --size 160x40 >"$T/frame" 2>&1 &&
 	grep -q 'flock/[0-9]* sleeping for' "$T/frame" && grep -q 'stall 1, proven' "$T/frame" &&
-	grep -q 'in flock([0-9]*, LOCK_EX) = 0.* began before the recording' "$T/frame" &&
+	grep -q 'in flock([0-9]*<[^>]*the.lock>, LOCK_EX) = 0.* began before the recording' "$T/frame" &&
 	"$TARRY" report "$T/attach.dat" stalls | grep -q 'waited for the lock on fd [0-9]* <[^>]*the.lock> (flock)'
 check "attached: a stall on a descriptor that was open before, the call with its arguments" $? "$(cat "$T/frame")"
 
@@ -112,6 +112,17 @@ wait_gone() { # PATTERN: until the screen does not show it
 	return 1
 }
 keys() { tm send-keys "$@"; }
+cursor_at() { # SECONDS: the ruler's mark is there, within two cells
+	screen | python3 -c 'import re, sys
+unit = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+lines = sys.stdin.read().splitlines()
+size, u, first, v = re.search(r" ([\d.]+) (\w+) from ([\d.]+) (\w+) of ", lines[0]).groups()
+ruler = next(l for l in lines if "▼" in l)
+left = len(ruler) - len(ruler.lstrip())
+cell = float(size) * unit[u] / (len(ruler) - left)
+at = float(first) * unit[v] + (ruler.index("▼") - left + 0.5) * cell
+sys.exit(abs(at - float(sys.argv[1])) > 2 * cell)' "$1"
+}
 state() { tm display-message -p '#{alternate_on} #{cursor_flag} #{mouse_any_flag}'; }
 start() { # W H [ARGS]: a shell that runs the viewer and says how it ended
 	local w=$1 h=$2
@@ -150,7 +161,7 @@ for size in '80 24' '200 60'; do
 	wait_for 'stall 2 of\|2 of .* in the list' && screen | grep -q '^>  2 '
 	check "$s: the list is walked and Enter jumps" $? "$(screen)"
 	keys g 1 . 2 5 Enter
-	wait_for 'at 1\.25'
+	await 60 cursor_at 1.25
 	check "$s: g goes to a time" $? "$(screen)"
 	keys q
 	wait_for 'status=0' && [ "$(state)" = '0 1 0' ]
