@@ -223,6 +223,19 @@ int ty_perf_sample_parse(const struct ty_perf_rec *r, const struct ty_perf_attr 
 	return done(&rd);
 }
 
+/* Size, three zeros, and the build id, padded with zeros to 20 bytes. Kernels set the flag of a
+ * record for another recorder's event, too, and write device and inode all the same. */
+static bool is_build_id(const uint8_t id[24])
+{
+	unsigned n = id[0];
+
+	if (!n || n > 20 || id[1] || id[2] || id[3])
+		return false;
+	while (n < 20 && !id[4 + n])
+		n++;
+	return n == 20;
+}
+
 int ty_perf_mmap(const struct ty_perf_rec *r, struct ty_perf_mmap *m)
 {
 	struct ty_rd rd = body(r);
@@ -239,9 +252,9 @@ int ty_perf_mmap(const struct ty_perf_rec *r, struct ty_perf_mmap *m)
 	if (r->type == TY_PERF_MMAP2) {
 		const uint8_t *id = ty_rd_bytes(&rd, 24); /* maj, min, ino, ino_generation */
 
-		if (id && r->misc & TY_PERF_MISC_MMAP_BUILD_ID) {
+		if (id && r->misc & TY_PERF_MISC_MMAP_BUILD_ID && is_build_id(id)) {
 			m->has_build_id = true;
-			m->build_id_n = id[0] < 20 ? id[0] : 20;
+			m->build_id_n = id[0];
 			memcpy(m->build_id, id + 4, m->build_id_n);
 		} else if (id) {
 			m->major = (uint32_t)ty_load(id, 4, false);

@@ -472,6 +472,42 @@ static void test_shared(void **state)
 	}
 }
 
+/* A mapping has a build id by its flag, which kernels also set of records with device and inode. */
+static void test_build_id(void **state)
+{
+	static const uint32_t majors[] = {254, 8, 259};
+	uint8_t body[72] = {[64] = '/', 'x'}; /* its union lies at 32 */
+	struct ty_perf_rec r = {.type = TY_PERF_MMAP2,
+				.misc = TY_PERF_MISC_MMAP_BUILD_ID,
+				.body = body,
+				.n = sizeof(body)};
+	struct ty_perf_mmap m;
+
+	(void)state;
+	for (unsigned size = 1; size <= 20; size++) {
+		memset(body + 32, 0, 24);
+		memset(body + 36, 0xab, size);
+		body[32] = (uint8_t)size;
+		assert_int_equal(ty_perf_mmap(&r, &m), 0);
+		assert_true(m.has_build_id);
+		assert_int_equal(m.build_id_n, size);
+		assert_memory_equal(m.build_id, body + 36, size);
+	}
+	/* Device 254:0, inode 5; 8:1, inode 5, generation 7; 259:3 */
+	for (unsigned k = 0; k < 3; k++) {
+		memset(body + 32, 0, 24);
+		body[32] = (const uint8_t[]){254, 8, 3}[k];
+		body[33] = k == 2;
+		body[36] = (const uint8_t[]){0, 1, 3}[k];
+		body[40] = 5;
+		body[48] = 7;
+		assert_int_equal(ty_perf_mmap(&r, &m), 0);
+		assert_false(m.has_build_id);
+		assert_int_equal(m.major, majors[k]);
+		assert_int_equal(m.inode, 5);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +515,7 @@ int main(void)
 		cmocka_unit_test(test_compressed), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_buffer),	   cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_build_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
