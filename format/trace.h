@@ -53,8 +53,9 @@ struct ty_chunk {
 struct ty_trace {
 	const char *path;
 	int version; /* 6 or 7; 0 for a spool and for perf.data */
-	/* perf.data: besides events it has Intel PT, or memory samples (perf_data.h). */
-	bool perf, perf_pt, perf_memory;
+	/* perf.data: besides events it has Intel PT, memory samples (perf_data.h), or any samples
+	 * of what a thread executed at a time. */
+	bool perf, perf_pt, perf_memory, perf_samples;
 	bool perf_stepped; /* its Intel PT comes from the single-stepper */
 	/* The file has events of chosen threads only, or cannot be shown to have others: activity
 	 * of other threads is unknown (perf record without -a, and cuts of such files). */

@@ -59,10 +59,13 @@ static int read_formats(struct ty_trace *t, uint64_t off, uint64_t n, struct ty_
 
 static int sample(struct ty_perf_reading *rd, const struct ty_perf_rec *r, struct ty_err *err)
 {
+	const uint64_t executed = TY_PERF_S_IP | TY_PERF_S_TID | TY_PERF_S_TIME;
 	const struct ty_perf_event *e = ty_perf_event_of(rd->p, r);
 	struct ty_perf_sample s;
 
 	rd->t->perf_memory |= e && e->attr.sample_type & TY_PERF_S_DATA_SRC;
+	rd->t->perf_samples |= e && !ty_perf_is_tracepoint(&e->attr) &&
+			       (e->attr.sample_type & executed) == executed;
 	if (!e || !ty_perf_is_tracepoint(&e->attr) || ty_perf_sample_parse(r, &e->attr, &s) ||
 	    s.id.cpu >= TY_DAT_CPUS_MAX)
 		return 0;

@@ -143,7 +143,8 @@ static void find_exact(const struct ty_report *r, const struct ty_hot_of *of, st
 		const struct ty_thread *t = ty_model_thread(m, i);
 		struct ty_cell c;
 
-		if (!t->tid || !t->traced || !ty_window_thread(&r->w, m, i))
+		/* Of a perf.data file samples may be of any thread. */
+		if (!t->tid || !(t->traced || r->s->trace->perf) || !ty_window_thread(&r->w, m, i))
 			continue;
 		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, r->w.from_ns, r->w.to_ns,
 			       1, &c);

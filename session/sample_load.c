@@ -512,7 +512,8 @@ static int done(struct loader *l, int e, const char *path, struct ty_samples **o
 
 bool ty_samples_recorded(const struct ty_trace *t)
 {
-	return ty_trace_section(t, TY_SEC_SAMPLES).n && ty_trace_section(t, TY_SEC_SAMPLING).n;
+	return t->perf_samples ||
+	       (ty_trace_section(t, TY_SEC_SAMPLES).n && ty_trace_section(t, TY_SEC_SAMPLING).n);
 }
 
 void ty_samples_why_none(const struct ty_trace *t, char *why, size_t n)
@@ -598,6 +599,8 @@ int ty_samples_of_trace(const struct ty_trace *t, const struct ty_sample_load_op
 	int e;
 
 	*out = NULL;
+	if (t->perf_samples)
+		return ty_samples_of_perf(t->path, o, out, err);
 	if (!ty_samples_recorded(t))
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET, "%s: it has no samples", t->path);
 	e = init(&l, o);

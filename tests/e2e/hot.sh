@@ -95,6 +95,21 @@ if own != want or hot['samples'] != sum(map(int, script.values())): raise System
 P
 		check "perf record --call-graph $how: counts are those of perf script" $? "$(cat seen.txt)"
 	done
+	# Samples beside events, of which a timeline is made: both are there.
+	if perf record -q -B -F 3997 -e cpu-clock -e sched:sched_switch -o both.data "$prog" 60 >truth.txt 2>err.txt; then
+		"$TARRY" report both.data hot --json >hot.json 2>>err.txt
+		perf script -i both.data --ns -F time,event 2>/dev/null | sed -n 's/: *cpu-clock:.*//p' >script.txt
+		python3 - >seen.txt 2>&1 <<'P'
+import json
+j = json.load(open('hot.json'))
+at = [int(l.replace('.', '')) for l in open('script.txt')]
+at = [t for t in at if j['summary']['from_ns'] <= t < j['summary']['to_ns']]
+if len(at) < 20 or j['hot']['samples'] != len(at): raise SystemExit(f"{len(at)} {j['hot']}")
+P
+		check "samples beside events: as many as perf script has" $? "$(cat seen.txt)"
+	else
+		skip "samples beside events" "perf cannot record tracepoints here"
+	fi
 fi
 echo "1..$n"
 exit "$bad"

@@ -621,6 +621,52 @@ static void test_stack_seeds(void **state)
 	}
 }
 
+/* Samples of an event with call chains, registers and copies of stacks; of one without. */
+static void test_sample_seeds(void **state)
+{
+	const uint64_t more = TY_PERF_S_CALLCHAIN | TY_PERF_S_REGS_USER | TY_PERF_S_STACK_USER;
+
+	for (unsigned k = 0; k < 4; k++) {
+		struct pw_at at = {.pid = 7, .tid = 7, .time = 1000};
+		struct perf_write w;
+		struct ty_buf b;
+
+		pw_init(&w);
+		w.arch = "x86_64";
+		w.sample_type = TY_PERF_S_IP | TY_PERF_S_TID | TY_PERF_S_TIME |
+				TY_PERF_S_IDENTIFIER | (k & 1 ? more : 0);
+		pw_comm(&w, at, "seed");
+		pw_mmap2(&w, at, 0x400000, 0x10000, 0, 5, "/proc/self/exe");
+		for (unsigned i = 0; i < 8; i++) {
+			/* 3 callers, no registers, 16 bytes of stack */
+			const uint64_t body[] = {PW_ID,
+						 0x400100 + i * 16,
+						 7ull << 32 | 7,
+						 2000 + i,
+						 3,
+						 (uint64_t)-512,
+						 0x400100,
+						 0x400200,
+						 0,
+						 16,
+						 0x400300,
+						 0,
+						 16};
+
+			pw_rec(&w, TY_PERF_SAMPLE, 2, body, (k & 1 ? 13 : 4) * 8);
+		}
+		ty_buf_init(&b, 1 << 20);
+		if (k & 2)
+			pw_pipe(&w, &b);
+		else
+			pw_file(&w, &b);
+		ty_fx_write(in_dir((const char *[]){"plain", "chains", "pipe", "pipe-chains"}[k]),
+			    b.p, b.len);
+		ty_buf_fini(&b);
+		pw_fini(&w);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -633,7 +679,7 @@ int main(int argc, char **argv)
 		   {"index", test_index_seeds},	   {"symbols", test_symbol_seeds},
 		   {"cli", test_cli_seeds},	   {"evidence", test_evidence_seeds},
 		   {"stacks", test_stack_seeds},   {"sdt", test_sdt_seeds},
-		   {"regions", test_region_seeds}};
+		   {"regions", test_region_seeds}, {"samples", test_sample_seeds}};
 
 	if (argc < 3)
 		return 2;
