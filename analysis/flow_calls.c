@@ -9,21 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code_bucket.h"
+#include "flow_places.h"
 #include "flow_stack.h"
 #include "flow_walk.h"
-#include "strtab.h"
 #include "vec.h"
 
-enum {
-	PLACES_MAX = 1 << 18, /* then all are forgotten */
-	BUCKETS_BITS = 12,    /* at first */
-	LOOK = 64,	      /* places looked at in a bucket */
-	RECENT_BITS = 8,
-	TEXT = 512,
-	SYSCALL = 2 /* bytes */,
-	HANDLERS_LOOK = 4096
-};
+enum { SYSCALL = 2 /* bytes */, HANDLERS_LOOK = 4096 };
 
 struct thread {
 	int32_t tid, pid;
@@ -42,24 +33,6 @@ struct thread {
 	int32_t program; /* ty_flow_names_program */
 };
 
-/* Functions that do not return as others do. */
-enum trait {
-	PLAIN,
-	SETS_JUMP, /* setjmp: may return several times */
-	JUMPS,	   /* longjmp */
-	UNWINDS,   /* _Unwind_Resume: never returns to its caller, but into one further down */
-};
-
-/* Where an address belongs to. */
-struct place {
-	uint64_t ip, lo, hi, from_ns, until_ns; /* asked at from_ns, valid till until_ns */
-	int32_t pid;
-	uint32_t func;
-	uint32_t chain; /* the next in its bucket, plus 1 */
-	uint32_t age;
-	bool start, entry; /* first byte of a function; of a program (_start) */
-};
-
 struct ty_flow_calls {
 	struct ty_flow_names *names;
 	void (*begin)(void *, const struct ty_flow_call *);
@@ -67,14 +40,7 @@ struct ty_flow_calls {
 	void *ctx;
 	VEC(struct thread *) threads;
 	struct thread *last;
-	VEC(struct ty_flow_calls_function) funcs;
-	VEC(uint8_t) traits;	/* enum trait, of funcs */
-	struct ty_strtab *keys; /* "name\1file": id - 1 is the function's number */
-	VEC(struct place) places;
-	uint32_t age;			   /* of those that hold */
-	uint32_t recent[1 << RECENT_BITS]; /* places by address, plus 1 */
-	uint32_t *buckets;		   /* 2^bits: the first place of each, plus 1 */
-	unsigned bits;
+	struct ty_flow_places places;
 	uint64_t seq;
 	bool nomem;
 };
@@ -92,10 +58,7 @@ struct ty_flow_calls *ty_flow_calls_new(struct ty_flow_names *names,
 	c->begin = begin;
 	c->end = end;
 	c->ctx = ctx;
-	c->keys = ty_strtab_new();
-	c->bits = BUCKETS_BITS;
-	c->buckets = calloc((size_t)1 << c->bits, sizeof(*c->buckets));
-	if (!c->keys || !c->buckets) {
+	if (ty_flow_places_init(&c->places, names)) {
 		ty_flow_calls_free(c);
 		return NULL;
 	}
@@ -110,22 +73,14 @@ void ty_flow_calls_free(struct ty_flow_calls *c)
 		ty_flow_stack_fini(&(*t)->stack);
 		free(*t);
 	}
-	vec_each (f, &c->funcs) {
-		free(f->name);
-		free(f->file);
-	}
 	vec_fini(&c->threads);
-	vec_fini(&c->funcs);
-	vec_fini(&c->traits);
-	ty_strtab_free(c->keys);
-	vec_fini(&c->places);
-	free(c->buckets);
+	ty_flow_places_fini(&c->places);
 	free(c);
 }
 
 uint32_t ty_flow_calls_functions(const struct ty_flow_calls *c)
 {
-	return (uint32_t)c->funcs.n;
+	return (uint32_t)c->places.funcs.n;
 }
 
 const struct ty_flow_calls_function *ty_flow_calls_function(const struct ty_flow_calls *c,
@@ -133,171 +88,14 @@ const struct ty_flow_calls_function *ty_flow_calls_function(const struct ty_flow
 {
 	static const struct ty_flow_calls_function none = {(char *)"?", (char *)""};
 
-	return func < c->funcs.n ? &c->funcs.v[func] : &none;
+	return func < c->places.funcs.n ? &c->places.funcs.v[func] : &none;
 }
 
-static enum trait trait_of(const char *name)
+static const struct ty_flow_place *place(struct ty_flow_calls *c, int32_t pid, uint64_t ts_ns,
+					 uint64_t ip)
 {
-	static const char *const setjmps[] = {"_setjmp",       "setjmp",	 "__sigsetjmp",
-					      "sigsetjmp",     "_setjmp@plt",	 "setjmp@plt",
-					      "__sigjmp_save", "__sigsetjmp@plt"};
-
-	for (size_t i = 0; i < sizeof(setjmps) / sizeof(*setjmps); i++)
-		if (!strcmp(name, setjmps[i]))
-			return SETS_JUMP;
-	if (strstr(name, "longjmp") && !strstr(name, "@plt"))
-		return JUMPS;
-	return strcmp(name, "_Unwind_Resume") && strcmp(name, "_Unwind_Resume@plt") ? PLAIN
-										    : UNWINDS;
-}
-
-/* As much of s as there is room for behind `at`; where it ends. */
-static size_t put(char *text, size_t size, size_t at, const char *s)
-{
-	const char *end = memccpy(text + at, s, 0, size - at);
-
-	if (end)
-		return (size_t)(end - text) - 1;
-	text[size - 1] = 0;
-	return size - 1;
-}
-
-static uint32_t function(struct ty_flow_calls *c, const char *name, const char *file)
-{
-	char key[TEXT + 256];
-	size_t n = put(key, sizeof(key),
-		       put(key, sizeof(key), put(key, sizeof(key), 0, name), "\1"), file);
-	uint32_t id;
-
-	/* Id 0 is no function. */
-	if (ty_strtab_count(c->keys) >= TY_CALLS_FUNCS &&
-	    ty_strtab_find(c->keys, key, n) == UINT32_MAX) {
-		name = "(later functions)";
-		file = "";
-		n = put(key, sizeof(key), 0, name);
-	}
-	id = ty_strtab_add(c->keys, key, n);
-	if (id == UINT32_MAX || !id) {
-		c->nomem = true;
-		return TY_NO_FUNC;
-	}
-	while (c->funcs.n < id) {
-		struct ty_flow_calls_function f = {.name = strdup(name), .file = strdup(file)};
-
-		if (!f.name || !f.file || vec_push(&c->traits, (uint8_t)trait_of(name)) ||
-		    vec_push(&c->funcs, f)) {
-			free(f.name);
-			free(f.file);
-			c->nomem = true;
-			return TY_NO_FUNC;
-		}
-	}
-	return id - 1;
-}
-
-static void forget_places(struct ty_flow_calls *c)
-{
-	c->places.n = 0;
-	memset(c->buckets, 0, sizeof(*c->buckets) << c->bits);
-	memset(c->recent, 0, sizeof(c->recent));
-}
-
-static void put_place(struct ty_flow_calls *c, size_t i)
-{
-	struct place *p = &c->places.v[i];
-	uint32_t *first = &c->buckets[ty_code_bucket(p->pid, p->ip, c->bits)];
-
-	p->chain = *first;
-	*first = (uint32_t)i + 1;
-}
-
-/* A place to be filled; NULL: out of memory. */
-static struct place *new_place(struct ty_flow_calls *c, int32_t pid, uint64_t ip)
-{
-	uint32_t *more;
-
-	if (c->places.n == PLACES_MAX)
-		forget_places(c);
-	/* Without memory for more buckets there are as many as there are. */
-	if (c->places.n >> c->bits && (more = calloc((size_t)8 << c->bits, sizeof(*more)))) {
-		free(c->buckets);
-		c->buckets = more;
-		c->bits += 3;
-		for (size_t i = 0; i < c->places.n; i++)
-			put_place(c, i);
-	}
-	if (vec_push(&c->places, ((struct place){.ip = ip, .pid = pid, .age = c->age}))) {
-		c->nomem = true;
-		return NULL;
-	}
-	put_place(c, c->places.n - 1);
-	return &c->places.v[c->places.n - 1];
-}
-
-/* Ask for the function at the place. */
-static void ask(struct ty_flow_calls *c, struct place *p, uint64_t t)
-{
-	struct ty_flow_name n = ty_flow_names_at(c->names, p->pid, t, p->ip);
-	char text[TEXT], *cold;
-
-	p->from_ns = t;
-	p->until_ns = n.until_ns;
-	if (n.function) {
-		p->lo = n.start;
-		p->hi = n.size ? n.start + n.size : 0;
-		p->start = p->ip == n.start;
-		p->entry = p->start && !strcmp(n.function, "_start");
-		put(text, sizeof(text), 0, n.function);
-		/* What the compiler put elsewhere of a function (landing pads of exceptions, too)
-		 * is a part of it. */
-		cold = strstr(text, ".cold");
-		if (cold) {
-			p->start = false;
-			*cold = 0;
-		}
-	} else {
-		ty_flow_names_text(c->names, p->pid, t, p->ip, text, sizeof(text));
-	}
-	p->func = function(c, text, n.file ? n.file : "");
-}
-
-static inline bool is_place(const struct ty_flow_calls *c, const struct place *p, int32_t pid,
-			    uint64_t t, uint64_t ip)
-{
-	return p->ip == ip && p->pid == pid && p->age == c->age && t >= p->from_ns &&
-	       t < p->until_ns;
-}
-
-/* The number of a place, plus 1; 0: out of memory. */
-static uint32_t find_place(struct ty_flow_calls *c, int32_t pid, uint64_t t, uint64_t ip)
-{
-	uint32_t i = c->buckets[ty_code_bucket(pid, ip, c->bits)];
-	struct place *p;
-
-	for (unsigned looks = 0; i && looks < LOOK; looks++) {
-		p = &c->places.v[i - 1];
-		if (is_place(c, p, pid, t, ip))
-			return i;
-		i = p->chain;
-	}
-	p = new_place(c, pid, ip);
-	if (!p)
-		return 0;
-	ask(c, p, t);
-	return (uint32_t)(p - c->places.v) + 1;
-}
-
-/* Valid until the next call. */
-static inline const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t ts_ns,
-					uint64_t ip)
-{
-	static const struct place none = {.func = TY_NO_FUNC};
-	const uint64_t t = ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns;
-	uint32_t *recent = &c->recent[ip * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
-
-	if (!*recent || !is_place(c, &c->places.v[*recent - 1], pid, t, ip))
-		*recent = find_place(c, pid, t, ip);
-	return *recent ? &c->places.v[*recent - 1] : &none;
+	return ty_flow_place_at(&c->places, pid, ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns,
+				ip);
 }
 
 static struct thread *thread_of(struct ty_flow_calls *c, int32_t tid, int32_t pid)
@@ -329,13 +127,13 @@ static struct ty_flow_frame *top(struct thread *t)
 	return ty_flow_stack_top(&t->stack);
 }
 
-static enum trait trait(const struct ty_flow_calls *c, const struct ty_flow_frame *f)
+static enum ty_flow_trait trait(const struct ty_flow_calls *c, const struct ty_flow_frame *f)
 {
-	return f->call.func < c->traits.n ? (enum trait)c->traits.v[f->call.func] : PLAIN;
+	return ty_flow_trait_of(&c->places, f->call.func);
 }
 
 static void push(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
-		 const struct place *p, uint64_t ret, uint8_t flags)
+		 const struct ty_flow_place *p, uint64_t ret, uint8_t flags)
 {
 	struct ty_flow_frame *f = ty_flow_stack_open(&t->stack);
 
@@ -360,7 +158,7 @@ static void push(struct ty_flow_calls *c, struct thread *t, const struct ty_flow
 
 /* The topmost call ended by a jump into another function, which returns in its place. */
 static void replace(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
-		    const struct place *p)
+		    const struct ty_flow_place *p)
 {
 	uint64_t ret = top(t)->call.ret;
 
@@ -373,7 +171,7 @@ static bool holds(const struct ty_flow_frame *f, uint64_t ip)
 	return ip >= f->lo && ip < f->hi;
 }
 
-static bool inside(const struct ty_flow_frame *f, const struct place *p)
+static bool inside(const struct ty_flow_frame *f, const struct ty_flow_place *p)
 {
 	return f->call.func == p->func || holds(f, p->ip);
 }
@@ -383,7 +181,7 @@ static bool inside(const struct ty_flow_frame *f, const struct place *p)
  * Where there is no symbol nothing tells which: the level stays until a call or return tells.
  */
 static void land(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
-		 const struct place *p, size_t below)
+		 const struct ty_flow_place *p, size_t below)
 {
 	size_t level = ty_flow_stack_level_of(&t->stack, below, p->func, p->ip);
 
@@ -401,7 +199,7 @@ static void returned_to(struct ty_flow_calls *c, struct thread *t, const struct 
 {
 	struct ty_flow_stack *s = &t->stack;
 	struct ty_flow_frame *f = &s->frames.v[level];
-	bool sets_jump = level + 1 == s->frames.n && trait(c, f) == SETS_JUMP;
+	bool sets_jump = level + 1 == s->frames.n && trait(c, f) == TY_FUNC_SETS_JUMP;
 
 	bool switched = !t->doubt && level + 1 < s->frames.n && f->hi && !holds(f, t->ip);
 
@@ -441,7 +239,7 @@ static bool trick(struct thread *t)
 
 /* By a return to the start of a function. */
 static void returned_to_start(struct ty_flow_calls *c, struct thread *t,
-			      const struct ty_flow_at *at, const struct place *p)
+			      const struct ty_flow_at *at, const struct ty_flow_place *p)
 {
 	struct ty_flow_stack *s = &t->stack;
 	struct ty_flow_frame *f;
@@ -470,16 +268,16 @@ static void returned(struct ty_flow_calls *c, struct thread *t, const struct ty_
 {
 	struct ty_flow_stack *s = &t->stack;
 	struct ty_flow_frame *f = top(t);
-	const struct place *p;
+	const struct ty_flow_place *p;
 	size_t n = s->frames.n, level;
 
-	if (f && f->call.ret == ip && trait(c, f) == PLAIN) {
+	if (f && f->call.ret == ip && trait(c, f) == TY_FUNC_PLAIN) {
 		t->doubt = false;
 		ty_flow_stack_pop(s, at->ts_ns, 0);
 		return;
 	}
 	/* Cleaned up for an exception: the next function that wants it is further down. */
-	if (n > 1 && trait(c, f) == UNWINDS) {
+	if (n > 1 && trait(c, f) == TY_FUNC_UNWINDS) {
 		p = place(c, t->pid, at->ts_ns, ip);
 		ty_flow_stack_unwind(s, n - 2, at->ts_ns, TY_CALL_CUT);
 		land(c, t, at, p, n - 2);
@@ -525,7 +323,7 @@ static bool by_longjmp(const struct ty_flow_calls *c, const struct thread *t)
 	const struct ty_flow_stack *s = &t->stack;
 
 	for (size_t n = s->frames.n, k = 1; t->indirect && k <= n && k <= 2; k++)
-		if (trait(c, &s->frames.v[n - k]) == JUMPS)
+		if (trait(c, &s->frames.v[n - k]) == TY_FUNC_JUMPS)
 			return true;
 	return false;
 }
@@ -535,7 +333,7 @@ static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_fl
 {
 	struct ty_flow_stack *s = &t->stack;
 	struct ty_flow_frame *f = top(t);
-	const struct place *p;
+	const struct ty_flow_place *p;
 	size_t level;
 
 	if (f && holds(f, ip))
@@ -577,7 +375,7 @@ static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_fl
 /* Another program: what was known of the addresses is not true any more. */
 static void executed(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
 {
-	c->age++;
+	ty_flow_places_forget(&c->places);
 	ty_flow_stack_unwind(&t->stack, 0, at->ts_ns, TY_CALL_CUT);
 	ty_flow_stack_forget(&t->stack);
 	t->doubt = false;
@@ -597,7 +395,7 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 {
 	struct ty_flow_stack *s = &t->stack;
 	struct ty_flow_frame *f;
-	const struct place *p;
+	const struct ty_flow_place *p;
 	bool exec = other_program(c, t), told = exec && t->entered;
 
 	t->entered &= !exec;
@@ -617,7 +415,7 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 	p = place(c, t->pid, at->ts_ns, ip);
 	f = top(t);
 	if (p->entry && !exec) {
-		struct place entry = *p;
+		struct ty_flow_place entry = *p;
 
 		executed(c, t, at);
 		t->entered = true;
@@ -728,7 +526,7 @@ int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f,
 	}
 	if (t && n && timed && runs[n - 1].until)
 		t->ts_ns = ty_flow_ns(f, runs[n - 1].until);
-	return !t || c->nomem ? -TY_ENOMEM : 0;
+	return !t || c->nomem || c->places.nomem ? -TY_ENOMEM : 0;
 }
 
 /* The last instruction went to what is not traced (a filter). */
@@ -736,7 +534,7 @@ static void left(struct ty_flow_calls *c, struct thread *t, const struct ty_flow
 		 uint64_t ip)
 {
 	struct ty_flow_stack *s = &t->stack;
-	const struct place *p;
+	const struct ty_flow_place *p;
 	size_t level;
 
 	if (!s->frames.n || (t->cls != TY_FC_RETURN && !t->indirect))
@@ -794,7 +592,7 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 		break;
 	default: break;
 	}
-	return c->nomem ? -TY_ENOMEM : 0;
+	return c->nomem || c->places.nomem ? -TY_ENOMEM : 0;
 }
 
 void ty_flow_calls_finish(struct ty_flow_calls *c)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions that addresses of code belong to, and what is special about them: looked up by name
+ * once per address of a process and program. Private to the analysis of calls. Budget: 5 ns for an
+ * address seen before; 64 bytes per address, for at most 2^18, then all are forgotten.
+ */
+#ifndef TY_FLOW_PLACES_H
+#define TY_FLOW_PLACES_H
+
+#include "flow_calls.h"
+#include "vec.h"
+
+/* Functions that do not return as others do. */
+enum ty_flow_trait {
+	TY_FUNC_PLAIN,
+	TY_FUNC_SETS_JUMP, /* setjmp: may return several times */
+	TY_FUNC_JUMPS,	   /* longjmp */
+	TY_FUNC_UNWINDS,   /* _Unwind_Resume: never returns to its caller, but into one further down
+			    */
+};
+
+/* Where an address belongs to. */
+struct ty_flow_place {
+	uint64_t ip, lo, hi, from_ns, until_ns; /* asked at from_ns, valid till until_ns */
+	int32_t pid;
+	uint32_t func;
+	uint32_t chain; /* the next in its bucket, plus 1 */
+	uint32_t age;
+	bool start, entry; /* first byte of a function; of a program (_start) */
+};
+
+enum { TY_PLACES_RECENT_BITS = 8 };
+
+struct ty_flow_places {
+	struct ty_flow_names *names;
+	VEC(struct ty_flow_calls_function) funcs;
+	VEC(uint8_t) traits;	/* enum ty_flow_trait, of funcs */
+	struct ty_strtab *keys; /* "name\1file": id - 1 is the function's number */
+	VEC(struct ty_flow_place) places;
+	uint32_t age;				     /* of those that hold */
+	uint32_t recent[1 << TY_PLACES_RECENT_BITS]; /* places by address, plus 1 */
+	uint32_t *buckets;			     /* 2^bits: the first place of each, plus 1 */
+	unsigned bits;
+	bool nomem;
+};
+
+/* ps: zeroed; names: borrowed. 0 or -TY_ENOMEM; fini in any case. */
+int ty_flow_places_init(struct ty_flow_places *ps, struct ty_flow_names *names);
+void ty_flow_places_fini(struct ty_flow_places *ps);
+
+/* Another program: what was known of addresses does not hold any more. */
+static inline void ty_flow_places_forget(struct ty_flow_places *ps)
+{
+	ps->age++;
+}
+
+static inline enum ty_flow_trait ty_flow_trait_of(const struct ty_flow_places *ps, uint32_t func)
+{
+	return func < ps->traits.n ? (enum ty_flow_trait)ps->traits.v[func] : TY_FUNC_PLAIN;
+}
+
+/* As ty_flow_place_at: its number, plus 1; 0: out of memory (ps->nomem). */
+uint32_t ty_flow_place_find(struct ty_flow_places *ps, int32_t pid, uint64_t t, uint64_t ip);
+
+static inline bool ty_flow_is_place(const struct ty_flow_places *ps, const struct ty_flow_place *p,
+				    int32_t pid, uint64_t t, uint64_t ip)
+{
+	return p->ip == ip && p->pid == pid && p->age == ps->age && t >= p->from_ns &&
+	       t < p->until_ns;
+}
+
+/* The place of ip of a process at time t; valid until the next call. */
+static inline const struct ty_flow_place *ty_flow_place_at(struct ty_flow_places *ps, int32_t pid,
+							   uint64_t t, uint64_t ip)
+{
+	static const struct ty_flow_place none = {.func = TY_NO_FUNC};
+	uint32_t *recent = &ps->recent[ip * 0x9e3779b97f4a7c15ull >> (64 - TY_PLACES_RECENT_BITS)];
+
+	if (!*recent || !ty_flow_is_place(ps, &ps->places.v[*recent - 1], pid, t, ip))
+		*recent = ty_flow_place_find(ps, pid, t, ip);
+	return *recent ? &ps->places.v[*recent - 1] : &none;
+}
+
+#endif
