@@ -2,8 +2,8 @@
 /*
  * Internals of a flow. flow.c collects the recording's content; pt_ranges.c divides its streams
  * into ranges at the positions found by flow_search.c, and reads their bytes on demand; flow_work.c
- * decodes ranges, on all CPUs, ahead of the reader; flow_pull.c is the reader: it converts decoded
- * data to items and merges the streams.
+ * decodes ranges, on all CPUs, ahead of the reader; flow_items.c converts decoded data to items;
+ * flow_pull.c is the reader, which merges the streams.
  */
 #ifndef TY_FLOW_PRIV_H
 #define TY_FLOW_PRIV_H
@@ -263,6 +263,16 @@ void ty_flow_work_forget(struct ty_flow *f);
  * left to the instruction decoder. */
 struct ty_walked *ty_flow_work_take(struct ty_flow *f, size_t i);
 void ty_flow_work_drop(struct ty_flow *f, size_t i);
+
+/* ---- flow_items.c ---- */
+
+/* The stream's next item; at a loss a gap, then what is behind it. False at the end. */
+bool ty_flow_stream_next(struct ty_flow_stream *s, struct ty_flow_item *it);
+/* Leaves the range that the stream's reader is in. */
+void ty_flow_close_range(struct ty_flow_stream *s);
+/* Takes the times that belong to the instruction at ip, or (told: false) to instructions that are
+ * not reported individually. True: the last one is that of ip. */
+bool ty_flow_pass_times(struct ty_flow_stream *s, bool told, uint64_t ip);
 
 /* ---- flow_pull.c ---- */
 
