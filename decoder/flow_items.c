@@ -168,7 +168,7 @@ static bool put_insn(struct ty_flow_stream *s, struct ty_flow_item *it)
 	return true;
 }
 
-bool ty_flow_pass_times(struct ty_flow_stream *s, bool told, uint64_t ip)
+bool ty_flow_pass_times(struct ty_flow_stream *s, bool each, uint64_t ip)
 {
 	const struct ty_walked *w = s->walked;
 	bool exact = false;
@@ -176,7 +176,7 @@ bool ty_flow_pass_times(struct ty_flow_stream *s, bool told, uint64_t ip)
 	for (; s->time < w->times.n; s->time++) {
 		const struct ty_walk_time *t = &w->times.v[s->time];
 
-		if (t->at > s->taken || t->marks > s->mark || (told && t->ip != ip))
+		if (t->at > s->taken || t->marks > s->mark || (each && t->ip != ip))
 			break;
 		exact = t->ip == ip;
 		s->tsc = t->tsc;

@@ -270,9 +270,9 @@ void ty_flow_work_drop(struct ty_flow *f, size_t i);
 bool ty_flow_stream_next(struct ty_flow_stream *s, struct ty_flow_item *it);
 /* Leaves the range that the stream's reader is in. */
 void ty_flow_close_range(struct ty_flow_stream *s);
-/* Takes the times that belong to the instruction at ip, or (told: false) to instructions that are
+/* Takes the times that belong to the instruction at ip, or (each: false) to instructions that are
  * not reported individually. True: the last one is that of ip. */
-bool ty_flow_pass_times(struct ty_flow_stream *s, bool told, uint64_t ip);
+bool ty_flow_pass_times(struct ty_flow_stream *s, bool each, uint64_t ip);
 
 /* ---- flow_pull.c ---- */
 
