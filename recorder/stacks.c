@@ -61,7 +61,6 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -71,6 +70,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include <stacks.skel.h>
 
 #include "aux_ring.h"
+#include "file_locks.h"
 #include "lock_holder.h"
 #include "now.h"
 #include "ring_mover.h"
@@ -84,15 +84,10 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 enum { RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32 };
 /* Stacks a second, and how many of them may come at once; of a CPU, the part for looking. */
 enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 << 10 };
-/* Of /proc/locks. Who reads it holds up all that lock files: once a second at most, and only where
- * a wait for a file's lock is long. */
-enum { LOCKS_BYTES = 256 << 10 };
-#define LOCKS_EVERY_NS 1000000000ull
-#define LOCKS_WAIT_NS  200000000ull
-#define END_MS	       2000
+#define END_MS	    2000
 /* Of the sections, whose readers hold them in memory. */
-#define SECTION_MAX    (512ull << 20)
-#define MAPS_MAX       (64ull << 20)
+#define SECTION_MAX (512ull << 20)
+#define MAPS_MAX    (64ull << 20)
 
 /* In the order of their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36; DWARF for the
  * Arm 64-bit architecture, 4.1), then the program counter. */
@@ -126,8 +121,7 @@ struct ty_stacks {
 	const struct ty_instance *clock;
 	struct bpf_link *iterator;
 	uint64_t min_ns, clock_off_ns, clock_at_ns;
-	char *locks; /* /proc/locks, read between these times of CLOCK_MONOTONIC; 0: never */
-	uint64_t locks_from_ns, locks_to_ns;
+	struct ty_file_locks *locks;
 	pthread_mutex_t of_lock; /* of `of`, which the end takes from a thread that is held up */
 	struct ty_stack_maps *of;
 	struct ty_map_events *events;
@@ -218,7 +212,7 @@ static void free_all(struct ty_stacks *s)
 	pthread_mutex_destroy(&s->of_lock);
 	ty_spooled_section_fini(&s->stacks);
 	ty_spooled_section_fini(&s->maps);
-	free(s->locks);
+	ty_file_locks_free(s->locks);
 	free(s);
 }
 
@@ -260,7 +254,8 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, ui
 	ty_spooled_section_init(&s->maps, &maps_form, s);
 	ty_ring_mover_init(&s->mover);
 	s->of = ty_stack_maps_new(everybody, put_maps, s);
-	if (s->of && s->mover.wake >= 0 && REGS > 1)
+	s->locks = ty_file_locks_new();
+	if (s->of && s->locks && s->mover.wake >= 0 && REGS > 1)
 		s->bpf = load(s);
 	if (s->bpf)
 		return s;
@@ -385,51 +380,12 @@ static int fd_of(const void *ctx, unsigned i)
 	return i < s->rings_n ? s->rings[i].fd : ty_map_events_fd(s->events, i - s->rings_n);
 }
 
-static void read_locks(struct ty_stacks *s)
-{
-	ssize_t n = 0, r = 1;
-	int fd;
-
-	if (!s->locks)
-		s->locks = malloc(LOCKS_BYTES);
-	if (!s->locks)
-		return;
-	s->locks_from_ns = ty_now_ns(CLOCK_MONOTONIC);
-	fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && r > 0 && n < LOCKS_BYTES - 1) {
-		r = read(fd, s->locks + n, (size_t)(LOCKS_BYTES - 1 - n));
-		n += r > 0 ? r : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	/* What is missing may be another wait of the process. */
-	s->locks[n < LOCKS_BYTES - 1 ? n : 0] = 0;
-	s->locks_to_ns = ty_now_ns(CLOCK_MONOTONIC);
-}
-
-/* The process that took the file's lock that a thread waits for, and when that was read. The
- * thread slept from at least `slept` before `ns` on: what was read in this time is of this wait. */
-static int32_t file_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, uint64_t slept,
-			 uint64_t ns, struct ty_stk_head *h)
-{
-	int32_t holder = 0;
-
-	if (s->locks_to_ns && s->locks_from_ns >= ns - slept && s->locks_to_ns <= ns) {
-		holder = ty_file_lock_holder(s->locks, (int32_t)h->pid, seen->nr == SYS_flock,
-					     &h->aux);
-		h->ns = s->locks_from_ns + s->clock_off_ns;
-	} else if (slept >= LOCKS_WAIT_NS &&
-		   (!s->locks_to_ns || ns >= s->locks_to_ns + LOCKS_EVERY_NS)) {
-		read_locks(s); /* of use at the next look */
-	}
-	return holder && !kill(holder, 0) ? holder : 0;
-}
-
 /* Who has the lock that a thread waits for, if that one lives. ns: CLOCK_MONOTONIC of h->ns. */
 static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct ty_stk_head h,
 		    uint64_t ns)
 {
 	enum ty_lock_kind kind = 0;
+	uint64_t read_ns = 0;
 	int32_t holder = 0;
 
 	h.kind = TY_STK_HOLDER;
@@ -444,7 +400,11 @@ static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct 
 		    (seen->regs[1] == F_SETLKW || seen->regs[1] == F_OFD_SETLKW))) {
 		kind = seen->nr == SYS_flock ? TY_LOCK_FLOCK : TY_LOCK_POSIX;
 		/* Looks are never nearer to each other than half the least wait. */
-		holder = file_lock(s, seen, seen->looks * s->min_ns / 2, ns, &h);
+		holder = ty_file_locks_holder(s->locks, h.pid, seen->nr == SYS_flock,
+					      ns - seen->looks * s->min_ns / 2, ns, &h.aux,
+					      &read_ns);
+		if (read_ns)
+			h.ns = read_ns + s->clock_off_ns;
 	}
 	if (!holder)
 		return;
