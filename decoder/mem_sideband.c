@@ -22,7 +22,7 @@
 
 #define CPUS_MAX      8192u
 #define SAMPLES_BYTES (16u << 20) /* of perf samples in memory; more lie in a file */
-#define QUEUES_MAX    (TY_MEM_QUEUE_SLOTS / 2)
+#define QUEUES_MAX    16384u
 #define CPU_MAGIC     0x1010101010101010ull
 
 static int no_memory(const struct ty_mem_stream *s, struct ty_err *err)
@@ -41,50 +41,34 @@ static struct ty_mem_cpu *cpu_get(struct ty_mem_stream *s, uint32_t cpu)
 	return &s->cpus.v[cpu];
 }
 
-static uint64_t queue_hash(int32_t cpu, int32_t t)
+static struct ty_mem_queue *queue_find(const struct ty_mem_stream *s, int32_t cpu, int32_t t)
 {
-	uint64_t key = (uint64_t)(uint32_t)cpu << 32 | (uint32_t)t;
+	const uint32_t at = ty_pair_map_get(&s->queue_of, (uint32_t)cpu, (uint32_t)t);
 
-	return (key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> 48;
-}
-
-static struct ty_mem_queue *queue_find(struct ty_mem_stream *s, int32_t cpu, int32_t t)
-{
-	uint64_t at = queue_hash(cpu, t) & (TY_MEM_QUEUE_SLOTS - 1);
-
-	for (; s->queue_slots.n && s->queue_slots.v[at]; at = (at + 1) & (TY_MEM_QUEUE_SLOTS - 1)) {
-		struct ty_mem_queue *q = &s->queues.v[s->queue_slots.v[at] - 1];
-
-		if (q->cpu == cpu && q->tid == t)
-			return q;
-	}
-	return NULL;
+	return at == TY_PAIR_NONE ? NULL : &s->queues.v[at];
 }
 
 /* By CPU, or by thread where there is no CPU. NULL: out of memory, or QUEUES_MAX. */
 static struct ty_mem_queue *queue_get(struct ty_mem_stream *s, int32_t cpu, int32_t t)
 {
 	struct ty_mem_queue *q;
-	uint64_t at;
+	uint32_t *v;
 
 	cpu = cpu < 0 ? -1 : cpu;
 	t = cpu >= 0 ? -1 : t;
 	q = queue_find(s, cpu, t);
 	if (q)
 		return q;
-	if (!s->queue_slots.n) {
-		if (vec_reserve(&s->queue_slots, TY_MEM_QUEUE_SLOTS))
-			return NULL;
-		s->queue_slots.n = TY_MEM_QUEUE_SLOTS;
-		memset(s->queue_slots.v, 0, TY_MEM_QUEUE_SLOTS * sizeof(*s->queue_slots.v));
-	}
 	if (s->queues.n >= QUEUES_MAX ||
 	    vec_push(&s->queues, (struct ty_mem_queue){.cpu = cpu, .tid = t}))
 		return NULL;
-	for (at = queue_hash(cpu, t) & (TY_MEM_QUEUE_SLOTS - 1); s->queue_slots.v[at];)
-		at = (at + 1) & (TY_MEM_QUEUE_SLOTS - 1);
-	s->queue_slots.v[at] = (uint16_t)s->queues.n;
-	return &s->queues.v[s->queues.n - 1];
+	v = ty_pair_map_add(&s->queue_of, (uint32_t)cpu, (uint32_t)t);
+	if (!v) {
+		s->queues.n--;
+		return NULL;
+	}
+	*v = (uint32_t)s->queues.n - 1;
+	return &s->queues.v[*v];
 }
 
 /* Of a CPU's ring: the first thread that it was opened for. */

@@ -5,6 +5,7 @@
 
 #include "interval_tree.h"
 #include "mem_stream.h"
+#include "pair_map.h"
 #include "perf_data.h"
 #include "sorted_runs.h"
 #include "spe_record.h"
@@ -18,8 +19,6 @@ struct ty_mem_piece {
 struct ty_mem_flag {
 	uint64_t end, flags;
 };
-
-#define TY_MEM_QUEUE_SLOTS 32768u
 
 /* An item with its sort key: the last known time or counter. */
 struct ty_mem_item {
@@ -127,7 +126,7 @@ struct ty_mem_stream {
 	struct ty_mem_facts facts;
 	struct ty_perf_time_conv tc;
 	VEC(struct ty_mem_queue) queues;
-	VEC(uint16_t) queue_slots;	       /* queue + 1, by CPU and thread; 0: free */
+	struct ty_pair_map queue_of;	       /* by CPU and thread: an index of queues */
 	VEC(struct ty_mem_aux_flag) aux_flags; /* until the pieces are known */
 	VEC(struct ty_mem_cpu) cpus;
 	VEC(struct ty_mem_name) names; /* by tid, time */

@@ -245,7 +245,7 @@ void ty_mem_close(struct ty_mem_stream *s)
 		vec_fini(&c->runs);
 	vec_fini(&s->queues);
 	vec_fini(&s->aux_flags);
-	vec_fini(&s->queue_slots);
+	ty_pair_map_fini(&s->queue_of);
 	vec_fini(&s->cpus);
 	vec_fini(&s->names);
 	vec_fini(&s->tids);

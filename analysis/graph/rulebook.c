@@ -61,7 +61,7 @@ bool ty_relation_holds(struct ty_relations *of, enum ty_relation r)
 	return of->known[r] == 2;
 }
 
-bool ty_rule_matches(const struct ty_rule *r, struct ty_relations *of)
+static bool matches(const struct ty_rule *r, struct ty_relations *of)
 {
 	for (unsigned i = 0; i < TY_RULE_TERMS && r->when[i]; i++) {
 		bool wanted = r->when[i] > 0;
@@ -96,7 +96,7 @@ void ty_rulebook_init(struct ty_rulebook *b)
 const struct ty_rule *ty_rules_judge(const struct ty_rulebook *b, struct ty_relations *of)
 {
 	for (unsigned i = 0; i < b->n; i++)
-		if (ty_rule_matches(b->v[i], of))
+		if (matches(b->v[i], of))
 			return b->v[i];
 	return &nothing;
 }
