@@ -33,13 +33,15 @@ static bool is_row(const struct ty_timeline *t, unsigned kind, uint32_t id)
 	}
 }
 
-static void take_mark(struct ty_timeline *t, const char *s)
+/* name: of the mark, for what belongs to it; "": it was left. */
+static void take_mark(struct ty_timeline *t, const char *s, char name[24])
 {
 	const uint64_t from = t->vp.start_ns, to = t->vp.end_ns;
 	struct ty_mark m = {0};
 	unsigned kind;
 	int n = 0;
 
+	*name = 0;
 	if (sscanf(s, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %u %" SCNu32 " %n", &m.at_ns, &m.from_ns,
 		   &m.to_ns, &kind, &m.row_id, &n) != 5 ||
 	    !n || !s[n] || m.at_ns < from || m.at_ns >= to || m.from_ns < from ||
@@ -47,13 +49,14 @@ static void take_mark(struct ty_timeline *t, const char *s)
 		return;
 	m.row_kind = (uint8_t)kind;
 	snprintf(m.name, sizeof(m.name), "%s", s + n);
-	ty_timeline_add_mark(t, &m);
+	if (!ty_timeline_add_mark(t, &m))
+		memcpy(name, m.name, sizeof(m.name));
 }
 
 void ty_timeline_keep_load(struct ty_timeline *t)
 {
 	struct ty_buf b;
-	char *line, *end;
+	char *line, *end, name[24] = "";
 
 	if (!t->in->host.keep_load || t->partial)
 		return;
@@ -67,7 +70,12 @@ void ty_timeline_keep_load(struct ty_timeline *t)
 		*end = 0;
 		ty_plain(line, (size_t)(end - line));
 		if (!strncmp(line, "mark ", 5))
-			take_mark(t, line + 5);
+			take_mark(t, line + 5, name);
+		else if (!strncmp(line, "filtered ", 9) && *name)
+			vec_each (m, &t->marks) {
+				if (!strcmp(m->name, name))
+					snprintf(m->filter, sizeof(m->filter), "%s", line + 9);
+			}
 		else if (!strncmp(line, "search ", 7) || !strncmp(line, "filter ", 7))
 			ty_timeline_remember(t, *line == 'f', line + 7);
 	}
@@ -134,9 +142,10 @@ bool ty_timeline_kept(struct ty_timeline *t)
 	for (size_t i = 0; i < t->marks.n; i++) {
 		const struct ty_mark *m = &t->marks.v[i];
 
-		ty_page_add(&t->page, TY_ROLE_TEXT, "  %-24s at %s, window %s", m->name,
+		ty_page_add(&t->page, TY_ROLE_TEXT, "  %-24s at %s, window %s%s%s", m->name,
 			    ty_timeline_at(t, m->at_ns, 1000, at),
-			    ty_fmt_length(m->to_ns - m->from_ns, len));
+			    ty_fmt_length(m->to_ns - m->from_ns, len),
+			    *m->filter ? ", filter " : "", m->filter);
 		ty_page_link(&t->page, (uint32_t)i, 0);
 	}
 	add_queries(t, false);

@@ -68,6 +68,8 @@ void ty_timeline_mark(struct ty_timeline *t, const char *name)
 		m.row_kind = r->kind;
 		m.row_id = r->id;
 	}
+	if (t->filter)
+		snprintf(m.filter, sizeof(m.filter), "%s", ty_query_text(t->filter));
 	if (*name)
 		snprintf(m.name, sizeof(m.name), "%s", name);
 	else
@@ -116,6 +118,8 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 		t->row = row;
 	ty_timeline_show_row(t, 0);
 	ty_timeline_say(t, "mark '%s'", m->name);
+	if (*name && strcmp(m->filter, t->filter ? ty_query_text(t->filter) : ""))
+		ty_timeline_filter(t, m->filter);
 }
 
 void ty_timeline_marks_taken(const struct ty_timeline *t, uint8_t *taken)

@@ -54,6 +54,7 @@ struct ty_mark {
 	uint32_t row_id;
 	uint8_t row_kind;
 	char name[24];
+	char filter[200]; /* that was in force; "": none */
 };
 
 /* What was searched for or filtered by. */

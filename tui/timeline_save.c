@@ -5,6 +5,7 @@
  *
  *   tarry-view 1
  *   mark AT FROM TO KIND ID NAME     times in ns of the trace, a row's kind and id (tracks.h)
+ *   filtered TEXT                    the filter in force at the mark before it
  *   search TEXT                      filter TEXT          in the order in which they were asked
  *
  * It is read again by timeline_load.c.
@@ -65,9 +66,12 @@ void ty_timeline_keep(struct ty_timeline *t)
 		return;
 	ty_buf_init(&b, TY_KEEP_MAX);
 	ty_buf_adds(&b, "tarry-view 1\n");
-	vec_each (m, &t->marks)
+	vec_each (m, &t->marks) {
 		ty_buf_addf(&b, "mark %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %s\n", m->at_ns,
 			    m->from_ns, m->to_ns, m->row_kind, m->row_id, m->name);
+		if (*m->filter)
+			ty_buf_addf(&b, "filtered %s\n", m->filter);
+	}
 	vec_each (q, &t->history)
 		ty_buf_addf(&b, "%s %s\n", q->filter ? "filter" : "search", q->text);
 	if (b.failed)

@@ -653,14 +653,25 @@ static void a_view_is_saved_and_comes_back(void **state)
 	ty_timeline_ops.act(t, TY_ACT_MARK);
 	ty_tl_type(t, "-gone");
 	assert_int_equal(t->marks.n, 1);
+	ty_timeline_ops.act(t, TY_ACT_MARK);
+	ty_tl_type(t, "backups");
 	ty_timeline_free(t);
 
 	in.at_finding = 0;
 	t = ty_tl_open(&in);
-	assert_int_equal(t->marks.n, 1);
+	assert_int_equal(t->marks.n, 2);
 	assert_int_equal(t->history.n, 3);
+	/* with the filter that was in force, and without one where there was none */
+	assert_null(t->filter);
+	ty_timeline_ops.act(t, TY_ACT_MARK_JUMP);
+	ty_tl_type(t, "backups");
+	ty_tl_work(t);
+	assert_string_equal(ty_query_text(t->filter), "backup");
+	assert_true(t->tracks.hidden_n > 0);
 	ty_timeline_ops.act(t, TY_ACT_MARK_JUMP);
 	ty_tl_type(t, "the stall");
+	ty_tl_work(t);
+	assert_null(t->filter);
 	assert_int_equal(t->vp.from_ns, from);
 	assert_int_equal(t->vp.to_ns, to);
 	assert_int_equal(t->cursor_ns, at);
