@@ -73,7 +73,7 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM);
 	uint64_t length = v->to_ns - v->from_ns, step = 0, from = shown_ns(v, m, clock), t;
 	char text[TY_TIME_MAX];
-	int need = 10, label_end = 0, at_c;
+	int need = 10, label_end = 0;
 
 	ty_grid_fill(g, x, y, w, 1, p->utf8 ? 0x2500 : '-', dim);
 	/* Finer steps have longer labels: find the finest whose labels fit. */
@@ -82,22 +82,23 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 		label(m, clock, v->to_ns, from + length, step, text);
 		need = (int)strlen(text) + 3;
 	}
-	for (t = (from + step - 1) / step * step; t < from + length && t >= from; t += step) {
-		uint64_t at = v->from_ns + (t - from);
-		int c = (int)ty_viewport_column(v, at, (uint32_t)w), n;
+	/* A label is whole and behind its tick, or not there: on both sides of ticks it is read as
+	 * of the wrong one. Where none would be left, they are before their ticks. */
+	for (int before = 0; before < 2 && !label_end; before++)
+		for (t = (from + step - 1) / step * step; t < from + length && t >= from;
+		     t += step) {
+			uint64_t at = v->from_ns + (t - from);
+			int c = (int)ty_viewport_column(v, at, (uint32_t)w), n, at_c;
 
-		ty_grid_put(g, x + c, y, p->utf8 ? 0x252c : '+', dim);
-		label(m, clock, at, t, step, text);
-		n = (int)strlen(text);
-		/* A label is whole or not there: behind its tick, else before it. */
-		at_c = is_free(taken, w, cursor, c + 1, n, label_end)	? c + 1
-		       : is_free(taken, w, cursor, c - n, n, label_end) ? c - n
-									: -1;
-		if (at_c >= 0)
-			label_end = at_c + 1 +
-				    ty_grid_text(g, x + at_c, y, n, text,
-						 ty_palette_role(p, TY_ROLE_TEXT));
-	}
+			ty_grid_put(g, x + c, y, p->utf8 ? 0x252c : '+', dim);
+			label(m, clock, at, t, step, text);
+			n = (int)strlen(text);
+			at_c = before ? c - n : c + 1;
+			if (is_free(taken, w, cursor, at_c, n, label_end))
+				label_end = at_c + 1 +
+					    ty_grid_text(g, x + at_c, y, n, text,
+							 ty_palette_role(p, TY_ROLE_TEXT));
+		}
 	if (cursor >= 0)
 		ty_grid_put(g, x + cursor, y, p->utf8 ? 0x25bc : 'v',
 			    ty_palette_role(p, TY_ROLE_ACCENT));
