@@ -64,12 +64,18 @@ void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const str
 	int n = (int)(sharing ? v->sharing.lines_n : v->table.rows_n);
 	char text[400], what[300];
 
-	snprintf(text, sizeof(text), "%s%s", titles[v->by],
-		 !v->counted ? ": counting"
-		 : v->failed ? ": out of memory"
-		 : !n	     ? ": none in this window"
-		 : sharing   ? "   kind, evidence, threads, samples, writes"
-			     : "   samples, share; latency p50, p99, longest");
+	/* The heads stand over their columns; the table's title over the names. */
+	if (!v->counted || v->failed || !n)
+		snprintf(text, sizeof(text), "%s: %s", titles[v->by],
+			 !v->counted ? "counting"
+			 : v->failed ? "out of memory"
+				     : "none in this window");
+	else if (sharing)
+		snprintf(text, sizeof(text), "%-7s %-6s %3s %8s %8s  %s", "kind", "proof", "thr",
+			 "samples", "writes", titles[v->by]);
+	else
+		snprintf(text, sizeof(text), "%8s %6s %6s %6s %6s  %s (latency in cycles)",
+			 "samples", "share", "p50", "p99", "max", titles[v->by]);
 	ty_grid_elide(g, p, 1, y, g->w - 2, text, ty_palette_role(p, TY_ROLE_ACCENT));
 	if (!v->counted || v->failed)
 		return;
