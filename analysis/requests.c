@@ -47,6 +47,7 @@ struct pass {
 	struct process *process; /* by ty_process_of */
 	uint32_t *process_of;	 /* of each thread */
 	struct cursor *heap;
+	struct ty_syscall *next; /* by thread index: what its cursor stands at, read once */
 	uint32_t heap_n;
 	struct kept kept, client_waits;
 	uint32_t most; /* of each */
@@ -255,7 +256,7 @@ static bool shows_socket(const struct ty_sysrow *row)
 
 static void take(struct pass *p, const struct cursor *c)
 {
-	struct ty_syscall call = ty_model_syscall_brief(p->m, c->thread, c->call);
+	struct ty_syscall call = p->next[c->thread];
 	uint32_t process = p->process_of[c->thread];
 	struct process *of = &p->process[process];
 	const struct ty_sysrow *row;
@@ -358,8 +359,10 @@ static bool advance(const struct pass *p, struct cursor *c)
 
 		if (call.start_ns >= p->w->to_ns)
 			return false;
-		if (matters(p, &call, &c->at_ns))
+		if (matters(p, &call, &c->at_ns)) {
+			p->next[c->thread] = call;
 			return true;
+		}
 		c->call++;
 	}
 	return false;
@@ -576,9 +579,11 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	p.process = calloc((size_t)threads + 1, sizeof(*p.process));
 	p.process_of = calloc((size_t)threads + 1, sizeof(*p.process_of));
 	p.heap = calloc((size_t)threads + 1, sizeof(*p.heap));
+	p.next = calloc((size_t)threads + 1, sizeof(*p.next));
 	p.kept.v = calloc((size_t)most + 1, sizeof(*p.kept.v));
 	p.client_waits.v = calloc((size_t)most + 1, sizeof(*p.client_waits.v));
-	if (births && p.process && p.process_of && p.heap && p.kept.v && p.client_waits.v) {
+	if (births && p.process && p.process_of && p.heap && p.next && p.kept.v &&
+	    p.client_waits.v) {
 		rc = 0;
 		if (x->arch && x->args)
 			rc = merge(&p, births, prepare(&p, births), &until_ns);
@@ -600,6 +605,7 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	free(p.process);
 	free(p.process_of);
 	free(p.heap);
+	free(p.next);
 	out->v = p.kept.v;
 	out->n = p.kept.n;
 	out->client_waits = p.client_waits.v;
