@@ -18,7 +18,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-#include "evidence_bpf.h"
+#include "tids_bpf.h"
 
 #define KERNEL __attribute__((preserve_access_index))
 
@@ -145,13 +145,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct ty_ev_call);
 } calls SEC(".maps");
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* the loader knows the largest thread number */
-	__type(key, __u32);
-	__type(value, struct ty_ev_tids);
-} tids SEC(".maps");
 /* One for system calls, one for exec, which may come in the middle of one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

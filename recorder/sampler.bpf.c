@@ -10,16 +10,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "evidence_bpf.h"
-
-/* That of evidence.bpf.c. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct ty_ev_tids);
-} tids SEC(".maps");
+#include "tids_bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 

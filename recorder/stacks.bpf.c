@@ -17,6 +17,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "stacks_bpf.h"
+#include "tids_bpf.h"
 
 #define KERNEL __attribute__((preserve_access_index))
 
@@ -82,14 +83,6 @@ struct {
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(__u32));
 } stacks_out SEC(".maps");
-/* That of evidence.bpf.c. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct ty_ev_tids);
-} tids SEC(".maps");
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, TY_STK_SLOTS);
