@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A small program whose ELF files the fuzzers start from (tests/fuzz/run compiles it). */
+/* A small program whose ELF files the fuzzers start from (tests/fuzz/run compiles it), with a
+ * static probe. */
+#include "../../include/tarry.h"
+
 struct item {
 	int key;
 	struct item *next;
@@ -17,7 +20,7 @@ int find(const struct item *i, int key)
 {
 	for (; i; i = i->next)
 		if (i->key == key)
-			return twice(table[key & 63]);
+			return tarry_instant("found"), twice(table[key & 63]);
 	return ++count;
 }
 

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "../../include/tarry.h"
 #include "evidence_record.h"
 #include "stack_record.h"
 #include "fixture_trace.h"
@@ -409,18 +408,6 @@ static void test_region_seeds(void **state)
 }
 
 /* Files with a static probe: this program. */
-static void test_sdt_seeds(void **state)
-{
-	struct ty_buf b;
-
-	tarry_instant("a probe for the file");
-	ty_buf_init(&b, 64 << 20);
-	ty_fx_read("/proc/self/exe", &b);
-	ty_fx_write(in_dir("self"), b.p, b.len);
-	ty_buf_fini(&b);
-	test_symbol_seeds(state);
-}
-
 /* Every file of fuzz_trace and fuzz_perf_data with every command, as in fuzz_cli.c. */
 static void wide_part(struct ty_buf *b, unsigned kind, const void *p, size_t n)
 {
@@ -678,7 +665,7 @@ int main(int argc, char **argv)
 		   {"spe", test_spe_seeds},	   {"ring_page", test_ring_page_seeds},
 		   {"index", test_index_seeds},	   {"symbols", test_symbol_seeds},
 		   {"cli", test_cli_seeds},	   {"evidence", test_evidence_seeds},
-		   {"stacks", test_stack_seeds},   {"sdt", test_sdt_seeds},
+		   {"stacks", test_stack_seeds},   {"sdt", test_symbol_seeds},
 		   {"regions", test_region_seeds}, {"samples", test_sample_seeds}};
 
 	if (argc < 3)
