@@ -169,6 +169,11 @@ static void describe_blocked(struct ty_stall_search *h, struct ty_candidate *c,
 			c->s.kind = TY_STALL_IO;
 	} else if (c->no_io_ns) {
 		c->s.proven = false; /* what it waited for first is not known */
+	} else if (c->root.thread != c->s.thread && kernel_root(h, c) &&
+		   c->root.what_ns[TY_SEG_TIMER] > c->s.duration_ns / 2) {
+		/* A kernel thread that a timer wakes holds nobody up by itself. */
+		c->kernel_timer = true;
+		c->s.proven = false;
 	}
 }
 

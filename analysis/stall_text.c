@@ -504,6 +504,9 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		say_before_device(&t, c);
 	if (s->kind != TY_STALL_STEAL)
 		say_steal(&t, h, c, true);
+	if (c->kernel_timer)
+		ty_put(&t, "; what that timer was for is not recorded (throttled I/O, or other "
+			   "delayed work of the kernel)");
 	others(&t, h, c);
 	if (s->kind == TY_STALL_IO && c->io != TY_NONE) {
 		struct ty_io io = ty_model_io(m, c->io);

@@ -94,6 +94,39 @@ static void who_a_timer_woke_serves_the_one_that_gave(void **state)
 	assert_int_equal(served_late(RUNS).culprit, 20);
 }
 
+/* 11 syncs a file, and a thread of the kernel, which a timer wakes, ends its wait: a throttled
+ * write, perhaps, but nothing proves it. */
+static void a_timer_of_the_kernel_proves_no_culprit(void **state)
+{
+	struct ty_stalls s;
+
+	(void)state;
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("20", "20", "2", "kworker"));
+	ty_mx_switch(0, t, 0, R, 20);
+	ty_mx_switch(0, t += MS, 20, S, 11);
+	ty_mx_enter(0, t += MS, 11, NR_FSYNC);
+	ty_mx_switch(0, t += 1000, 11, D, 0);
+	ty_mx_feed((struct ty_event){.kind = TY_EV_VECTOR_ENTRY,
+				     .id = 30,
+				     .ts_ns = t += 200 * MS,
+				     .flags = TY_EVF_HARDIRQ});
+	ty_mx_feed((struct ty_event){
+		.kind = TY_EV_HRTIMER_EXPIRE, .ts_ns = t, .flags = TY_EVF_HARDIRQ});
+	ty_mx_waking_irq(0, t += 1000, 0, 20, 0);
+	ty_mx_switch(0, t += 1000, 0, R, 20);
+	ty_mx_waking(0, t += 1000, 20, 11, 0);
+	goes_on(20, S, 11, NR_FSYNC, 0);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	s = stalls_of(ty_mx_end(), 0, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_UNINTERRUPTIBLE);
+	assert_false(s.v[0].proven);
+	assert_non_null(strstr(s.v[0].sentence, "what that timer was for is not recorded"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 /* 11 syncs a file in eight short waits. A device ends them; or another thread, which computes: all,
  * or the longest only, which speaks for the sum no more. */
 static unsigned syncs(bool all, bool longest)
@@ -138,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_a_timer_woke_serves_the_one_that_gave),
+		cmocka_unit_test(a_timer_of_the_kernel_proves_no_culprit),
 		cmocka_unit_test(one_wait_does_not_speak_for_all),
 	};
 
