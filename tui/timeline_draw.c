@@ -111,18 +111,18 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 }
 
 static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
-		      int y, uint32_t i)
+		      int y, int w, uint32_t i)
 {
 	const struct ty_wait *f = &t->findings.v[i];
 	const struct ty_stall *stall = i < t->findings.stalls.n ? &t->findings.stalls.v[i] : NULL;
-	bool wide = g->w >= 100, chosen = i == t->finding;
+	bool wide = w >= 100, chosen = i == t->finding;
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM), st = {0};
 	struct ty_style state = {.fg = ty_state_color(f->state)};
 	int state_w = wide ? 16 : 2,
-	    at_w = g->w < 60			? 0
+	    at_w = w < 60			? 0
 		   : t->clock == TY_CLOCK_START ? 13
 						: 16,
-	    call_w = g->w >= 60 ? 16 : 9;
+	    call_w = w >= 60 ? 16 : 9;
 	int x = 0, flex;
 	char text[96], len[TY_TIME_MAX], who[TY_THREAD_NAME_MAX], name[32];
 	uint64_t end = f->start_ns + f->duration_ns;
@@ -132,15 +132,15 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 		 : t->list_focus ? '>'
 				 : '*',
 		 i + 1, ty_fmt_length(f->duration_ns, len));
-	x += ty_grid_text(g, x, y, g->w, text, stall ? ty_palette_role(p, TY_ROLE_STRONG) : st);
+	x += ty_grid_text(g, x, y, w, text, stall ? ty_palette_role(p, TY_ROLE_STRONG) : st);
 	if (wide)
 		ty_grid_text(g, x, y, state_w, ty_state_name(f->state), state);
 	else
 		ty_grid_put(g, x, y, (uint32_t)ty_state_letter(f->state), state);
 	x += state_w;
-	flex = (g->w - x - call_w - at_w) / 2;
+	flex = (w - x - call_w - at_w) / 2;
 	if (flex < 8)
-		flex = g->w - x - call_w;
+		flex = w - x - call_w;
 	if (flex > 30)
 		flex = 30;
 	ty_grid_elide(g, p, x, y, flex - 1, ty_timeline_thread_name(t, f->thread, f->start_ns, who),
@@ -162,9 +162,9 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 			x += ty_grid_text(g, x, y, 2, "~ ", ty_palette_role(p, TY_ROLE_WARN));
 		if (stall->waits > 1) {
 			snprintf(text, sizeof(text), "%u waits: ", stall->waits);
-			x += ty_grid_text(g, x, y, g->w - x - 1, text, st);
+			x += ty_grid_text(g, x, y, w - x - 1, text, st);
 		}
-		ty_grid_elide(g, p, x, y, g->w - x - 1, stall->text, st);
+		ty_grid_elide(g, p, x, y, w - x - 1, stall->text, st);
 	} else if (at_w) {
 		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)
 			snprintf(text, sizeof(text), "behind %s",
@@ -184,20 +184,21 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 							      : "by ?");
 		ty_grid_elide(g, p, x, y, flex - 1, text, st);
 		ty_timeline_at(t, f->start_ns, 1000000, text);
-		x += flex + at_w < g->w - 1 - x ? flex + at_w : g->w - 1 - x;
+		x += flex + at_w < w - 1 - x ? flex + at_w : w - 1 - x;
 		ty_grid_text(g, x - (int)strlen(text), y, at_w, text, dim);
 	}
 	if (chosen) {
 		st = ty_palette_role(p, TY_ROLE_SELECT);
 		if (!t->list_focus)
 			st.attr = TY_A_BOLD;
-		ty_grid_tint(g, 0, y, g->w, st);
+		ty_grid_tint(g, 0, y, w, st);
 	}
 }
 
 static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_layout *l = &t->lay;
+	const int w = ty_timeline_chain_pane(t, NULL, NULL, 0) ? g->w - TY_CHAIN_PANE_W : g->w;
 	char right[80];
 
 	if (!l->list_h)
@@ -230,7 +231,8 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 				     : "none: no thread waited, or no scheduling was recorded",
 			     ty_palette_role(p, TY_ROLE_DIM));
 	for (int i = 0; i < l->list_h - 1 && t->list_top + (uint32_t)i < t->listed_n; i++)
-		draw_wait(t, g, p, l->list_y + 1 + i, t->listed[t->list_top + (uint32_t)i]);
+		draw_wait(t, g, p, l->list_y + 1 + i, w, t->listed[t->list_top + (uint32_t)i]);
+	ty_timeline_chain_pane(t, g, p, w);
 }
 
 /* Until the first key: help keeps it. How many lines it took. */
@@ -433,8 +435,8 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 		      taken);
 	draw_hidden(t, g, p);
 	ty_timeline_layers_draw(t, g, p);
+	draw_details(t, g, p); /* which find out whether a stall is under the cursor */
 	draw_list(t, g, p);
-	draw_details(t, g, p);
 	draw_footer(t, g, p);
 	if (t->in->first && !t->note_seen)
 		ty_first_keys_draw(g, p);

@@ -459,6 +459,12 @@ enum ty_view_result ty_timeline_resumed(void *self);
 bool ty_timeline_chain(struct ty_timeline *t);
 /* Likewise: where the time of the thread under the cursor went. */
 bool ty_timeline_ledger(struct ty_timeline *t);
+/* timeline_chain_pane.c: the chain beside the list, from column x of a wide and tall screen on, for
+ * the stall of the wait under the cursor. g NULL: nothing is drawn. False: there is no such pane
+ * now. */
+#define TY_CHAIN_PANE_W 72
+bool ty_timeline_chain_pane(const struct ty_timeline *t, struct ty_grid *g,
+			    const struct ty_palette *p, int x);
 /* timeline_diff.c, likewise: the selection, or the window, compared with the rest. */
 bool ty_timeline_diff(struct ty_timeline *t);
 
