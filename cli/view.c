@@ -25,6 +25,7 @@
 #include "view_memory.h"
 #include "view_indexing.h"
 #include "reader_options.h"
+#include "wait_samples.h"
 #include "window_select.h"
 
 /* Of a recording without an index the first PART_EVENTS events (a tenth of a second's work) are
@@ -482,10 +483,30 @@ static int host_samples_load(void *ctx, const atomic_bool *stop, const struct ty
 	struct shown *v = ctx;
 	const struct ty_sample_load_opts o = {
 		.roots = &v->o->flow.roots, .stop = stop, .quiet = true};
-	int rc = v->samples ? 0 : ty_samples_of_trace(v->s->trace, &o, &v->samples, err);
+	struct ty_samples *s = NULL;
+	int rc = 0;
 
+	if (!v->samples && ty_samples_recorded(v->s->trace))
+		rc = ty_samples_of_trace(v->s->trace, &o, &s, err);
+	else if (!v->samples && !(s = ty_samples_new()))
+		rc = -TY_ENOMEM;
+	if (s && !rc && ty_trace_section(v->s->trace, TY_SEC_STACKS).n)
+		rc = ty_wait_samples_add(v->s, &v->o->flow.roots, stop, s);
+	if (rc && !err->code)
+		ty_fail(err, -rc, TY_NO_OFFSET, "%s: cannot read stacks: %s", v->s->trace->path,
+			ty_strerror(rc));
+	if (rc)
+		ty_samples_free(s);
+	else if (s)
+		v->samples = s;
 	*out = v->samples;
 	return rc;
+}
+
+/* Of what ran, or of what waited. */
+static bool has_functions(const struct ty_trace *t)
+{
+	return ty_samples_recorded(t) || ty_trace_section(t, TY_SEC_STACKS).n;
 }
 
 static bool has_samples(const struct ty_trace *t)
@@ -544,7 +565,7 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 			 .keep_load = o->print ? NULL : host_keep_load,
 			 .keep_save = o->print ? NULL : host_keep_save,
 			 .memory_load = has_samples(s->trace) ? host_memory_load : NULL,
-			 .samples_load = ty_samples_recorded(s->trace) ? host_samples_load : NULL},
+			 .samples_load = has_functions(s->trace) ? host_samples_load : NULL},
 		.model = s->model,
 		.path = s->trace->path,
 		.note = s->trace->note.s,

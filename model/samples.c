@@ -29,6 +29,7 @@ void ty_samples_free(struct ty_samples *s)
 		return;
 	ty_strtab_free(s->texts);
 	vec_fini(&s->v);
+	vec_fini(&s->waits);
 	vec_fini(&s->funcs);
 	vec_fini(&s->frames);
 	vec_fini(&s->nodes);

@@ -47,6 +47,9 @@ struct ty_sample {
 
 struct ty_samples {
 	VEC(struct ty_sample) v; /* by time */
+	/* Waits whose stack was recorded, where they were asked for: ns is when one began, period
+	 * its length; the innermost function is "[sleeping]" or "[blocked]". */
+	VEC(struct ty_sample) waits;
 	VEC(struct ty_sample_func) funcs;
 	VEC(struct ty_sample_frame) frames;
 	VEC(struct ty_sample_node) nodes;

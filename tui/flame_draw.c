@@ -9,6 +9,7 @@
 
 #include "flame_priv.h"
 #include "footer.h"
+#include "units.h"
 
 enum { HEAD = 1, TAIL = 3, DEPTH_MAX = 4096 };
 
@@ -173,6 +174,7 @@ static void scope_text(const struct ty_flame_view *v, unsigned scope, char out[8
 
 static void draw_head(const struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p)
 {
+	static const char *const what[] = {"samples", "waits with a stack", "samples and waits"};
 	const struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	char text[400], who[200], tab[80];
 
@@ -182,7 +184,7 @@ static void draw_head(const struct ty_flame_view *v, struct ty_grid *g, const st
 		scope_text(v, (v->scope + 1) % (TY_FLAME_THREAD + 1), tab);
 		snprintf(who + strlen(who), sizeof(who) - strlen(who), " (Tab: %s)", tab);
 	}
-	snprintf(text, sizeof(text), "samples: %s, %s%s%s", who, v->in.when,
+	snprintf(text, sizeof(text), "%s: %s, %s%s%s", what[v->what], who, v->in.when,
 		 v->sandwich   ? "; callers above, callees below: "
 		 : v->inverted ? "; callers of what ran"
 			       : "",
@@ -216,6 +218,7 @@ static void draw_details(const struct ty_flame_view *v, struct ty_grid *g,
 				   *all = ty_flame_node_of(v, v->at, 0);
 	const struct ty_sample_func *f = n->func == UINT32_MAX ? NULL : &v->s->funcs.v[n->func];
 	const double share = all->weight ? 100.0 * (double)n->weight / (double)all->weight : 0;
+	char some[TY_DURATION_MAX], whole[TY_DURATION_MAX];
 	double low, high;
 	char text[500];
 	int used;
@@ -229,20 +232,27 @@ static void draw_details(const struct ty_flame_view *v, struct ty_grid *g,
 		ty_grid_elide(g, p, used + 3, g->h - 3, g->w - used - 4, text,
 			      ty_palette_role(p, TY_ROLE_ACCENT));
 	}
-	snprintf(text, sizeof(text),
-		 "%.1f%% (%.1f to %.1f%%): %" PRIu64 " of %" PRIu64 " samples of %s, %" PRIu64
-		 " of its own",
-		 share, 100 * low, 100 * high, n->total, all->total, v->s->event, n->self);
+	if (v->what == TY_FLAME_CPU)
+		snprintf(text, sizeof(text),
+			 "%.1f%% (%.1f to %.1f%%): %" PRIu64 " of %" PRIu64
+			 " samples of %s, %" PRIu64 " of its own",
+			 share, 100 * low, 100 * high, n->total, all->total, v->s->event, n->self);
+	else
+		snprintf(text, sizeof(text), "%.1f%%: %s of %s, %" PRIu64 " of %" PRIu64 " %s",
+			 share, ty_fmt_duration(n->weight, some),
+			 ty_fmt_duration(all->weight, whole), n->total, all->total,
+			 v->what == TY_FLAME_WAITS ? "waits"
+						   : "CPU samples (estimated time) and waits");
 	ty_grid_elide(g, p, 1, g->h - 2, g->w - 2, text, ty_palette_role(p, TY_ROLE_TEXT));
 }
 
 static void draw_tail(struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p)
 {
-	static const enum ty_action keys[] = {TY_ACT_OPEN,  TY_ACT_FOCUS, TY_ACT_CHAIN,
-					      TY_ACT_FLAME, TY_ACT_FOLD,  TY_ACT_SEARCH,
-					      TY_ACT_ALL,   TY_ACT_NONE};
-	static const char *const words[] = {
-		"zoom", "threads", "callers and callees", "invert", "turn", "search", "all"};
+	static const enum ty_action keys[] = {TY_ACT_OPEN,   TY_ACT_FOCUS, TY_ACT_LEDGER,
+					      TY_ACT_CHAIN,  TY_ACT_FLAME, TY_ACT_FOLD,
+					      TY_ACT_SEARCH, TY_ACT_ALL,   TY_ACT_NONE};
+	static const char *const words[] = {"zoom",   "threads", "waits",  "callers and callees",
+					    "invert", "turn",	 "search", "all"};
 	char text[TY_FLAME_NEEDLE + 20];
 
 	if (v->prompting) {

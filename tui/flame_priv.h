@@ -12,6 +12,9 @@ enum { TY_FLAME_NEEDLE = 64 };
 /* Whose samples. */
 enum ty_flame_scope { TY_FLAME_ALL, TY_FLAME_PROCESS, TY_FLAME_THREAD };
 
+/* What is counted: samples on CPU, the length of waits, or both (where samples are of time). */
+enum ty_flame_what { TY_FLAME_CPU, TY_FLAME_WAITS, TY_FLAME_BOTH };
+
 /* A part of the screen with a tree: its root's row, and whether deeper ones lie above it. */
 struct ty_flame_pane {
 	struct ty_flame flame;
@@ -34,6 +37,7 @@ struct ty_flame_view {
 	bool stale;		      /* the trees are not those of what is asked for */
 	uint32_t focus;
 	enum ty_flame_scope scope;
+	enum ty_flame_what what;
 	unsigned at; /* the pane of: */
 	uint32_t node;
 	int w;

@@ -37,24 +37,50 @@ static void load(void *ctx)
 /* Samples of the scope, as a window. A process is chosen by its threads' pid. */
 struct chosen {
 	struct ty_window w;
-	struct ty_samples part; /* of a process: a copy of the rows, all else borrowed */
+	const struct ty_samples *s;
+	struct ty_samples part; /* a copy of the rows of a process, or with waits; all else is
+				 * borrowed */
 };
+
+/* The part of a wait that lies in the window, as a sample of that length. */
+static int add_wait(const struct ty_flame_view *v, const struct ty_sample *wait, struct chosen *c)
+{
+	const uint64_t end =
+		wait->ns + wait->period < v->in.to_ns ? wait->ns + wait->period : v->in.to_ns;
+	struct ty_sample part = *wait;
+
+	part.ns = wait->ns > v->in.from_ns ? wait->ns : v->in.from_ns;
+	if (part.ns >= end)
+		return 0;
+	part.period = end - part.ns;
+	return vec_push(&c->part.v, part);
+}
 
 static int choose(const struct ty_flame_view *v, struct chosen *c)
 {
-	*c = (struct chosen){.w = {.from_ns = v->in.from_ns, .to_ns = v->in.to_ns}};
+	const bool of_process = v->scope == TY_FLAME_PROCESS;
+	int e = 0;
+
+	*c = (struct chosen){.w = {.from_ns = v->in.from_ns, .to_ns = v->in.to_ns}, .s = v->s};
 	if (v->scope == TY_FLAME_THREAD) {
 		c->w.tids = &v->in.tid;
 		c->w.tids_n = 1;
 	}
-	if (v->scope != TY_FLAME_PROCESS)
+	if (!of_process && v->what == TY_FLAME_CPU)
 		return 0;
 	c->part = *v->s;
+	c->s = &c->part;
 	memset(&c->part.v, 0, sizeof(c->part.v));
-	vec_each (s, &v->s->v)
-		if (s->pid == v->in.pid && vec_push(&c->part.v, *s))
-			return -TY_ENOMEM;
-	return 0;
+	if (v->what != TY_FLAME_WAITS)
+		vec_each (s, &v->s->v)
+			if (!e && (!of_process || s->pid == v->in.pid))
+				e = vec_push(&c->part.v, *s);
+	if (v->what != TY_FLAME_CPU)
+		vec_each (s, &v->s->waits)
+			if (!e && (!of_process || s->pid == v->in.pid))
+				e = add_wait(v, s, c);
+	ty_samples_sort(&c->part);
+	return e ? -TY_ENOMEM : 0;
 }
 
 static void find(struct ty_flame_view *v)
@@ -63,7 +89,7 @@ static void find(struct ty_flame_view *v)
 	struct chosen c;
 	int e = choose(v, &c);
 
-	of.s = v->scope == TY_FLAME_PROCESS ? &c.part : v->s;
+	of.s = c.s;
 	of.w = &c.w;
 	ty_flame_fini(&v->pane[0].flame);
 	ty_flame_fini(&v->pane[1].flame);
@@ -101,12 +127,19 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	}
 	if (v->loading.on)
 		text = "reading the samples and finding their callers";
-	else if (!v->rc && v->stale)
+	else if (!v->rc && v->stale) {
+		/* Of a recording without samples. */
+		if (v->what == TY_FLAME_CPU && !v->s->v.n && v->s->waits.n)
+			v->what = TY_FLAME_WAITS;
 		find(v);
+	}
 	if (!text && v->rc)
 		text = v->err.msg;
 	else if (!text && !ty_flame_node_of(v, 1, 0)->total)
-		text = "no sample in this window (Tab: of all threads)";
+		text = v->what == TY_FLAME_CPU ? "no sample in this window (t: waits, Tab: other "
+						 "threads)"
+					       : "no wait with a stack in this window (t: CPU "
+						 "samples, Tab: other threads)";
 	ty_flame_draw(v, g, p, text);
 }
 
@@ -228,6 +261,21 @@ static void next_scope(struct ty_flame_view *v)
 	v->sandwich = false;
 }
 
+static void next_what(struct ty_flame_view *v)
+{
+	if (!v->s->waits.n) {
+		say(v, "no stack of a wait was recorded (record --stacks T)");
+		return;
+	}
+	v->what = (v->what + 1) % (TY_FLAME_BOTH + 1);
+	if (v->what == TY_FLAME_BOTH && (!v->s->clock || !v->s->v.n))
+		v->what = v->s->v.n ? TY_FLAME_CPU : TY_FLAME_WAITS;
+	else if (v->what == TY_FLAME_CPU && !v->s->v.n)
+		v->what = TY_FLAME_WAITS;
+	v->stale = true;
+	v->sandwich = false;
+}
+
 static enum ty_view_result back(struct ty_flame_view *v)
 {
 	if (ty_flame_has_tree(v) && v->pane[v->at].zoom)
@@ -255,6 +303,8 @@ static enum ty_view_result help(struct ty_flame_view *v)
 		{TY_ACT_FOLD, TY_ACT_NONE, "flip the flame graph (root at the bottom or top)"},
 		{TY_ACT_FOCUS, TY_ACT_NONE,
 		 "samples of all threads, of the process, of the thread"},
+		{TY_ACT_LEDGER, TY_ACT_NONE,
+		 "CPU samples; the time in waits with a stack; both, if samples are of time"},
 		{TY_ACT_SEARCH, TY_ACT_NONE, "search: mark functions by a part of their name"},
 		{TY_ACT_HIT_NEXT, TY_ACT_HIT_PREV, "go to the next, the previous marked function"},
 		{TY_ACT_BACK, TY_ACT_NONE, "undo zoom, search, callers; otherwise go back"},
@@ -266,7 +316,8 @@ static enum ty_view_result help(struct ty_flame_view *v)
 		"Mouse: a click chooses, a double click zooms, the wheel moves along the stack.",
 		"",
 		"Shares are estimates, shown with their 95% confidence interval.",
-		"Waits are not sampled: the timeline and the ledger show them exactly.",
+		"Waits are not sampled: their lengths are exact, but only those of 20 ms or more",
+		"(record --stacks) have a stack. They end in [sleeping] or [blocked].",
 	};
 
 	ty_page_help(&v->page, "Flame graph: keys and symbols", keys, sizeof(keys) / sizeof(*keys),
@@ -285,6 +336,10 @@ static enum ty_view_result leave(struct ty_flame_view *v, enum ty_action a)
 	case TY_ACT_FOCUS:
 		if (v->s && !v->rc)
 			next_scope(v);
+		return TY_VIEW_CHANGED;
+	case TY_ACT_LEDGER:
+		if (v->s && !v->rc)
+			next_what(v);
 		return TY_VIEW_CHANGED;
 	default: return TY_VIEW_IGNORED;
 	}

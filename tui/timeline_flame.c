@@ -26,8 +26,8 @@ bool ty_timeline_flame(struct ty_timeline *t)
 	uint32_t first, last;
 
 	if (!t->in->host.samples_load) {
-		ty_timeline_say(t, "this recording has no CPU samples: record without "
-				   "--sample off, or view a perf.data file");
+		ty_timeline_say(t, "this file has no CPU samples and no stacks of waits. "
+				   "By default tarry record has both");
 		return false;
 	}
 	ty_timeline_selected(t, &in.from_ns, &in.to_ns, &first, &last);

@@ -199,6 +199,63 @@ static void whose_samples(void **state)
 	ty_flame_view_free(v);
 }
 
+/* A wait from ns on, of a stack as above. */
+static void put_wait(uint64_t ns, uint64_t length, int32_t tid, const char *stack)
+{
+	struct ty_sample v;
+
+	put(ns, tid, 1, stack);
+	v = samples->v.v[--samples->v.n];
+	v.period = length;
+	assert_int_equal(vec_push(&samples->waits, v), 0);
+}
+
+/* Waits count by their length within the window; both are one tree, by time. */
+static void waits_beside_samples(void **state)
+{
+	struct ty_flame_input in = {.samples = samples,
+				    .from_ns = 0,
+				    .to_ns = 2000000000,
+				    .when = "2.000 s from 0.000 s"};
+	struct ty_flame_view *v = open_view(8);
+	const char *text;
+
+	act(v, TY_ACT_LEDGER);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "no stack of a wait was recorded"));
+	ty_flame_view_free(v);
+	put_wait(100, 1000000000, 7, "start_thread>worker>flock>[sleeping]");
+	put_wait(1500000000, 1000000000, 8, "start_thread>worker>poll>[sleeping]");
+	put_wait(2000000000, 1000000000, 8, "start_thread>worker>fsync>[blocked]");
+	samples->clock = true;
+	v = ty_flame_view_new(&in);
+	assert_non_null(v);
+	frame(v, &ty_tl_utf8, 80, 24);
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
+	act(v, TY_ACT_LEDGER);
+	/* The second one up to the window's end, the third not at all. */
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 2);
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->weight, 1500000000);
+	text = frame(v, &ty_tl_utf8, 80, 24);
+	assert_non_null(strstr(text, "waits with a stack: all threads"));
+	assert_non_null(strstr(text, "100.0%: 1.500 s of 1.500 s, 2 of 2 waits"));
+	act(v, TY_ACT_LEDGER);
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 102);
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->weight, 1500000000 + 100 * 10101010ull);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "samples and waits: all threads"));
+	act(v, TY_ACT_LEDGER);
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
+	ty_flame_view_free(v);
+	/* Cycles and nanoseconds have no sum. */
+	samples->clock = false;
+	v = ty_flame_view_new(&in);
+	frame(v, &ty_tl_utf8, 80, 24);
+	act(v, TY_ACT_LEDGER);
+	act(v, TY_ACT_LEDGER);
+	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
+	ty_flame_view_free(v);
+	samples->waits.n = 0;
+}
+
 static void mouse_chooses(void **state)
 {
 	struct ty_flame_view *v = open_view(0);
@@ -225,9 +282,11 @@ static void mouse_chooses(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(frames), cmocka_unit_test(keys_move),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(frames),
+					   cmocka_unit_test(keys_move),
 					   cmocka_unit_test(search_and_callers),
 					   cmocka_unit_test(whose_samples),
+					   cmocka_unit_test(waits_beside_samples),
 					   cmocka_unit_test(mouse_chooses)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
