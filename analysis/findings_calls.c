@@ -340,7 +340,7 @@ static void judge(const struct pass *p, const struct group *g)
 	if (good_n < MANY_SAME)
 		return;
 	if (kind == TY_ARG_FD && row->says & (TY_GIVES | TY_TAKES)) {
-		/* How much is read is told by the result; of what is large it is ordinary. */
+		/* The result is the size of the read; a small one from large data is ordinary. */
 		if (g->io < MANY_SAME || g->bytes > g->io * TINY)
 			return;
 		/* A message may well be short, and counters of descriptors are. */

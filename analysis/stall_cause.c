@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who or what held a thread up, and whether that was a stall at all: the rule in stalls.h.
+ * The culprit of a wait, and whether it is a stall (stalls.h).
  *
  * Budget: the path of the wait (chain.h), for a lock that of its holders, too; and bounded looks
  * back: TY_STALL_BACK spans or calls of one thread, SIGNALS points of a CPU.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for a lock whose holder waits for work is waiting for work: of the children of a server
- * one accepts, the others stand behind the lock that guards the place. See the rule in stalls.h.
+ * A wait for a lock whose holder is idle is an idle wait: of the workers of a server one accepts,
+ * the others wait for the lock around accept (stalls.h).
  *
  * Budget: each hop of the wait's path whose parents are all waits for that lock is looked at once,
  * with up to TY_STALL_BACK calls of the holder and of the next one; where the wait is not over, the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests and replies, as far as wakeups and system calls show them.
+ * Requests and replies, from wakeups and system calls.
  *
  * Budget: TY_STALL_BACK spans or calls of one thread for each question; ty_stall_woke_another: of
  * each thread that was woken meanwhile.
@@ -793,8 +793,8 @@ static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_
 	return side;
 }
 
-/* Is it the peer that asks, and the thread that answers: the peer woke it first, and the thread had
- * sent nothing before? (Futexes are given without a call when nobody waits: they do not tell.) */
+/* Without a descriptor the peer is the client if it woke the thread first, and the thread had sent
+ * nothing before. (Not of futexes: without a waiter they are released without a call.) */
 struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct ty_candidate *c,
 				   int64_t fd)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Had a waiting thread work, or did it wait for some? See the rule in stalls.h. Budget: a search in
- * the zoom forest, or 4 x TY_STALL_BACK spans of one thread, for each question; one look at each
- * thread for those that ask for company; of those that share a work, the spans of TY_STALL_LOOKED
- * threads; and once for each gate, the spans of all who wait there.
+ * Workers of pools and pipelines: had a waiting thread work, or was it idle (stalls.h)?
+ *
+ * Budget: a search in the zoom forest, or 4 x TY_STALL_BACK spans of one thread, for each question;
+ * each thread once for others that wait at the same place; of those that share work, the spans of
+ * TY_STALL_LOOKED threads; and once for each gate, the spans of all that wait there.
  */
 #include <unistd.h>
 

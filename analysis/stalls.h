@@ -1,119 +1,96 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stalls: when a thread that had work made no progress, who or what held it up, ranked. Computed
+ * Stalls: waits in which a thread with work made no progress, their cause, and their rank. Computed
  * once; report and views show these objects.
  *
- * The rule of what is no stall (unless all is asked for): waiting for work.
+ * Idle waits are not stalls (unless opts.all). The verdict on a wait is that of one rule of a table
+ * (graph/rule.h, docs/design/wait-graph.md); this is what the rules amount to:
  *
- * - Definite waits: a lock (flock, fcntl, futex words of locks; those that the kernel spins for,
- *   while it does, too: futex_waker.h), room to write, a device, a stop by
- *   a signal, a CPU, a vfork, an uninterruptible sleep; a sleep outside of any call (for a page of
- *   userfaultfd; inferred: for something else). Always a stall when long enough; but not the room
- *   that the next program of a shell's pipeline (from standard output to standard input) does not
- *   make because it computes, unless the command's path goes over that wait. Nor is a lock one
- *   for as long as those who had it waited for work, if that was most of the time: they accepted,
- *   and so does the next one, as far as is known; or they had asked nobody, and the next one waits
- *   where they did, and neither spoke first there since it had the lock. Of such a wait the longest
- *   time between that is told, inferred.
+ * - Definite waits: a lock (flock, fcntl, futex words of locks; also while the kernel spins for it:
+ *   futex_waker.h), room to write, a device, a stop by a signal, a CPU, a vfork, an uninterruptible
+ *   sleep; a sleep outside of any call (for a page of userfaultfd; inferred: for something else).
+ *   A stall when long enough. Exceptions: a shell's pipeline whose next program computes, unless
+ *   the command's path goes over that wait; and a lock whose holders were idle for most of the
+ *   wait. Of the latter the longest time between is reported, inferred.
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
- *   semaphores): a stall when the other side owed something:
- *   . It was asked: the waiter had woken it after it was last woken by it, and was the first of
- *     both to do so (or has now sent again what woke it then: nobody waited for it yet; by futex,
- *     where that is no call, inferred: the other one has not waited for requests since its last
- *     answer, and does so next). The one that was asked may have handed the matter on to the one
- *     that answers. A word that both wait on (an interpreter's lock) carries no requests.
- *   . The traced command could not go on without the waiter: its path passes through this wait,
- *     which is not one of many such waits and none for the requests of somebody whom the waiter
- *     serves. As a command counts, inferred, a process that was attached to and ended; of the whole
- *     machine each that came to its end, with those that it made and outlived (a million segments
- *     of path in all, the longest waits first; nothing behind the end of a process's first thread).
- *   . The command was busy with the very thread that is waited for; and the waiter, once, waited
- * for its turn (who ended the wait waits there, too, at other times: a lock that goes from hand to
- *     hand) and goes on to work; or, alone, had sent something before, or has work after and
- *     neither answers nor comes back for more (nor any of those who wait with it, whom one call
- *     lets go on, as at a gate); or, alone, was made for this one wait and ends then, and the one
- *     that is waited for has the same maker and is no program.
- *   . The word is a lock's, inferred: who waits on it wakes it at other times, too, and so does the
- *     one that ended the wait, while the one who had it did not wait there; and the waiter waited
- *     so but once; or, in tries, straight after another wait (for an interpreter's lock), so that
- *     it was about to go on, while it never comes there from work but when it has just let it go;
- *     and does not just end then.
- *   But never:
- *   . for the work of a program that the waiter has started and did not ask, or of several threads
- *     or processes that it has made to share it: others than who held it up worked meanwhile, and
- *     woke the waiter, too, wait for work where that one does, or had (as that one) worked since
- *     their birth and were done. Who waits on a descriptor must not have asked, either, unless it
- *     handed something to several descriptors, and others worked as long;
- *   . where a place is handed on: who is woken waits where the one that wakes it had waited before
- *     (on a descriptor; or for a time, each on the word where it is woken at other times);
- *   . if nothing was asked, when the other side gave more of the same before the waiter ran again.
- *   Nor does a program ask that waits at its standard input for the one that started it, on a pipe:
- *   what it said first greeted. Nor is a result that was handed over by descriptor a request where
- *   the waiter waits by futex then, was made by its process and does but end afterwards: it was
- *   told to.
- * - A wait for a peer that is not over when the recording ends: a stall when the waiter had woken
- *   somebody right before, who had not asked it first nor waited since before the recording, nor
- *   waits itself in the end where it waited before, or may, nor was answered by that on a
- *   descriptor where it had spoken first, nor has ended as a process since (only of descriptors it
- * is certain that it waits elsewhere); and not by what it waits for itself, as at a lock that is
- * handed on.
- * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
- *   anything (by futex only when somebody is seen waking that word at another time, or was asked
- *   right before); or the command waited for it, once, and went on to work (by futex, where nobody
- *   is ever seen waking that word: inferred, as runtimes sleep so, too).
- *   One wait in several tries, each with a time-out, is one wait for who ended the last; where
- *   the descriptors are behind a pointer, if that is the same (inferred). The same of a wait that
- *   a signal broke off, whatever its handler did, if that handed something to the thread itself
- *   (its own pipe or latch), too. What parts them: 1 ms of work, or 50 ms without a CPU.
- * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait (a
- *   program that was started may say what it has to say then; one that waits, as a shell, for the
- *   end of another one means that one); or it
- *   worked, all others of its kin (of the command; or of the waiter's process and what that made)
- *   did not, it is no program of its own, and the waiter goes on to compute
- *   or the awaited one is a child that did nothing else. Never when the waiter waits for one that
- *   sleeps again and again, nor when a stall of the awaited one tells it; behind the stalls that
- *   the awaited ones caused. What its own end wakes (SIGCHLD: any thread of its parent) it told
- *   nothing. A wait for signals or descriptors is one for a child's end when the child ended it so.
- * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only
- *   . when asked as a peer (also when the descriptor that is read next says so);
- *   . when a signal of another thread ended it and the waiter owed an answer itself (it had
- *     received, and not sent since; or, if it was attached to amid that, sends a message then,
- *     where it is connected, and waits on another descriptor or takes the next at once, from whom
- *     it sent to, inferred), or had sent one and the command could not go on without it;
- *   . unasked those of the command's first thread, which it could not go on without, once in that
- *     call and for that thread, and went on to work: for a signal of a traced thread; or, inferred,
- *     for several descriptors, if who ended that was made by the command, too, and it worked for
- *     longer than a request takes to serve.
- * - A block device explains a wait for as long as a request of it was in flight or queued
- *   (block_requests.h); proven where that is nine tenths of it. Where a completion ended it but
- * most of it had no request, the kernel is to blame, inferred.
- * - A CPU that a thread had, or that it was ready for, and that gave no sign of life although its
- *   tick was due, or although it was idle and should have taken the thread, was possibly stolen by
- *   the hypervisor (steal.h; inferred). Of a long call, that time is not its own; what is behind a
- *   wait is proven only where less than a tenth of it may have been stolen so.
- * - A ready thread whose cgroup was held back by its CPU quota for as long, as samples of the
- *   kernel's count tell, or that stood beside its idle CPU while its cgroup is recorded to have had
- *   a quota, was not allowed to run (inferred). One
- *   that was passed over for far longer than its priority explains may not have been, or its group
- *   weighs little: nobody is to blame.
+ *   semaphores). A stall in these cases:
+ *   . The waiter had sent a request: it woke the peer after the peer last woke it, and was the
+ * first of both to do so; or it has now sent again what did so then, while the peer was not waiting
+ *     yet (inferred where the request is a futex wakeup without a waiter). The peer may have handed
+ *     the request on. A word that both wait on (an interpreter's lock) carries no requests.
+ *   . The command needed it: its path passes through this wait, which is not one of many such waits
+ *     and not for the requests of a client. A process that was attached to and ended counts as a
+ *     command, inferred; of the whole machine so does each process that ended, with its descendants
+ *     (a million segments of path in all, the longest waits first; nothing behind the end of a
+ *     process's first thread).
+ *   . The command was busy with the awaited thread, and the waiter, once, waited for its turn (its
+ *     waker waits there, too, at other times) and computes then; or, alone, it had sent something
+ *     before, or has work after and neither replies nor waits there again (nor do others that the
+ *     same call woke, as at a gate); or, alone, it was made for this one wait and exits then, and
+ *     the awaited thread has the same maker and is not a program.
+ *   . The word is used as a lock, inferred: waiter and waker both wait on it and both wake it at
+ *     other times, while the holder did not wait there; and the waiter waited so once, or, in
+ *     attempts, straight after another wait, never from work unless it had just released it; and
+ *     does not just exit then.
+ *   Never in these cases:
+ *   . The wait is for the work of a program that the waiter started without a request to it, or of
+ *     several threads or processes that it made to share the work (others than the culprit worked
+ *     meanwhile, woke the waiter, too, and are idle where that one is, or have ended). A waiter on
+ * a descriptor must not have sent a request, unless it sent to several descriptors and others
+ *     worked as long.
+ *   . A slot is handed over: the wakee waits where its waker had waited before.
+ *   . Without a request, the other side sent more of the same before the waiter ran again.
+ *   . A program at its standard input, a pipe, waits for the one that started it: what it sent
+ *     first was a greeting. Or a thread that its process made, which handed its result over by
+ *     descriptor, waits by futex and only exits afterwards.
+ * - A wait for a peer that is still open when the recording ends: a stall when the waiter had woken
+ *   a thread right before which was not its client, did not wait since before the recording, does
+ *   not wait in its old place in the end, sent no reply on a descriptor where it is the client, and
+ *   has not ended as a process; and not by the object that is waited for now, as at a lock.
+ * - A wait that a timer ended, other than a sleep: a stall when the waiter for a peer had sent a
+ *   request or anything else (by futex only when that word is woken at another time, or a thread
+ * was woken right before); or the command needed it once and then computed (by futex, where no
+ * thread ever wakes that word: inferred, because runtimes sleep so, too). Attempts with a timeout
+ * are one wait for the waker of the last; where the descriptors are behind a pointer, if that is
+ * the same (inferred). So are those that a signal interrupted, also if its handler wrote to the
+ * thread's own pipe. 1 ms of work, or 50 ms without a CPU, separates them.
+ * - Waits for the end of a thread or child: a stall when the awaited one only waited (a program
+ *   may print its results; a shell that waits for another one stands for that one); or when it
+ *   alone of its command or process family worked, is not a program, and the waiter computes
+ *   afterwards or the awaited child did nothing else. Never when it sleeps again and again, nor
+ * when its own stall reports it; ranked behind the stalls that the awaited ones caused. The wakeups
+ * of its exit (SIGCHLD) are not messages. Waits for signals or descriptors that a child's end ended
+ *   are such waits.
+ * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals) are stalls only
+ *   . after a request, as for a peer (also when the next read shows the descriptor);
+ *   . when a signal of another thread ended it and the waiter had a reply pending (or, where it was
+ *     attached to in between, sends one right then, inferred), or had sent a request that the
+ *     command needed;
+ *   . of the command's first thread, when the command needed it once and computed then: for a
+ * signal of a traced thread; or, inferred, for several descriptors, if the command made the waker
+ * and computes for longer than a request takes.
+ * - A block device explains a wait while a request of it was in flight or queued
+ * (block_requests.h); proven for nine tenths of the wait. Where a completion ended it but most of
+ * it had no request, the cause is the kernel, inferred.
+ * - A CPU without any activity although its tick was due, or although it was idle and had a thread
+ *   to run, was possibly stolen by the hypervisor (steal.h; inferred). That time is not a call's
+ *   own, and a cause is proven only where less than a tenth may have been stolen.
+ * - A runnable thread whose cgroup was throttled for as long, by samples of the kernel's count, or
+ *   that waited beside its idle CPU while its cgroup had a quota, is throttled (inferred). One that
+ *   waited far longer than its priority explains may have been, or its group has a low weight: no
+ *   culprit.
  *
- * Of two that wait for each other at both ends, one of them with a time-out, who asked last and was
- * not answered is held up, the other one waits for its next request.
+ * Of two threads that wait for each other at both ends, one with a timeout, the one whose last
+ * request got no reply is held up; the other one waits for its next request. A signal stops a
+ * process: its threads are one stall. Similar waits of a thread in close succession, or in one
+ * call, are one stall; so are all those with one cause (stall_fold.c).
  *
- * A signal stops a process: its threads are one stall. Waits of a thread that are alike and follow
- * closely, or that one call consists of, are one stall; so are all those with one cause
- * (stall_fold.c).
- *
- * Where a thread's own call is lost, and the one that ended its wait did so by a futex call, it
- * waited for that word (inferred; a lock by FUTEX_UNLOCK_PI, while other locks are not told from
- * other words; the calls futex_wake and futex_requeue are not looked at).
- *
- * A wait within a request (requests.h: received, not answered yet) is a stall, inferred, whatever
- * it waits for (a sleep of its own, too) but for whatever comes next (epoll and the like).
- *
- * A wait for another one that itself waited for a CPU is none unless it is long enough for a ready
- * thread. A stall that another one's chain passes through is told in that chain, not again;
- * but, where there is no command, one that is a good deal longer is.
+ * Where a thread's own call is lost and its waker made a futex call, it waited for that word
+ * (inferred; only FUTEX_UNLOCK_PI shows a lock; futex_wake and futex_requeue are not evaluated). A
+ * wait within a request (requests.h: received, no reply yet) is a stall, inferred, a sleep of its
+ * own included, unless it is for any event (epoll and the like). A wait for a thread that itself
+ * was runnable is a stall only if that is long enough. A stall in another one's chain is reported
+ * in that chain only; but, without a command, not one that is a good deal longer.
  */
 #ifndef TY_STALLS_H
 #define TY_STALLS_H

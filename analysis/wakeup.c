@@ -41,7 +41,7 @@ static bool handler_at(const struct ty_model *m, uint32_t cpu, uint64_t t, unsig
 	return false;
 }
 
-/* The block request whose completion the interrupt told before the wakeup at t. */
+/* The block request that the interrupt completed before the wakeup at t. */
 static uint32_t completed(const struct ty_model *m, uint32_t cpu, uint64_t from, uint64_t t)
 {
 	uint32_t i = ty_model_io_after(m, t), best = TY_NONE;

@@ -201,7 +201,7 @@ static void check_space(void)
 		say("ok", "output", "%s are free in this directory", bytes);
 }
 
-/* What the driver asks for: linux drivers/perf/arm_spe_pmu.c, arm_spe_pmu_event_init. */
+/* What the driver requires: linux drivers/perf/arm_spe_pmu.c, arm_spe_pmu_event_init. */
 static void check_spe(void)
 {
 	struct ty_spe_pmu pmus[TY_SPE_PMUS_MAX];

@@ -9,7 +9,7 @@
 #include "fd_limit.h"
 #include "plain_text.h"
 
-/* What any command may have open at a time; record asks for what its CPUs need besides. */
+/* What any command may have open at a time; record adds what its CPUs need. */
 #define FDS 24
 
 static const struct command {

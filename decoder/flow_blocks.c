@@ -37,7 +37,7 @@ struct ty_blocks {
 	size_t used;				   /* blocks that were put into: */
 	block_ref *buckets;			   /* 2^bits: the first of each, the most recent */
 	struct ty_block *recent[1 << RECENT_BITS]; /* by address: where branches led to */
-	ty_extent_of *extent_of;		   /* NULL: nobody wants to know */
+	ty_extent_of *extent_of;		   /* NULL: not needed */
 	void *extent_ctx;
 	struct known {
 		struct ty_extent e; /* of: */

@@ -125,7 +125,7 @@ bool ty_flow_density(struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t 
 	const struct bins d = {.from = from_ns, .to = to_ns, .n = n, .bytes = bytes};
 	const struct ty_flow_window w = {.from_ns = from_ns, .to_ns = to_ns};
 
-	/* What cannot be read is told by who decodes it; coarse ranges tell less exactly when. */
+	/* The decoder reports what cannot be read; coarse ranges have less exact times. */
 	(void)ty_flow_refine(f, &w);
 
 	for (uint32_t i = 0; i < n; i++)

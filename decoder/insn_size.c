@@ -12,7 +12,7 @@
 enum { INSN_MAX = TY_INSN_MAX };
 
 /*
- * .  nothing              m  ModR/M              X  not told here
+ * .  nothing              m  ModR/M              X  not in this table
  * b  1 byte               B  ModR/M and 1 byte   3  ModR/M and 1 byte if its reg is 0 or 1
  * w  2 bytes              z  2 or 4 bytes        Z  ModR/M and 2 or 4
  * e  3 bytes              v  2, 4 or 8           4  ModR/M and 2 or 4 if its reg is 0 or 1

@@ -353,7 +353,7 @@ static __attribute__((noinline)) void advance_far(struct ty_pt_query *q)
 	}
 }
 
-/* Read on to the next packet that somebody must ask for. */
+/* Reads on to the next packet that needs a query. */
 static inline void advance(struct ty_pt_query *q)
 {
 	if (q->p < q->stop && is_asked(q, *q->p))

@@ -343,7 +343,7 @@ static struct ty_quota_group *find(struct ty_quotas *q, const char *path)
 	return NULL;
 }
 
-/* A group that was not known. What it counted since the last scan is told by the look. */
+/* A new group. This scan reports what it counted since the last one. */
 static int add_group(struct look *l, const struct ty_quota_group *new)
 {
 	struct ty_quota_group g = *new;

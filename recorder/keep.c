@@ -317,8 +317,8 @@ static int drop(struct ty_keep *k, struct ty_err *err)
 	return e;
 }
 
-/* The size asks for the oldest part to go, and enough remains: the mark is no new one, unless the
- * disk holds far too much. */
+/* The file is too large, and dropping its oldest part leaves enough: the mark is not a recent one,
+ * unless the file is far too large. */
 static bool too_much(const struct ty_keep *k, uint64_t bound)
 {
 	const uint64_t most = k->r->o->keep_bytes, bytes = ty_spool_bytes(k->r->spool);

@@ -54,7 +54,8 @@ static int open_pids(struct recording *r, struct ty_err *err)
 		if (fd < 0 && errno == ESRCH)
 			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 				       "-p %d: the process has exited", (int)pid);
-		/* Kernels before 5.3 have no pidfd: fd stays -1 and the main loop asks kill(). */
+		/* Kernels before 5.3 have no pidfd: fd stays -1 and the main loop polls by kill().
+		 */
 		if (fd >= 0)
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
 		r->polls[r->polls_n++] = (struct pollfd){.fd = fd, .events = POLLIN};

@@ -113,7 +113,7 @@ static int choose_line(const struct ty_memory_view *v, const struct ty_mem_point
 	return r;
 }
 
-/* Names are slow to find for the first time; drawing asks for them again. */
+/* Names are slow to find for the first time; drawing uses them again. */
 static void learn_names(struct ty_memory_view *v, const struct ty_mem_work *work)
 {
 	const struct ty_memory_job *j = &v->job;

@@ -78,7 +78,7 @@ static void counted(struct ty_spectrum_view *v)
 	widen(v);
 }
 
-/* Count what the screen asks for, unless that is done or on its way. */
+/* Counts what the screen shows, unless that is done or under way. */
 static void follow(struct ty_spectrum_view *v)
 {
 	struct ty_spec_counting *c = &v->counting;
