@@ -116,7 +116,7 @@ static void syscall_line(struct ty_timeline *t, char *line, uint32_t call)
 	add(line, "in %s(%s)", ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name),
 	    ty_timeline_args(t, call));
 	add_result(t, line, &c);
-	add(line, ", %s from %s", ty_fmt_length(c.end_ns - c.start_ns, len),
+	add(line, ", %s, starting at %s", ty_fmt_length(c.end_ns - c.start_ns, len),
 	    instant(t, c.start_ns, at));
 	if (c.flags & TY_SF_BEFORE)
 		add(line, "; began before the recording");
@@ -307,7 +307,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 		add(line, " on CPU %u", s.cpu);
 		add_link_to(t, line, TY_ROW_CPU, s.cpu, here(t, s.start_ns, s.end_ns));
 	}
-	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
+	add(line, " for %s, starting at %s", ty_fmt_length(s.end_ns - s.start_ns, len),
 	    instant(t, s.start_ns, at));
 	add_flags(t, line, &s, TY_NONE);
 	if (s.state == TY_ST_RUNNING)
@@ -394,7 +394,7 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 	} else {
 		add(line, "CPU %u %s", cpu, ty_state_name(s.state));
 	}
-	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
+	add(line, " for %s, starting at %s", ty_fmt_length(s.end_ns - s.start_ns, len),
 	    instant(t, s.start_ns, at));
 	add_flags(t, line, &s, cpu);
 	s.cpu = cpu;
@@ -441,7 +441,7 @@ static void irq_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 	struct ty_irq_span s = ty_model_irq_span(t->m, cpu, idx);
 	char name[TY_IRQ_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l);
 
-	add(line, "CPU %u in %s for %s from %s", cpu, ty_irq_name(t->m, &s, name),
+	add(line, "CPU %u in %s for %s, starting at %s", cpu, ty_irq_name(t->m, &s, name),
 	    ty_fmt_length(s.end_ns - s.start_ns, len), instant(t, s.start_ns, at));
 	if (s.flags & TY_SF_LOST)
 		add(line, "; its end was lost: it ended at this time or earlier");
@@ -501,7 +501,7 @@ static void region_lines(struct ty_timeline *t, struct lines *l, const struct ty
 		return;
 	}
 	r = ty_model_region(t->m, i);
-	add(line, "%s for %s from %s", ty_model_str(t->m, r.name),
+	add(line, "%s for %s, starting at %s", ty_model_str(t->m, r.name),
 	    ty_fmt_length(r.end_ns - r.start_ns, len), instant(t, r.start_ns, at));
 	if (r.kind == TY_REG_ASYNC_BEGIN)
 		add(line, ", id %" PRId64, r.value);

@@ -94,7 +94,8 @@ static void draw_head(const struct ty_flow_view *v, struct ty_grid *g, const str
 			 part->steps.n);
 	else
 		snprintf(text + n, sizeof(text) - n,
-			 "%s from %s, %" PRIu32 " instructions, %zu gaps", ty_fmt_length(span, len),
+			 "%s, starting at %s, %" PRIu32 " instructions, %zu gaps",
+			 ty_fmt_length(span, len),
 			 time_at(v, v->on.start_ns + v->vp.from_ns / TY_FLOW_PER_NS,
 				 span / 1000 + 1, at),
 			 ty_flow_view_step(v, v->vp.to_ns) - ty_flow_view_step(v, v->vp.from_ns),

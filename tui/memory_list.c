@@ -171,7 +171,7 @@ void ty_memory_records(struct ty_memory_view *v)
 			    more ? "at least " : "", n > RECORDS_MAX ? n - RECORDS_MAX : 0);
 	snprintf(v->page.title, sizeof(v->page.title),
 		 "%s%" PRIu64
-		 " records from %s: time, latency, kind, source, address, thread, code",
+		 " records, starting at %s: time, latency, kind, source, address, thread, code",
 		 more ? "at least " : "", n, ty_fmt_time(box.from_ns - v->vp.start_ns, 1, at));
 }
 

@@ -127,7 +127,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	ty_memory_lay_out(v, g); /* the rows are known now */
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	snprintf(text, sizeof(text),
-		 "%s: %s from %s; %" PRIu64 " samples, %" PRIu64 " with a latency, %" PRIu64
+		 "%s: %s, starting at %s; %" PRIu64 " samples, %" PRIu64 " with a latency, %" PRIu64
 		 " gaps%s%s",
 		 v->in->path, ty_fmt_length(span, len),
 		 ty_fmt_time(v->vp.from_ns - v->vp.start_ns, span / 1000 + 1, at), v->timed,

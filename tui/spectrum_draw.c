@@ -113,7 +113,7 @@ static void draw_top(const struct ty_spectrum_view *v, struct ty_grid *g,
 
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	scope_text(v, scope);
-	snprintf(text, sizeof(text), "Latency of %s, %s: %s from %s",
+	snprintf(text, sizeof(text), "Latency of %s, %s: %s, starting at %s",
 		 ty_spec_name(v->on.in->arch, &v->kind, name), scope, ty_fmt_length(length, len),
 		 ty_time_text(v->m, *v->on.clock, vp->from_ns, length / 1000 + 1, at));
 	bar.attr |= TY_A_BOLD;
@@ -304,7 +304,7 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 	ty_grid_elide(g, p, 1, v->lay.details_y, g->w - 2, text,
 		      ty_palette_role(p, TY_ROLE_STRONG));
 	if (v->lay.panel_w)
-		snprintf(text, sizeof(text), "longest: %s of %s from %s [1]",
+		snprintf(text, sizeof(text), "longest: %s of %s, starting at %s [1]",
 			 ty_fmt_length(s->worst.end_ns - s->worst.start_ns, len),
 			 ty_spec_thread_name(v, s->worst.thread, s->worst.start_ns, who),
 			 ty_time_text(v->m, *v->on.clock, s->worst.start_ns, 1000, at));

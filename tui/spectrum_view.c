@@ -350,7 +350,7 @@ static enum ty_view_result listed(struct ty_spectrum_view *v)
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct ty_spec_span *s = &l->v[i];
 
-		ty_page_add(&v->page, TY_ROLE_TEXT, "%12s  %-24.24s from %s",
+		ty_page_add(&v->page, TY_ROLE_TEXT, "%12s  %-24.24s at %s",
 			    ty_fmt_length(s->end_ns - s->start_ns, len),
 			    ty_spec_thread_name(v, s->thread, s->start_ns, who),
 			    ty_time_text(v->m, *v->on.clock, s->start_ns, 1000, at));

@@ -14,10 +14,11 @@ static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned de
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[TY_LINK_TEXT];
 
 	ty_link_text(t->in->explain, l, what, sizeof(what));
-	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG, "%11s  %*s%s%s %s, from %s",
-		    ty_fmt_length(l->end_ns - l->start_ns, len), (int)(depth * 2), "",
-		    depth ? "<- " : "", ty_timeline_thread_name(t, l->thread, l->start_ns, who),
-		    what, ty_timeline_at(t, l->start_ns, 1000, at));
+	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG,
+		    "%11s  %*s%s%s %s, starting at %s", ty_fmt_length(l->end_ns - l->start_ns, len),
+		    (int)(depth * 2), "", depth ? "<- " : "",
+		    ty_timeline_thread_name(t, l->thread, l->start_ns, who), what,
+		    ty_timeline_at(t, l->start_ns, 1000, at));
 	ty_page_link(&t->page, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
 }
 
@@ -123,7 +124,8 @@ bool ty_timeline_chain(struct ty_timeline *t)
 		s.end_ns = found->link[0].end_ns;
 	}
 	ty_page_reset(&t->page);
-	snprintf(t->page.title, sizeof(t->page.title), "Wakeup chain of %s %s for %s from %s",
+	snprintf(t->page.title, sizeof(t->page.title),
+		 "Wakeup chain of %s %s for %s, starting at %s",
 		 ty_timeline_thread_name(t, thread, s.start_ns, who),
 		 track.kind == TY_TRACK_SYSCALLS ? "in a system call"
 						 : ty_state_name((enum ty_state)s.state),
@@ -178,7 +180,7 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 	}
 	if (process)
 		snprintf(many, sizeof(many), " of %u threads", l->threads);
-	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s%s: %s%s from %s",
+	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s%s: %s%s, starting at %s",
 		 process ? "process " : "",
 		 l->thread == TY_NONE && l->inferred
 			 ? "the command (critical path), partly inferred"

@@ -70,7 +70,7 @@ bool ty_timeline_diff(struct ty_timeline *t)
 	}
 	ty_page_reset(&t->page);
 	snprintf(t->page.title, sizeof(t->page.title),
-		 "Differences: %s from %s compared with the other %s",
+		 "Differences: %s, starting at %s, compared with the other %s",
 		 ty_fmt_length(to - from, len[0]),
 		 ty_timeline_at(t, from, (to - from) / 1000 + 1, at),
 		 ty_fmt_length(t->vp.end_ns - t->vp.start_ns - (to - from), len[1]));

@@ -47,9 +47,10 @@ static void window_text(const struct ty_timeline *t, int level, char out[200])
 
 	out[0] = 0;
 	if (level >= 1)
-		n += (size_t)snprintf(out, 60, "%s", ty_fmt_length(t->vp.to_ns - t->vp.from_ns, a));
+		n += (size_t)snprintf(out, 60, "window %s",
+				      ty_fmt_length(t->vp.to_ns - t->vp.from_ns, a));
 	if (level >= 2)
-		n += (size_t)snprintf(out + n, 60, " from %s",
+		n += (size_t)snprintf(out + n, 60, " at %s",
 				      ty_timeline_at(t, t->vp.from_ns, res, a));
 	if (level >= 3)
 		n += (size_t)snprintf(out + n, 60, "%s%s", t->partial ? " of the first " : " of ",

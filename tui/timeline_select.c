@@ -156,7 +156,7 @@ bool ty_timeline_selection_text(const struct ty_timeline *t, char *length, char 
 	if (!ty_timeline_selected(t, &from, &to, &first, &last))
 		return false;
 	rows = last - first + 1;
-	snprintf(length, TY_DETAIL_MAX, "selection: %s from %s, %u row%s%s",
+	snprintf(length, TY_DETAIL_MAX, "selection: %s, starting at %s, %u row%s%s",
 		 ty_fmt_length(to - from, len), ty_timeline_at(t, from, (to - from) / 1000 + 1, at),
 		 rows, rows == 1 ? "" : "s", t->sel.held ? "" : "; v ends it here");
 	for (uint32_t i = 0; i < rows && i < COUNTED_ROWS && first + i < t->tracks.rows.n; i++)

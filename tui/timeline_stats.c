@@ -128,7 +128,7 @@ void ty_timeline_stats(struct ty_timeline *t)
 	} else {
 		char len[TY_TIME_MAX], at[TY_TIME_MAX];
 
-		snprintf(t->page.title, sizeof(t->page.title), "%s: %s from %s, %u row%s",
+		snprintf(t->page.title, sizeof(t->page.title), "%s: %s, starting at %s, %u row%s",
 			 t->sel.on ? "Selection" : "Window, this row",
 			 ty_fmt_length(to - from, len),
 			 ty_timeline_at(t, from, (to - from) / 1000 + 1, at), last - first + 1,

@@ -109,7 +109,7 @@ static void show_route(struct ty_timeline *t)
 				a->path.inferred ? ", partly inferred" : "");
 }
 
-/* "tid:12,34": whoever waited, and what held it up. */
+/* "tid:12,34": the waiter, and the threads that held it up. */
 static void filter_chain(struct ty_timeline *t)
 {
 	struct ty_trail *a = &t->arrows;

@@ -63,7 +63,7 @@ static struct ty_flame_view *open_view(int32_t tid)
 				    .tid = tid,
 				    .pid = tid ? 100 : 0,
 				    .comm = "app",
-				    .when = "1.000 s from 0.500 s"};
+				    .when = "1.000 s, starting at 0.500 s"};
 	struct ty_flame_view *v = ty_flame_view_new(&in);
 
 	assert_non_null(v);

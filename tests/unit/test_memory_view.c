@@ -211,7 +211,7 @@ static void test_rectangle(void **state)
 	shows(v, "67 100.0%      5      5      5  0x4000 work");
 	has_not(v, "0x4010 work");
 	text = page_of(v, TY_ACT_OPEN);
-	if (!strstr(text, "67 records from 0.0") || strstr(text, " load "))
+	if (!strstr(text, "67 records, starting at 0.0") || strstr(text, " load "))
 		fail_msg("not the stores alone:\n%s", text);
 	/* Dropped: all again; kept by keys: from here three cells on and one row up. */
 	act(v, TY_ACT_BACK);
@@ -275,7 +275,7 @@ static void test_help(void **state)
 	assert_non_null(strstr(page_of(v, TY_ACT_HELP), "the records of the rectangle"));
 	/* Above the timeline there is a way back. */
 	ty_memory_view_show(v, 5000000, 5500000, 5200000);
-	shows(v, "500.000 us from 0.0");
+	shows(v, "500.000 us, starting at 0.0");
 	assert_int_equal(act(v, TY_ACT_BACK), TY_VIEW_CLOSE);
 	assert_int_equal(act(v, TY_ACT_QUIT), TY_VIEW_CLOSE);
 	ty_memory_view_free(v);

@@ -156,7 +156,7 @@ static void times_in_the_clock_asked_for(void **state)
 	in.clock = TY_CLOCK_WALL;
 	t = ty_tl_open(&in);
 	s = ty_tl_frame(t, &ty_tl_utf8, 120, 30);
-	assert_non_null(strstr(s, " from 22:13:20."));
+	assert_non_null(strstr(s, " at 22:13:20."));
 	assert_non_null(strstr(s, "at 22:13:2"));
 	assert_non_null(strstr(s, " s from the start"));
 	assert_non_null(strstr(s, "\u252c22:13:2"));
@@ -164,7 +164,7 @@ static void times_in_the_clock_asked_for(void **state)
 	ty_timeline_free(t);
 	in.clock = TY_CLOCK_TRACE;
 	t = ty_tl_open(&in);
-	snprintf(trace, sizeof(trace), " from %llu.", (unsigned long long)START / 1000000000);
+	snprintf(trace, sizeof(trace), " at %llu.", (unsigned long long)START / 1000000000);
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), trace));
 	ty_timeline_free(t);
 	ty_model_free(m);

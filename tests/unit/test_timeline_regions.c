@@ -85,7 +85,7 @@ static void lanes(void **state)
 	ty_tl_golden("timeline-regions-80x24-ascii", ty_tl_frame(t, &ty_tl_ascii, 80, 24));
 	ty_tl_golden("timeline-regions-200x60", ty_tl_frame(t, &ty_tl_utf8, 200, 60));
 	ty_tl_golden("timeline-regions-200x60-color", ty_tl_frame(t, &color, 200, 60));
-	assert_true(says(t, 300000, "request for 2.000 s from "));
+	assert_true(says(t, 300000, "request for 2.000 s, starting at "));
 	assert_true(says(t, 300000, "outside regions within it"));
 	assert_true(says(t, 2550000, "open for 500.000 ms"));
 	assert_true(says(t, 2550000, "still open when the recording ended"));
@@ -93,7 +93,7 @@ static void lanes(void **state)
 	to_lane(t, 2);
 	assert_true(says(t, 800000, "plan for 300.000 ms"));
 	to_lane(t, TY_TRACKS_NESTED + 1);
-	assert_true(says(t, 800000, "upload for 1.650 s from "));
+	assert_true(says(t, 800000, "upload for 1.650 s, starting at "));
 	assert_true(says(t, 800000, "id 2"));
 	/* Folded with the thread, and back. */
 	ty_timeline_ops.act(t, TY_ACT_FOLD);
