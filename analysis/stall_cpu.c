@@ -273,11 +273,11 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 	} else if (idle && limited) {
 		c->held = g;
 		c->s.kind = TY_STALL_THROTTLED;
-		return h->o.all || ran_next(m, &s, c);
+		return ran_next(m, &s, c);
 	} else if (ty_stall_steal_of_queue(h, c, s.cpu)) {
 		c->s.kind = TY_STALL_STEAL;
 	} else if (idle) {
-		return h->o.all || ran_next(m, &s, c); /* why is not known */
+		return ran_next(m, &s, c); /* why is not known */
 	} else if ((c->own_prio == INT32_MIN || c->own_prio >= 100) &&
 		   (double)q.fair_ns > (double)FAIR_WAIT_NS * (1 + q.shares)) {
 		/* Nor is one left standing whose turn would have come several times: a quota, or
@@ -290,8 +290,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 		 * until it is very long. */
 		c->s.proven = q.sure && !ty_stall_steal_matters(c);
 		c->rival_ns = q.known;
-		return h->o.all || q.most.ns >= c->s.duration_ns / 3 ||
-		       c->s.duration_ns >= 10 * h->o.min_ns;
+		return q.most.ns >= c->s.duration_ns / 3 || c->s.duration_ns >= 10 * h->o.min_ns;
 	} else if (q.most.thread != TY_NONE) {
 		c->s.culprit = q.most.thread;
 		c->s.culprit_ns = q.most.longest_at;

@@ -95,7 +95,9 @@ void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
 	uint32_t edges = ty_stall_edges(&e->x, s, edge);
 	char d[TY_DURATION_MAX];
 
-	fprintf(f, "why #%u is a stall\n%9s  ", n, ty_fmt_duration(s->duration_ns, d));
+	fprintf(f, "why #%u is %s\n%9s  ", n,
+		s->rule->verdict == TY_STALL ? "a stall" : "idle (shown by --all)",
+		ty_fmt_duration(s->duration_ns, d));
 	ty_put_plain(f, s->sentence);
 	putc('\n', f);
 	put_rule(s->rule, f);

@@ -15,6 +15,7 @@
 #include "fixture_model.h"
 #include "ledger.h"
 #include "model_priv.h"
+#include "rule.h"
 #include "stalls.h"
 #include "window_all.h"
 
@@ -69,6 +70,45 @@ static void who_shared_the_cpu(void **state)
 	assert_non_null(strstr(s.v[0].text, ", t14/14 60.0 ms"));
 	assert_non_null(strstr(s.v[0].text, ", t15/15 50.0 ms"));
 	assert_null(strstr(s.v[0].text, "t12/12"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+/* The rule of the thread's wait for a CPU; "": there is none. */
+static const char *rule_of(const struct ty_stall *v, uint32_t n, uint32_t thread)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (v[i].thread == thread && v[i].state == TY_ST_RUNNABLE)
+			return v[i].rule->id;
+	return "";
+}
+
+/* Four in short turns: idle, and --all, which shows it, keeps the rule that --rejected names. */
+static void one_verdict_on_a_shared_cpu(void **state)
+{
+	const struct ty_stalls_opts all = {.all = true}, rejected = {.rejected = true};
+	const struct ty_model *m;
+	struct ty_window w;
+	struct ty_explain x;
+	struct ty_stalls s;
+	uint64_t t = 5 * MS;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_enter(0, 2 * MS, 11, 39);
+	ty_mx_exit(0, 2 * MS + 100, 11, 39, 1);
+	ty_mx_switch(0, t, 11, RP, 12);
+	for (int i = 0; i < 4; i++)
+		ty_mx_switch(0, t += 25 * MS, 12 + i, S, i < 3 ? 13 + i : 11);
+	ty_mx_switch(0, t + 5 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	w = window_all(m);
+	assert_int_equal(ty_stalls_find(&x, &w, &rejected, 10, &s, NULL), 0);
+	assert_string_equal(rule_of(s.rejected, s.rejected_n, thread(m, 11)), "no-cpu-shared");
+	ty_stalls_fini(&s);
+	assert_int_equal(ty_stalls_find(&x, &w, &all, 10, &s, NULL), 0);
+	assert_string_equal(rule_of(s.v, s.n, thread(m, 11)), "no-cpu-shared");
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
@@ -202,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_had_the_cpu),
 		cmocka_unit_test(who_shared_the_cpu),
+		cmocka_unit_test(one_verdict_on_a_shared_cpu),
 		cmocka_unit_test(a_quota_held_it_back),
 		cmocka_unit_test(interrupts_steal),
 	};
