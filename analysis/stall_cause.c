@@ -171,7 +171,7 @@ static void describe_blocked(struct ty_stall_search *h, struct ty_candidate *c,
 		c->s.proven = false; /* what it waited for first is not known */
 	} else if (c->root.thread != c->s.thread && kernel_root(h, c) &&
 		   c->root.what_ns[TY_SEG_TIMER] > c->s.duration_ns / 2) {
-		/* A kernel thread that a timer wakes holds nobody up by itself. */
+		/* A kernel thread that a timer wakes delays no thread by itself. */
 		c->kernel_timer = true;
 		c->s.proven = false;
 	}
