@@ -136,12 +136,23 @@ static void rows(const struct walk *w, uint32_t lo, uint32_t hi, struct ty_cell 
 		 struct best *b)
 {
 	const uint8_t *block = lo < hi ? block_of(w, lo) : NULL;
+	const bool next = w->t->kind->length == TY_LEN_NEXT;
+	uint64_t start = next && block ? ty_block_value(block, 0, lo % TY_BLOCK_ROWS) : 0;
 
 	for (; lo < hi; lo++) {
-		uint64_t len = len_of(w, lo);
+		uint32_t i = lo % TY_BLOCK_ROWS;
+		uint64_t len;
 
-		out->ns[state_of(w, block, lo % TY_BLOCK_ROWS)] += len;
-		out->flags |= (uint8_t)flags_of(w, block, lo % TY_BLOCK_ROWS);
+		if (next && lo + 1 < hi) {
+			uint64_t end = ty_block_value(block, 0, i + 1);
+
+			len = end > start ? end - start : 0;
+			start = end;
+		} else {
+			len = len_of(w, lo);
+		}
+		out->ns[state_of(w, block, i)] += len;
+		out->flags |= (uint8_t)flags_of(w, block, i);
 		offer(out, b, lo, len, len);
 	}
 }
@@ -254,20 +265,63 @@ static void cell(const struct walk *w, uint32_t a, uint32_t z, uint64_t from, ui
 		cut(w, z - 1, from, to, out, &b);
 }
 
+/* What a cell gets in which no row begins: a part of the row before, or nothing. */
+struct going_on {
+	uint64_t end_ns, next_ns; /* ends of that row and of the stretch without starts */
+	unsigned state;
+	struct ty_cell cell; /* without its time */
+};
+
+/* a: rows that start before the cell. */
+static struct going_on going_on(const struct walk *w, uint32_t a)
+{
+	struct going_on g = {.next_ns = a < w->rows ? start_of(w, a) : UINT64_MAX};
+
+	if (a) {
+		const uint8_t *block = block_of(w, a - 1);
+		uint64_t len = len_of(w, a - 1);
+
+		g.end_ns = start_of(w, a - 1) + len;
+		g.cell = (struct ty_cell){
+			.spans = 1, .longest = a - 1, .longest_whole = a - 1, .longest_ns = len};
+		g.state = state_of(w, block, (a - 1) % TY_BLOCK_ROWS);
+		g.cell.flags = (uint8_t)flags_of(w, block, (a - 1) % TY_BLOCK_ROWS);
+	}
+	return g;
+}
+
+/* Budget: no search, division or read of the table for a cell in which no row begins: most cells of
+ * most threads are such. */
 void ty_forest_cells(const struct ty_table *t, uint32_t track, uint64_t from_ns, uint64_t to_ns,
 		     uint32_t n, struct ty_cell *out)
 {
 	struct walk w = walk_of(t, track);
-	unsigned __int128 width = to_ns > from_ns ? to_ns - from_ns : 0;
-	uint64_t from = from_ns;
+	uint64_t width = to_ns > from_ns ? to_ns - from_ns : 0, from = from_ns;
+	uint64_t step = n ? width / n : 0, rest = n ? width % n : 0, over = 0;
 	uint32_t a = w.rows ? ty_table_before(t, track, from_ns) : 0;
+	struct going_on g = going_on(&w, a);
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t to = from_ns + (uint64_t)(width * (i + 1) / n);
-		uint32_t z = w.rows ? before(&w, a, to) : 0;
+		uint64_t to = from + step; /* from_ns + width * (i + 1) / n */
 
-		cell(&w, a, z, from, to, &out[i]);
-		a = z;
+		over += rest;
+		if (over >= n) {
+			over -= n;
+			to++;
+		}
+		if (to > g.next_ns) {
+			uint32_t z = before(&w, a, to);
+
+			cell(&w, a, z, from, to, &out[i]);
+			a = z;
+			if (i + 1 < n)
+				g = going_on(&w, a);
+		} else if (from < to && from < g.end_ns) {
+			out[i] = g.cell;
+			out[i].ns[g.state] = (to < g.end_ns ? to : g.end_ns) - from;
+		} else {
+			out[i] = (struct ty_cell){.longest = TY_NONE, .longest_whole = TY_NONE};
+		}
 		from = to;
 	}
 }

@@ -151,7 +151,13 @@ bool ty_viewport_redo(struct ty_viewport *v)
 
 uint64_t ty_viewport_edge(const struct ty_viewport *v, uint32_t i, uint32_t n)
 {
-	return v->from_ns + (uint64_t)((u128)(v->to_ns - v->from_ns) * i / (n ? n : 1));
+	uint64_t width = v->to_ns - v->from_ns, product;
+
+	n = n ? n : 1;
+	/* Computed for every cell of a frame: in 64 bits where they are enough. */
+	if (!__builtin_mul_overflow(width, (uint64_t)i, &product))
+		return v->from_ns + product / n;
+	return v->from_ns + (uint64_t)((u128)width * i / n);
 }
 
 uint32_t ty_viewport_column(const struct ty_viewport *v, uint64_t t_ns, uint32_t n)

@@ -96,6 +96,11 @@ static void columns_and_edges_agree(void **state)
 	assert_int_equal(ty_viewport_column(&v, UINT64_MAX, 80), 79);
 	assert_int_equal(ty_viewport_edge(&v, 0, 80), 1000);
 	assert_int_equal(ty_viewport_edge(&v, 80, 80), 1777);
+	/* Products of over 64 bits. */
+	ty_viewport_init(&v, 0, UINT64_MAX);
+	for (uint32_t i = 0; i <= 200; i++)
+		assert_int_equal(ty_viewport_edge(&v, i, 200),
+				 (uint64_t)((unsigned __int128)UINT64_MAX * i / 200));
 }
 
 static void undo_forgets_the_oldest(void **state)
