@@ -232,13 +232,21 @@ void ty_report_holder_json(const struct ty_explain *x, const struct ty_wait_hold
 	ty_json_end_object(j);
 }
 
-/* Where in its program the thread waited. */
+/* Where in its program the thread waited. Between several waits lie others: the chief one's place
+ * then. */
 static bool where(const struct ty_explain *x, const struct ty_stall *s, char *buf, size_t n)
 {
-	/* Of several waits the length is a sum: between them lie others. */
-	return x->where && s->waits <= 1 &&
-	       x->where(x->ctx, ty_model_tid(x->m, s->thread, s->start_ns), s->start_ns,
-			ty_stall_end_ns(s), buf, n);
+	uint64_t a = s->start_ns, b = ty_stall_end_ns(s);
+
+	if (!x->where)
+		return false;
+	if (s->waits > 1) {
+		struct ty_span of = ty_model_span_brief(x->m, s->thread, s->span);
+
+		a = of.start_ns > a ? of.start_ns : a;
+		b = of.end_ns < b ? of.end_ns : b;
+	}
+	return a < b && x->where(x->ctx, ty_model_tid(x->m, s->thread, a), a, b, buf, n);
 }
 
 void ty_stalls_text(const struct ty_explained *e, FILE *f)
@@ -257,7 +265,7 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 		if (where(&e->x, s, in, sizeof(in))) {
 			fputs("                in ", f);
 			ty_put_plain(f, in);
-			putc('\n', f);
+			fputs(s->waits > 1 ? " (one of these waits)\n" : "\n", f);
 		}
 		if (s->waits <= 1 && ty_wait_holder(&e->x, s->thread, s->span, &h)) {
 			ty_wait_holder_text(&e->x, &h, in, sizeof(in));

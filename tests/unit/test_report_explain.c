@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "fixture_model.h"
 #include "fixture_story.h"
 #include "fixture_trace.h"
 #include "report_explain.h"
@@ -101,6 +102,42 @@ static void number_and_order(void **state)
 	}
 }
 
+static bool place(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf, size_t n)
+{
+	(void)ctx;
+	snprintf(buf, n, "place_%d_%llu_%llu", tid, (unsigned long long)from_ns,
+		 (unsigned long long)to_ns);
+	return true;
+}
+
+/* A stall of several waits has the stack of its chief wait, not of what lies between them. */
+static void stack_of_several_waits(void **state)
+{
+	struct ty_stall stall = {.start_ns = 10, .last_end_ns = 90, .duration_ns = 60, .waits = 2};
+	struct ty_explained e = {.x = {.where = place}, .stalls = {.v = &stall, .n = 1}};
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	assert_non_null(f);
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_event(0, 5, 5, TY_EV_OTHER);
+	ty_mx_switch(0, 10, 5, TY_TASK_INTERRUPTIBLE, 6);
+	ty_mx_switch(0, 30, 6, TY_TASK_INTERRUPTIBLE, 5);
+	ty_mx_switch(0, 50, 5, TY_TASK_INTERRUPTIBLE, 6);
+	ty_mx_switch(0, 90, 6, TY_TASK_INTERRUPTIBLE, 5);
+	ty_mx_event(0, 100, 5, TY_EV_OTHER);
+	e.x.m = ty_mx_end();
+	stall.thread = ty_model_thread_find(e.x.m, 5, 60);
+	stall.span = ty_model_span_find(e.x.m, stall.thread, 60);
+	ty_stalls_text(&e, f);
+	fclose(f);
+	assert_non_null(strstr(text, "in place_5_50_90 (one of these waits)\n"));
+	free(text);
+	ty_mx_drop();
+}
+
 static int remove_all(void **state)
 {
 	(void)state;
@@ -110,7 +147,8 @@ static int remove_all(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(number_and_order)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(number_and_order),
+					   cmocka_unit_test(stack_of_several_waits)};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
 }
