@@ -192,7 +192,10 @@ static bool same_object(const struct ty_model *m, const struct ty_candidate *a,
 	case TY_STALL_FAULT: return same_disk(m, a, b);
 	case TY_STALL_THROTTLED:
 		return a->held.path && b->held.path && !strcmp(a->held.path, b->held.path);
-	case TY_STALL_RUNQUEUE: return a->unfair == b->unfair && same_cpu(m, a, b);
+	case TY_STALL_RUNQUEUE:
+		/* Who ran in its stead may differ from one time to the next. */
+		return a->unfair == b->unfair && same_cpu(m, a, b) &&
+		       (a->s.culprit != TY_NONE || ty_stall_overlap(a, b));
 	case TY_STALL_TIMER: return nr_of(m, a) == nr_of(m, b) && a->s.thread == b->s.thread;
 	case TY_STALL_UNINTERRUPTIBLE: return a->s.culprit != TY_NONE;
 	case TY_STALL_LOCK:
@@ -251,7 +254,7 @@ static void add(struct ty_candidate *c, struct ty_candidate *b, bool new_thread)
 {
 	b->dropped = true;
 	c->s.sum_ns += b->s.duration_ns;
-	c->others_inferred = c->others_inferred || !b->s.proven;
+	c->s.sum_inferred = c->s.sum_inferred || !b->s.proven;
 	if (b->s.thread == c->s.thread) {
 		c->s.more_waits += b->s.waits > 1 ? b->s.waits : 1;
 		c->more_ns += b->s.duration_ns;

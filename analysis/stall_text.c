@@ -473,7 +473,7 @@ static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 		ty_put(o, "%s%u more wait%s of %s had the same cause", c->others ? "; " : "",
 		       c->s.more_waits, c->s.more_waits > 1 ? "s" : "",
 		       ty_model_comm(h->x->m, c->s.thread, c->s.start_ns));
-	ty_put(o, c->others_inferred && c->s.proven ? " (inferred), " : ", ");
+	ty_put(o, c->s.sum_inferred && c->s.proven ? " (inferred), " : ", ");
 	say_ns(o, c->s.sum_ns);
 	ty_put(o, " in all");
 }

@@ -157,8 +157,9 @@ struct ty_stall {
 	uint32_t waits;	     /* > 1: so many spans together, in [start, last_end) */
 	uint32_t threads;    /* > 1: so many threads, this one among them, had the same stall */
 	uint32_t more_waits; /* of the thread, that had the same cause */
-	uint64_t sum_ns;  /* with those and the waits of all these threads; 0: of this one alone */
-	bool all_threads; /* STOPPED: these are all that the process had */
+	uint64_t sum_ns;   /* with those and the waits of all these threads; 0: of this one alone */
+	bool sum_inferred; /* the cause of one of the others, at least */
+	bool all_threads;  /* STOPPED: these are all that the process had */
 	uint64_t last_end_ns;
 	uint8_t state;	  /* enum ty_state */
 	uint8_t kind;	  /* enum ty_stall_kind */

@@ -84,8 +84,7 @@ struct ty_candidate {
 	uint64_t other_ns[TY_STALL_OTHERS]; /* when they waited */
 	/* Of s.more_waits; and what the command lost by those that are folded into it. */
 	uint64_t more_ns, more_path_ns, more_aside_ns;
-	bool kernel_timer;    /* its root is a kernel thread that a timer woke */
-	bool others_inferred; /* the cause of one of them, at least */
+	bool kernel_timer; /* its root is a kernel thread that a timer woke */
 };
 
 /* Bounded looks back: so many spans or calls of one thread; shorter waits are no pauses. */

@@ -486,6 +486,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_u64(j, "threads", s->threads > 1 ? s->threads : 1);
 		ty_json_u64(j, "more_waits", s->more_waits);
 		ty_json_u64(j, "sum_ns", s->sum_ns ? s->sum_ns : s->duration_ns);
+		ty_json_bool(j, "sum_proven", s->proven && !s->sum_inferred);
 		ty_json_u64(j, "path_ns", s->path_ns);
 		ty_json_object(j, "cause");
 		ty_json_str(j, "kind", ty_stall_kind_name(s->kind));

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -138,6 +139,58 @@ static void stack_of_several_waits(void **state)
 	ty_mx_drop();
 }
 
+/* Is what JSON has of the stall's sum proven? */
+static bool sum_proven(const struct ty_explained *e)
+{
+	struct ty_json j;
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	bool yes;
+
+	ty_json_init(&j, f);
+	ty_json_object(&j, NULL);
+	ty_stalls_json(e, &j);
+	ty_json_end_object(&j);
+	ty_json_line(&j);
+	ty_json_fini(&j);
+	fclose(f);
+	yes = strstr(text, "\"sum_proven\":true");
+	assert_int_not_equal(yes, strstr(text, "\"sum_proven\":false") != NULL);
+	free(text);
+	return yes;
+}
+
+static void a_sum_is_proven_if_all_of_it_is(void **state)
+{
+	static const struct ty_rule rule = {.id = "r", .says = "s"};
+	const char *path = ty_fx_path("sum.dat");
+	struct ty_stall stall = {.waits = 1,
+				 .more_waits = 1,
+				 .syscall = TY_NONE,
+				 .culprit = TY_NONE,
+				 .proven = true,
+				 .rule = &rule};
+	struct ty_explained e = {0};
+	struct ty_session s = {0};
+	struct ty_err err = {0};
+
+	(void)state;
+	record(path, "tarry=1\narch=x86_64\nmode=all\n");
+	if (ty_session_open(&s, path, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, &err))
+		fail_msg("%s", err.msg);
+	e.x.m = s.model;
+	e.stalls.v = &stall;
+	e.stalls.n = 1;
+	assert_true(sum_proven(&e));
+	stall.sum_inferred = true;
+	assert_false(sum_proven(&e));
+	stall.sum_inferred = stall.proven = false;
+	assert_false(sum_proven(&e));
+	ty_session_fini(&s);
+	unlink(path);
+}
+
 static int remove_all(void **state)
 {
 	(void)state;
@@ -148,7 +201,8 @@ static int remove_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(number_and_order),
-					   cmocka_unit_test(stack_of_several_waits)};
+					   cmocka_unit_test(stack_of_several_waits),
+					   cmocka_unit_test(a_sum_is_proven_if_all_of_it_is)};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
 }

@@ -378,6 +378,59 @@ static void a_crowd_at_one_cpu(void **state)
 	ty_stalls_fini(&s);
 }
 
+/* A crowd, of which nobody is to blame, keeps 11 off its CPU twice, 5 s apart: two causes. With
+ * `both`, once, and 14 at the same time: one. */
+static struct ty_stalls crowded(bool both)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, t, 0, R, both ? 14 : 11);
+	if (both)
+		ty_mx_switch(0, t += MS, 14, RP, 11);
+	for (int k = 0; k < (both ? 1 : 2); k++) {
+		ty_mx_switch(0, t += MS, 11, RP, 20);
+		for (int i = 0; i < 4; i++)
+			ty_mx_switch(0, t += 50 * MS, 20 + i, S, i == 3 ? 11 : 21 + i);
+		if (!both) {
+			ty_mx_switch(0, t += MS, 11, S, 0);
+			ty_mx_waking_irq(0, t += 5000 * MS, 0, 11, 0);
+			ty_mx_switch(0, t += 1000, 0, R, 11);
+		}
+	}
+	ty_mx_switch(0, t += MS, 11, S, both ? 14 : 0);
+	if (both)
+		ty_mx_switch(0, t += MS, 14, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	ty_mx_drop();
+	return s;
+}
+
+static void crowds_at_one_cpu_at_two_times(void **state)
+{
+	struct ty_stalls s = crowded(false);
+	unsigned crowds = 0;
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		if (s.v[i].kind != TY_STALL_RUNQUEUE)
+			continue;
+		crowds++;
+		assert_int_equal(s.v[i].culprit, TY_NONE);
+		assert_int_equal(s.v[i].more_waits, 0);
+	}
+	assert_int_equal(crowds, 2);
+	ty_stalls_fini(&s);
+	s = crowded(true);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].culprit, TY_NONE);
+	assert_int_equal(s.v[0].threads, 2);
+	ty_stalls_fini(&s);
+}
+
 /* The hog's time is that of all the waits, as theirs is. */
 static void the_sum_of_what_a_hog_ran(void **state)
 {
@@ -480,6 +533,7 @@ int main(void)
 		cmocka_unit_test(waits_that_are_alike),
 		cmocka_unit_test(a_crowd_at_one_lock),
 		cmocka_unit_test(a_crowd_at_one_cpu),
+		cmocka_unit_test(crowds_at_one_cpu_at_two_times),
 		cmocka_unit_test(the_sum_of_what_a_hog_ran),
 		cmocka_unit_test(a_culprit_is_told_by_the_name_it_had),
 		cmocka_unit_test(an_own_timer_is_a_sleep),
