@@ -167,6 +167,16 @@ $(B)/programs/%: tests/programs/%.c
 	$(call say,LD,$(patsubst $(B)/%,%,$@))
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
 
+# Reads recordings with tarry's own reader.
+$(B)/programs/section_text: $(B)/obj/tests/programs/section_text.o $(B)/libtarry.a
+	@mkdir -p $(@D)
+	$(call say,LD,$(patsubst $(B)/%,%,$@))
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
+
+$(B)/obj/tests/programs/section_text.o: tests/programs/section_text.c $(B)/.flags | $(B)/.deps-ok
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
+
 $(B)/programs/%.so: tests/programs/preload/%.c
 	@mkdir -p $(@D)
 	$(call say,LD,$(patsubst $(B)/%,%,$@))

@@ -159,6 +159,18 @@ struct {
 	__type(value, struct deferred);
 } deferred SEC(".maps");
 
+/* The name buffer of a thread's recvmsg. */
+struct name_buffer {
+	__u64 ptr;
+	__u64 len;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct name_buffer);
+} name_buffers SEC(".maps");
+
 const volatile __u32 everybody; /* is traced but the process `own`; else who is marked in tids */
 const volatile __u32 own;
 const volatile __u32 data; /* bytes of each buffer to record; 0: none */
@@ -413,15 +425,52 @@ struct user_msghdr {
 	__u64 name, name_len, iov, iov_n, control, control_len, flags;
 };
 
-/* What a struct msghdr points to: its name, its vector with the buffers, its control data. */
+/* Without `data`, control messages up to one that is neither SCM_RIGHTS nor SCM_CREDENTIALS
+ * (SOL_SOCKET), and of that one its header: what it holds may be secret. */
+static __always_inline void put_control(void *ctx, const struct ty_ev_record *head, __u64 ptr,
+					__u64 len)
+{
+	struct ty_ev_record of = *head;
+	struct {
+		__u64 len;
+		__u32 level, type;
+	} h;
+	__u64 end = 0;
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; !data && i < TY_EV_CONTROLS; i++) {
+		if (end >= len || len - end < sizeof(h) ||
+		    bpf_probe_read_user(&h, sizeof(h), (const void *)(ptr + end)))
+			break;
+		if (h.level != 1 || (h.type != 1 && h.type != 2) || h.len < sizeof(h) ||
+		    h.len > len - end) {
+			end += sizeof(h);
+			break;
+		}
+		end += (h.len + 7) & ~7ull;
+	}
+	if (!data && end < len) {
+		len = end;
+		of.flags |= TY_EVF_CUT;
+	}
+	put_bytes(ctx, &of, TY_EVK_MEMORY, ptr, len, TY_EV_VALUES_BYTES);
+}
+
+/* What a struct msghdr points to: its name, its vector with the buffers, its control data. At exit
+ * msg_namelen is the length of the whole name, even when the buffer was shorter, so the buffer is
+ * that of the enter; NULL: this is the enter. */
 static __always_inline void put_message(void *ctx, const struct ty_ev_record *head, __u64 ptr,
-					__u64 left)
+					__u64 left, const struct name_buffer *name)
 {
 	struct user_msghdr m;
 
 	if (bpf_probe_read_user(&m, sizeof(m), (const void *)ptr))
 		return;
 	m.name_len = (__u32)m.name_len;
+	if (name) {
+		m.name = name->ptr;
+		m.name_len = m.name_len < name->len ? m.name_len : name->len;
+	}
 	if (m.name && m.name_len)
 		put_bytes(ctx, head, TY_EVK_MEMORY, m.name, m.name_len, 128);
 	if (m.iov && m.iov_n) {
@@ -429,7 +478,7 @@ static __always_inline void put_message(void *ctx, const struct ty_ev_record *he
 		put_buffers(ctx, head, m.iov, m.iov_n, left);
 	}
 	if (m.control && m.control_len)
-		put_bytes(ctx, head, TY_EVK_MEMORY, m.control, m.control_len, TY_EV_VALUES_BYTES);
+		put_control(ctx, head, m.control, m.control_len);
 }
 
 /* The values that the call's arguments point to. when: IN, or LATE|OUT with the result. */
@@ -457,7 +506,7 @@ static __always_inline void put_values(void *ctx, struct ty_ev_call *what, __u32
 		if (of < 6)
 			n = (__u32)a[of];
 		else if (of == TY_EV_RESULT)
-			n = result;
+			n = (__u64)result < a[2] ? (__u64)result : a[2];
 		else if (of == TY_EV_BITS)
 			n = ((__u32)a[0] + 63) / 64;
 		head.arg = at;
@@ -465,8 +514,8 @@ static __always_inline void put_values(void *ctx, struct ty_ev_call *what, __u32
 			  v->when & TY_EV_DATA ? data : TY_EV_VALUES_BYTES);
 		if (v->when & TY_EV_IOV)
 			put_buffers(ctx, &head, ptr, n, left);
-		if (v->when & TY_EV_MSG)
-			put_message(ctx, &head, ptr, left);
+		if (when & TY_EV_IN && v->when & TY_EV_MSG)
+			put_message(ctx, &head, ptr, left, 0);
 	}
 }
 
@@ -495,6 +544,48 @@ SEC("tp") int leave_values(struct call *c)
 
 	if (what)
 		put_values(c, what, id, nr, a, TY_EV_LATE | TY_EV_OUT, c->result[0]);
+	return 0;
+}
+
+/* recvmsg: its second argument points to a struct msghdr, whose msg_namelen the kernel changes. */
+SEC("tp") int enter_receive(struct call *c)
+{
+	__u64 id = bpf_get_current_pid_tgid(), a[6];
+	__u32 tid = id;
+	__u8 *byte;
+	struct {
+		__u64 name, name_len;
+	} m;
+	struct name_buffer b = {0};
+
+	if (!begin_call(id, c->nr, a, &byte))
+		return 0;
+	if (!bpf_probe_read_user(&m, sizeof(m), (const void *)a[1])) {
+		b.ptr = m.name;
+		b.len = (__u32)m.name_len;
+	}
+	if (b.ptr && b.len)
+		bpf_map_update_elem(&name_buffers, &tid, &b, BPF_ANY);
+	else
+		bpf_map_delete_elem(&name_buffers, &tid);
+	return 0;
+}
+
+SEC("tp") int leave_receive(struct call *c)
+{
+	__u64 id = bpf_get_current_pid_tgid(), a[6];
+	__u32 tid = id;
+	__u8 *byte;
+	struct ty_ev_record head = {.tid = tid, .nr = c->nr, .arg = 1, .flags = TY_EVF_EXIT};
+	struct name_buffer name = {0}, *was;
+
+	if (c->result[0] < 0 || !begin_call(id, c->nr, a, &byte) || !a[1])
+		return 0;
+	was = bpf_map_lookup_elem(&name_buffers, &tid);
+	if (was)
+		name = *was;
+	put_bytes(c, &head, TY_EVK_VALUES, a[1], 56, TY_EV_VALUES_BYTES);
+	put_message(c, &head, a[1], c->result[0], &name);
 	return 0;
 }
 

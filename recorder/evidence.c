@@ -284,6 +284,8 @@ static bool hook_calls(struct ty_evidence *e)
 			{e->bpf->progs.enter_call, !what->list && (what->strings || what->sockaddr),
 			 enter},
 			{e->bpf->progs.enter_values, reads_values(e, what, TY_EV_IN), enter},
+			{e->bpf->progs.enter_receive, what->receives, enter},
+			{e->bpf->progs.leave_receive, what->receives, exit},
 			{e->bpf->progs.leave, what->exit, exit},
 			{e->bpf->progs.leave_fds, what->fds, exit},
 			{e->bpf->progs.leave_values, reads_values(e, what, TY_EV_LATE | TY_EV_OUT),

@@ -7,8 +7,9 @@
 
 /* LIST: maximum number of strings, and of bytes of each. */
 enum { TY_EV_CALLS = 512, TY_EV_ARGS = 5, TY_EV_LIST = 64, TY_EV_LIST_BYTES = 512 };
-/* Maximum bytes of an argument's values, and number of a vector's buffers that are read. */
-enum { TY_EV_VALUES_BYTES = 512, TY_EV_BUFFERS = 8 };
+/* Maximum bytes of an argument's values, and number of a vector's buffers and of control messages
+ * that are read. */
+enum { TY_EV_VALUES_BYTES = 512, TY_EV_BUFFERS = 8, TY_EV_CONTROLS = 4 };
 
 /* What to read of a call, by number. */
 struct ty_ev_call {
@@ -17,6 +18,7 @@ struct ty_ev_call {
 	__u8 list;     /* 1 + index of an argument that points to pointers to strings; 0: none */
 	__u8 exit;     /* its exit is handled, too: data that was not in memory is read there */
 	__u8 fds;      /* enum ty_ev_fds: descriptors to describe when it succeeded */
+	__u8 receives; /* recvmsg: the name buffer's size is read at enter, the rest at exit */
 	__u8 waits;    /* futex: only operations that wait have a time */
 	struct ty_ev_value {
 		__u8 arg;   /* 1 + index; 0: no more */
@@ -28,7 +30,7 @@ struct ty_ev_call {
 };
 enum ty_ev_count {
 	TY_EV_ONE = 8,
-	TY_EV_RESULT, /* the call's result */
+	TY_EV_RESULT, /* the call's result, and no more than its third argument (MSG_TRUNC) */
 	TY_EV_BITS,   /* words of 64 bits for as many bits as the first argument says */
 };
 enum ty_ev_when {

@@ -92,7 +92,7 @@ const struct ty_evidence_call ty_evidence_calls[] = {
 	CALL("preadv2", SYS_preadv2, .values = {V(1, 16, 2, LATE | IOV)}),
 	CALL("pwritev2", SYS_pwritev2, .values = {V(1, 16, 2, IN | IOV)}),
 	CALL("sendmsg", SYS_sendmsg, .values = {V(1, 56, ONE, IN | MSG)}),
-	CALL("recvmsg", SYS_recvmsg, .values = {V(1, 56, ONE, OUT | MSG)}),
+	CALL("recvmsg", SYS_recvmsg, .receives = 1),
 	CALL("ppoll", SYS_ppoll,
 	     .values = {V(0, 8, 1, IN | SOME), V(2, 16, ONE, IN | SOME), V(3, 8, ONE, IN)}),
 	CALL("pselect6", SYS_pselect6,

@@ -202,8 +202,38 @@ differ = [(w, g) for w, g in pairs if w != g]
 assert len(pairs) > 50 and len(differ) * 200 <= len(pairs), differ[:9]
 assert any(r'"secret \0\1\"2"' in g[1] for w, g in pairs)
 P
-! grep -qa 'secret' s.dump
-check "no data without --data" $?
+# Memory beside what a call was given: never; what control data of other protocols holds: with --data only.
+cat >beside.py <<'S'
+import ctypes, os, socket, struct, time
+libc = ctypes.CDLL(None, use_errno=True)
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+a.send(b"d" * 300)
+m = ctypes.create_string_buffer(b"\0" * 4 + b"beside-" + b"buffer", 300)
+assert libc.recv(b.fileno(), m, 4, socket.MSG_TRUNC) == 300
+r, w = (socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for i in range(2))
+r.bind("r"); w.bind("long-name-" * 9); w.sendto(b"hi", "r")
+name = ctypes.create_string_buffer(b"\0" * 8 + b"beside-" + b"name", 200)
+got, vec = ctypes.create_string_buffer(8), ctypes.create_string_buffer(16)
+def message(name, name_len, control=0, control_len=0):
+    struct.pack_into("QQ", vec, 0, ctypes.addressof(got), 8)
+    return ctypes.create_string_buffer(struct.pack("QQQQQQQ", name, name_len, ctypes.addressof(vec), 1, control, control_len, 0))
+assert libc.recvmsg(r.fileno(), message(ctypes.addressof(name), 8), 0) == 2
+key = ctypes.create_string_buffer(struct.pack("QII", 40, 279, 2) + b"control-" + b"key", 48)
+assert libc.sendmsg(a.fileno(), message(0, 0, ctypes.addressof(key), 40), 0) in (8, -1)
+S
+"$TARRY" record -q -o n.dat -- sh -c 'sh data.sh; rm -f r long*; python3 beside.py' >/dev/null 2>err.txt &&
+	rm -f r long* &&
+	"$TARRY" record -q --data 4096 -o nd.dat -- python3 beside.py >/dev/null 2>>err.txt
+check "no data without --data: recorded" $? "$(cat err.txt)"
+for f in d n nd; do "$PROGRAMS/section_text" $f.dat >$f.raw; done
+sent='secret \x00\x01"2' # as sent: the command has it with backslashes
+for what in "d $sent" 'nd control-key' 'n long-name'; do grep -qaP "${what#* }" "${what%% *}.raw" || echo "no $what"; done >missing
+[ ! -s missing ]
+check "the file's section of strings holds what was recorded" $? "$(cat missing)"
+! grep -qaP "$sent|control-key" n.raw
+check "no data without --data" $? "$(grep -aoP 'control-key' n.raw | sort | uniq -c)"
+! grep -qaE 'beside-(buffer|name)' nd.raw && ! grep -qaE 'beside-(buffer|name)' n.raw
+check "nothing behind a buffer that is shorter than the message or name" $? "$(grep -aoE 'beside-(buffer|name)' nd.raw n.raw)"
 "$TARRY" record -q --data 5000 -o x.dat -- true 2>err.txt
 [ $? = 2 ] && grep -q 'data 5000 is not a number of bytes from 1 to 4096' err.txt
 check "--data: too many bytes are refused" $? "$(cat err.txt)"
