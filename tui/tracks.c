@@ -244,16 +244,15 @@ static int add_process(struct ty_tracks *t, uint32_t i, unsigned depth)
 		const uint32_t thread = t->members[p->first + k];
 
 		if (folds && k >= THREADS_SHOWN && !t->up[thread])
-			p->more_n++;
+			t->more[p->first + p->more_n++] = thread;
 		else
 			rc = add_thread(t, thread, depth + 1);
 	}
 	if (rc || !p->more_n)
 		return rc;
 	rc = add_row(t, TY_ROW_MORE, depth + 1, true, !p->more, i);
-	for (uint32_t k = THREADS_SHOWN; !rc && p->more && k < p->n; k++)
-		if (!t->up[t->members[p->first + k]])
-			rc = add_thread(t, t->members[p->first + k], depth + 2);
+	for (uint32_t k = 0; !rc && p->more && k < p->more_n; k++)
+		rc = add_thread(t, t->more[p->first + k], depth + 2);
 	return rc;
 }
 
@@ -319,6 +318,7 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 	for (uint32_t i = 0; i < TY_TRACKS_FLOW; i++)
 		t->flow[i].thread = TY_NONE;
 	t->members = calloc(s->threads + 1, sizeof(*t->members));
+	t->more = calloc(s->threads + 1, sizeof(*t->more));
 	t->up = calloc(s->threads + 1, 1);
 	t->others = calloc(s->threads + 1, sizeof(*t->others));
 	t->calls_open = calloc(s->threads + 1, 1);
@@ -326,8 +326,8 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 	t->irqs_open = calloc(s->cpus + 1, 1);
 	t->hidden = calloc(s->threads + 1, 1);
 	t->next = calloc(s->threads + 1, 1);
-	rc = t->members && t->up && t->others && t->calls_open && t->cpus && t->irqs_open &&
-			     t->hidden && t->next
+	rc = t->members && t->more && t->up && t->others && t->calls_open && t->cpus &&
+			     t->irqs_open && t->hidden && t->next
 		     ? 0
 		     : -TY_ENOMEM;
 	for (uint32_t c = 0; !rc && c < s->cpus; c++)
@@ -350,6 +350,7 @@ void ty_tracks_fini(struct ty_tracks *t)
 	vec_fini(&t->rows);
 	vec_fini(&t->processes);
 	free(t->members);
+	free(t->more);
 	free(t->others);
 	free(t->up);
 	free(t->calls_open);
@@ -609,8 +610,8 @@ bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_
 		*n = t->processes.v[r->id].n;
 		return true;
 	case TY_ROW_MORE:
-		*ids = t->members + t->processes.v[r->id].first + THREADS_SHOWN;
-		*n = t->processes.v[r->id].n - THREADS_SHOWN;
+		*ids = t->more + t->processes.v[r->id].first;
+		*n = t->processes.v[r->id].more_n;
 		return true;
 	case TY_ROW_OTHERS:
 		*ids = t->others;

@@ -74,6 +74,7 @@ struct ty_tracks {
 	VEC(struct ty_row) rows;
 	VEC(struct ty_process) processes;
 	uint32_t *members;   /* thread indices by process, most relevant first */
+	uint32_t *more;	     /* at the places of a process' members: those under TY_ROW_MORE */
 	uint32_t threads;    /* selected ones */
 	uint8_t *calls_open; /* per thread index: its system calls are shown */
 	uint8_t *up;	     /* the same: shown beside TY_ROW_MORE, because it was jumped to */

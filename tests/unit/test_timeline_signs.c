@@ -325,8 +325,11 @@ static void big_heads_are_added_up(void **state)
 	struct ty_model *m;
 	const struct ty_head *h = NULL;
 	uint64_t sum = 0, want = 0;
+	const uint32_t *ids;
 	unsigned slices = 0;
 	size_t rows;
+	uint32_t n;
+	uint8_t kind;
 
 	ty_tl_build(&facts);
 	ty_tl_switch(0, 0, 0, 0, LEADER);
@@ -376,6 +379,14 @@ static void big_heads_are_added_up(void **state)
 	assert_int_equal(t->tracks.rows.v[t->row].id, 700);
 	assert_int_equal(t->tracks.rows.n, rows + 1);
 	t->row = ty_tracks_find(&t->tracks, TY_ROW_MORE, 0);
+	/* and its row's bar is that of the others, as is its number */
+	assert_true(ty_tracks_members(&t->tracks, &t->tracks.rows.v[t->row], &kind, &ids, &n));
+	assert_int_equal(n, MEMBERS - 8 - 1);
+	assert_int_equal(n, t->tracks.processes.v[0].more_n);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_not_equal(ids[i], 700);
+	/* a thread with a finding may be among so many */
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 160, 40), "1491 further threads"));
 	ty_timeline_ops.act(t, TY_ACT_FOLD);
 	assert_true(t->tracks.rows.n >= MEMBERS);
 	ty_timeline_ops.act(t, TY_ACT_FOLD);
