@@ -242,10 +242,13 @@ static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
 		      const struct hot_ctx *c, FILE *f)
 {
 	const struct ty_field_ctx ctx = {c, NULL};
-	uint32_t shown = 0, single = 0;
+	uint32_t shown = 0, single = 0, several = n;
 
+	/* They are sorted by weight: one of many samples may come behind a single heavy one. */
+	while (several && rows[several - 1].self <= 1)
+		several--;
 	ty_fields_head(fields, f);
-	for (; shown < n && shown < most && (shown < ROWS_LEAST || rows[shown].self > 1); shown++) {
+	for (; shown < n && shown < most && (shown < ROWS_LEAST || shown < several); shown++) {
 		ty_fields_text(fields, &ctx, &rows[shown], f);
 		callers_text(c, &rows[shown], f);
 	}
