@@ -38,7 +38,8 @@ struct ty_flame_view {
 	uint32_t focus;
 	enum ty_flame_scope scope;
 	enum ty_flame_what what;
-	unsigned at; /* the pane of: */
+	unsigned scopes_due, whats_due; /* steps asked for while samples were being read */
+	unsigned at;			/* the pane of: */
 	uint32_t node;
 	int w;
 	bool prompting;

@@ -113,6 +113,9 @@ static void find(struct ty_flame_view *v)
 	v->stale = false;
 }
 
+static void next_scope(struct ty_flame_view *v);
+static void next_what(struct ty_flame_view *v);
+
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_flame_view *v = self;
@@ -127,7 +130,13 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	}
 	if (v->loading.on)
 		text = "reading the samples and finding their callers";
-	else if (!v->rc && v->stale) {
+	else if (!v->rc) {
+		for (; v->scopes_due; v->scopes_due--)
+			next_scope(v);
+		for (; v->whats_due; v->whats_due--)
+			next_what(v);
+	}
+	if (!text && !v->rc && v->stale) {
 		/* Of a recording without samples. */
 		if (v->what == TY_FLAME_CPU && !v->s->v.n && v->s->waits.n)
 			v->what = TY_FLAME_WAITS;
@@ -333,14 +342,8 @@ static enum ty_view_result leave(struct ty_flame_view *v, enum ty_action a)
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
 	case TY_ACT_BACK: return back(v);
-	case TY_ACT_FOCUS:
-		if (v->s && !v->rc)
-			next_scope(v);
-		return TY_VIEW_CHANGED;
-	case TY_ACT_LEDGER:
-		if (v->s && !v->rc)
-			next_what(v);
-		return TY_VIEW_CHANGED;
+	case TY_ACT_FOCUS: v->scopes_due++; return TY_VIEW_CHANGED;
+	case TY_ACT_LEDGER: v->whats_due++; return TY_VIEW_CHANGED;
 	default: return TY_VIEW_IGNORED;
 	}
 }

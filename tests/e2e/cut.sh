@@ -15,7 +15,9 @@ if [ -n "$why" ]; then
 	exit 0
 fi
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/await.bash"
+tm() { tmux -L "tarry-cut-$$" -f /dev/null "$@" 2>/dev/null; }
+trap 'tm kill-server; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 export LC_ALL=C
 mkdir sub
@@ -103,32 +105,12 @@ same t.dat
 "$TARRY" report cut.dat stalls >stalls.txt 2>>err.txt
 grep -q 'waited for the lock on fd [0-9]* <lock> (flock)' stalls.txt
 check "the lock of a wait is named" $? "$(cat stalls.txt err.txt)"
-judge "the timeline has its waits as a flame graph, with the function that locks" <<'P'
-import fcntl, os, pty, select, struct, termios, time
-pid, fd = pty.fork()
-if not pid:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
-    os.environ["TERM"] = "xterm"
-    os.execv(os.environ["TARRY"], ["tarry", "view", "cut.dat"])
-seen = b""
-def until(*texts):
-    global seen
-    end = time.time() + 30
-    while not all(t in seen for t in texts) and time.time() < end:
-        if select.select([fd], [], [], 0.1)[0]:
-            try: seen += os.read(fd, 65536)
-            except OSError: break
-until(b"quit")
-os.write(fd, b"F")
-until(b"threads", b"invert")
-seen = b""
-os.write(fd, b"t")
-until(b"flock", b"[sleeping]")
-os.write(fd, b"qq")
-os.close(fd)
-os.waitpid(pid, 0)
-assert b"flock" in seen and b"[sleeping]" in seen, seen[-2000:]
-P
+shows() { tm capture-pane -p >screen.txt && grep -q "$1" screen.txt; }
+tm new-session -d -x 200 -y 50 "TERM=xterm-256color '$TARRY' view cut.dat"
+await 30 shows 'quit' && tm send-keys F && await 30 shows 'invert' && tm send-keys t && await 30 shows 'waits with a stack' &&
+	await 30 shows 'flock' && shows '\[sleep'
+check "the timeline has its waits as a flame graph, with the function that locks" $? "$(cat screen.txt)"
+tm kill-server
 # The cut of a cut, and one that begins with the recording.
 mv cut.dat part.dat
 both part.dat 0.1 0.4
