@@ -325,8 +325,8 @@ static enum ty_view_result help(struct ty_flame_view *v)
 		"Mouse: a click chooses, a double click zooms, the wheel moves along the stack.",
 		"",
 		"Shares are estimates, shown with their 95% confidence interval.",
-		"Waits are not sampled: their lengths are exact, but only those of 20 ms or more",
-		"(record --stacks) have a stack. They end in [sleeping] or [blocked].",
+		"Waits are not sampled: their lengths are exact, but only those of T or more have",
+		"a stack (record --stacks T, default 20ms). They end in [sleeping] or [blocked].",
 	};
 
 	ty_page_help(&v->page, "Flame graph: keys and symbols", keys, sizeof(keys) / sizeof(*keys),

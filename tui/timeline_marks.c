@@ -87,6 +87,7 @@ void ty_timeline_mark(struct ty_timeline *t, const char *name)
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 {
 	const struct ty_mark *m = NULL;
+	bool filter;
 	uint32_t row;
 
 	if (!t->marks.n) {
@@ -105,6 +106,10 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 			m = &t->marks.v[i];
 	if (!m)
 		m = &t->marks.v[0];
+	/* Of all rows its own is found; a filter that hides other ones keeps it. */
+	filter = *name && strcmp(m->filter, t->filter ? ty_query_text(t->filter) : "") != 0;
+	if (filter && t->filter)
+		ty_timeline_filter(t, "");
 	if (*name) { /* the view as it was; the next mark is visited at the present zoom */
 		ty_viewport_jump(&t->vp, m->from_ns, m->to_ns);
 		t->cursor_ns = m->at_ns;
@@ -118,7 +123,7 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 		t->row = row;
 	ty_timeline_show_row(t, 0);
 	ty_timeline_say(t, "mark '%s'", m->name);
-	if (*name && strcmp(m->filter, t->filter ? ty_query_text(t->filter) : ""))
+	if (filter && *m->filter)
 		ty_timeline_filter(t, m->filter);
 }
 

@@ -192,7 +192,8 @@ struct ty_trail {
 	struct ty_background aside;
 	struct ty_explain explain;
 	bool on, made;
-	bool only;	 /* its threads become the filter when it is made */
+	bool only;	 /* its threads become the filter when it is made, */
+	bool was_on;	 /* and then `on` is this again */
 	uint32_t thread; /* the chain's thread, */
 	uint64_t from_ns, to_ns;
 	struct ty_link link[TY_STALL_LINKS]; /* and its links */

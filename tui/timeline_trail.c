@@ -61,6 +61,14 @@ static bool wait_here(const struct ty_timeline *t, uint32_t *thread, uint64_t *f
 	       s.state == TY_ST_BLOCKED || s.state == TY_ST_STOPPED || s.state == TY_ST_RUNNABLE;
 }
 
+/* C is done with, or the wait that it was about is left: the arrows are as they were before. */
+static void end_only(struct ty_trail *a)
+{
+	if (a->only)
+		a->on = a->was_on;
+	a->only = false;
+}
+
 /* What the cursor is on now. */
 static void follow(struct ty_timeline *t)
 {
@@ -73,13 +81,19 @@ static void follow(struct ty_timeline *t)
 		return;
 	if (!wait_here(t, &thread, &from, &to)) {
 		ty_background_stop(&a->aside);
-		a->made = a->only = false;
+		end_only(a);
+		a->made = false;
 		a->thread = TY_NONE;
 		return;
 	}
 	if (a->thread == thread && a->from_ns == from && a->to_ns == to)
 		return;
 	ty_background_stop(&a->aside);
+	a->made = false;
+	a->thread = TY_NONE;
+	end_only(a);
+	if (!a->on)
+		return;
 	a->thread = thread;
 	a->from_ns = from;
 	a->to_ns = to;
@@ -116,7 +130,7 @@ static void filter_chain(struct ty_timeline *t)
 	char text[200] = "tid:";
 	size_t n = 4;
 
-	a->only = false;
+	end_only(a);
 	for (uint32_t i = 0; !a->rc && i < a->links; i++) {
 		char one[16];
 
@@ -141,8 +155,11 @@ void ty_timeline_only(struct ty_timeline *t)
 		ty_timeline_say(t, "no wait is under the cursor, so there is no wakeup chain");
 		return;
 	}
-	a->on = a->only = true;
+	end_only(a);
+	a->was_on = a->on;
+	a->on = true;
 	follow(t);
+	a->only = true;
 	if (a->made)
 		filter_chain(t);
 	else

@@ -359,6 +359,48 @@ static void a_double_click_fits_the_span(void **state)
 	ty_model_free(m);
 }
 
+/* A mark at a row that the present filter hides, a head, is jumped to without that filter. */
+static void a_mark_at_a_hidden_head(void **state)
+{
+	static const char threads[] = "taken 1 2\n"
+				      "1000\t1000\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tfirst\n"
+				      "1001\t1000\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tfirst\n"
+				      "2000\t2000\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tother\n";
+	struct ty_build_facts facts = {
+		.cpus = 1, .long_size = 8, .arch = "x86_64", .threads = threads};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	uint32_t row = TY_NONE;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 1000);
+	ty_tl_switch(100, 0, 1000, TY_TASK_INTERRUPTIBLE, 1001);
+	ty_tl_switch(200, 0, 1001, TY_TASK_INTERRUPTIBLE, 2000);
+	ty_tl_switch(300, 0, 2000, TY_TASK_INTERRUPTIBLE, 0);
+	m = ty_tl_built();
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	for (uint32_t i = 0; i < t->tracks.rows.n; i++)
+		if (t->tracks.rows.v[i].kind == TY_ROW_PROCESS)
+			row = i;
+	assert_int_not_equal(row, TY_NONE);
+	t->row = row;
+	ty_timeline_ops.act(t, TY_ACT_MARK);
+	ty_tl_type(t, "h");
+	ty_tl_ask(t, TY_ACT_FILTER, "tid:2000");
+	ty_tl_work(t);
+	for (uint32_t i = 0; i < t->tracks.rows.n; i++)
+		assert_int_not_equal(t->tracks.rows.v[i].kind, TY_ROW_PROCESS);
+	ty_timeline_ops.act(t, TY_ACT_MARK_JUMP);
+	ty_tl_type(t, "h");
+	assert_null(t->filter);
+	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_PROCESS);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void marks(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -812,6 +854,7 @@ int main(void)
 		cmocka_unit_test(selections),
 		cmocka_unit_test(a_double_click_fits_the_span),
 		cmocka_unit_test(marks),
+		cmocka_unit_test(a_mark_at_a_hidden_head),
 		cmocka_unit_test(steps_go_from_span_to_span),
 		cmocka_unit_test(esc_takes_back_one_thing_at_a_time),
 		cmocka_unit_test(a_selection_tells_its_length_and_shares),

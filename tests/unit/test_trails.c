@@ -60,9 +60,18 @@ static void the_chain_alone(void **state)
 	assert_non_null(strstr(s, " backup "));
 	assert_null(strstr(s, " log"));
 	assert_null(strstr(s, " kworker/1:0 "));
-	ty_timeline_ops.act(t, TY_ACT_BACK); /* the arrows, then the filter */
+	assert_false(t->arrows.on); /* as before */
 	ty_timeline_ops.act(t, TY_ACT_BACK);
 	assert_null(t->filter);
+	/* another wait under the cursor, while the chain is computed, is not what was asked for */
+	ty_timeline_ops.act(t, TY_ACT_ARROWS);
+	ty_tl_frame(t, &ty_tl_utf8, 100, 30);
+	t->arrows.only = true;
+	t->arrows.was_on = false;
+	t->arrows.thread++;
+	ty_tl_frame(t, &ty_tl_utf8, 100, 30);
+	assert_false(t->arrows.only);
+	assert_false(t->arrows.on);
 	/* where nobody waits there is none */
 	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
 	ty_timeline_ops.act(t, TY_ACT_ONLY);
