@@ -102,6 +102,8 @@ bool ty_spooled_section_room(struct ty_spooled_section *s, size_t n)
 		return false;
 	if (s->b.len + n > TY_SPOOLED_PIECE && s->writer && !s->at_end)
 		ty_spooled_section_put(s);
+	if (s->failed)
+		return false;
 	if (ty_buf_reserve(&s->b, head + n)) {
 		s->b.failed = 0; /* the next one may be smaller */
 		return false;

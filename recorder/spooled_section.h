@@ -51,7 +51,7 @@ void ty_spooled_section_start(struct ty_spooled_section *s, struct ty_spool_writ
 /* Counted bytes, with those that wait and without those that were dropped. */
 uint64_t ty_spooled_section_held(const struct ty_spooled_section *s);
 /* Before n more bytes are added to s->b, as whole records: these additions cannot fail then.
- * false: there is no room. */
+ * false: there is no room, or a piece could not be written. */
 bool ty_spooled_section_room(struct ty_spooled_section *s, size_t n);
 /* Now and then: what waits has waited long enough for a piece. */
 void ty_spooled_section_tick(struct ty_spooled_section *s);

@@ -265,7 +265,8 @@ static int prepare(struct work *k, struct ty_err *err)
 	if (!k->pairs || !k->comms || !k->tgids || !k->texts || (strings.n && !k->strings))
 		return -TY_ENOMEM;
 	k->fds = ty_fd_track_new(k->s->arch, ty_trace_section(t, TY_SEC_FDS).s,
-				 ty_trace_section(t, TY_SEC_MACHINE).s, k->strings);
+				 t->begins_later ? NULL : ty_trace_section(t, TY_SEC_MACHINE).s,
+				 k->strings);
 	if (!k->fds)
 		return -TY_ENOMEM;
 	if (!t->begins_later &&
