@@ -32,6 +32,8 @@ for line in open(sys.argv[1]):
     t = re.sub(r'\[PTR(, PTR)*(, \.\.\.)?\]', 'PTR', t)
     t = re.sub(r' /\* \d+ vars? \*/', '', t)
     t = re.sub(r'0x[0-9a-f]{7,16}\b', 'PTR', t)
+    # strace -e verbose=none shows pointers to structures (strings.sh compares what they hold)
+    t = re.sub(r'\{[^{}]*\}|(?<=, )\[\](?=, 8\))', 'PTR', t)
     t = re.sub(r' +=', ' =', t)
     t = re.sub(r'ioctl\((-?\d+), 0x[0-9a-f]+ /\* (\w+) \*/', r'ioctl(\1, \2', t)  # tarry: number, name
     t = re.sub(r'syscall_0x([0-9a-f]+)', lambda x: 'syscall_%d' % int(x.group(1), 16), t)
@@ -144,7 +146,7 @@ kill $sleeper
 "$TARRY" dump attach.dat syscalls >attach.txt 2>attach.err
 grep -qE '^[0-9]+ +[0-9:.]+ <\.\.\. [a-z0-9_]+ resumed>\) += .* <unknown: began before the recording>' attach.txt &&
 	ok "a call that began before says so" || not_ok "a call that began before says so" "$(head -n 3 attach.txt)"
-tail -n 1 attach.txt | grep -qE 'clock_nanosleep\(CLOCK_REALTIME, 0, 0x[0-9a-f]+, (0x[0-9a-f]+|NULL) <unfinished \.\.\.>$' &&
+tail -n 1 attach.txt | grep -qE 'clock_nanosleep\(CLOCK_REALTIME, 0, \{tv_sec=100, tv_nsec=0\}, (0x[0-9a-f]+|NULL) <unfinished \.\.\.>$' &&
 	ok "a call in progress at the end is unfinished" || not_ok "a call in progress at the end is unfinished" "$(tail -n 3 attach.txt)"
 
 # what the command and its children inherit has a name, until something else has its number

@@ -27,7 +27,7 @@ for t in test_spe test_perf_data test_sharing; do
 		set -- "$@" format/perf_data.c format/perf_meta.c format/perf_queue.c format/perf_record.c \
 			format/perf_data_records.c tests/unit/perf_write.c format/pread.c
 	[ $t != test_sharing ] ||
-		set -- "$@" decoder/mem_[amq]*.c decoder/mem_sideband.c decoder/mem_stream.c model/mem_*.c \
+		set -- "$@" decoder/mem_[ampq]*.c decoder/mem_sideband.c decoder/mem_stream.c model/mem_*.c \
 			model/index_file.c model/model_index.c model/store.c model/table*.c model/block_coder.c \
 			decoder/interval_tree.c analysis/sharing*.c analysis/memory*.c
 	if one $t "$@"; then
