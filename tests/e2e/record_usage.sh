@@ -197,6 +197,6 @@ if unshare -m true 2>/dev/null; then
 	out=$(unshare -m sh -c 'mount -t tmpfs none /sys/devices/system/cpu && exec "$0" doctor' "$TARRY" 2>&1); got=$?
 	[ $got = 1 ] && printf '%s' "$out" | grep -q '^FAIL .*cpu/online'; check "doctor: no list of CPUs is a failure" $? "status $got: $out"
 fi
-[ "$(settings)" = "$before" ] && [ "$(leftover)" = 0 ]
+[ "$(settings)" = "$before" ] && [ -z "$(own_instances "$t")" ]
 check "tracefs is as it was, no instance is left" $? "$(diff <(echo "$before") <(settings))"
 echo "1..$n"
