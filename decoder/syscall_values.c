@@ -380,7 +380,7 @@ static void iovecs(struct sink *s, const char *key, struct bytes v, unsigned arg
 		open_level(s, NULL, '{');
 		if (d.p)
 			put_data(s, "iov_base", d, d.n < full);
-		else if (!full && at_exit && base && !s->j)
+		else if (base && (!len || (!full && at_exit)) && !s->j)
 			put_word(s, "iov_base", "\"\"");
 		else
 			put_ptr(s, "iov_base", base);

@@ -45,13 +45,14 @@ s.bind(("127.0.0.1", 0)); s.sendto(b"x", s.getsockname())
 s = socket.socket(socket.AF_INET6)
 try: s.connect(("::1", 1))
 except OSError: pass'
-python3 -c 'import os, resource, select, signal, socket, time
+python3 -c 'import os, resource, select, signal, socket, threading, time
 r, w = os.pipe(); p = select.poll(); p.register(r, select.POLLIN | select.POLLPRI); p.register(w, 0); p.poll(1)
 os.write(w, b"data"); p.poll(1000); select.select([r], [w], [], 1.5); select.select([], [], [], 0.01)
 e = select.epoll(); e.register(r, select.EPOLLIN | select.EPOLLET); e.poll(1); e.modify(r, select.EPOLLOUT); e.unregister(r)
 os.writev(w, [b"abc", b"de"]); os.readv(r, [bytearray(4), bytearray(9)]); time.sleep(0.01)
 a, b = socket.socketpair(); socket.send_fds(a, [b"fds"], [r, w]); b.recv(1)
 signal.setitimer(signal.ITIMER_REAL, 10, 1); signal.setitimer(signal.ITIMER_REAL, 0)
+lock = threading.Lock(); lock.acquire(); lock.acquire(timeout=0.01)
 resource.setrlimit(resource.RLIMIT_NOFILE, (512, 1024)); resource.setrlimit(resource.RLIMIT_CORE, (0, resource.RLIM_INFINITY))
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, 34]); signal.pthread_sigmask(signal.SIG_SETMASK, [])
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1", 0)); s.sendmsg([b"x", b"yy"], [], 0, s.getsockname()); s.recvmsg(9, 99)
