@@ -237,7 +237,8 @@ static bool outlasts(const struct ty_candidate *b, const struct ty_candidate *a)
 /* Did it wait for a peer until the timeout? A timer that it waited for on purpose is a sleep. */
 static bool in_vain(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
-	return c->s.kind == TY_STALL_TIMER && ty_wait_timed_out(h->x, c->s.syscall);
+	return c->s.kind == TY_STALL_TIMER && !ty_stall_only_sleeps(c) &&
+	       ty_wait_timed_out(h->x, c->s.syscall);
 }
 
 /* Of what began before the recording it is not known what began first. */

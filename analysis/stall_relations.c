@@ -133,9 +133,7 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	case TY_R_END: return c->w.class == TY_WAIT_END;
 	case TY_R_IDLE: return c->w.class == TY_WAIT_IDLE;
 	case TY_R_EVENTS: return c->w.kind == TY_STALL_EVENTS;
-	case TY_R_SLEEP: /* poll and select without descriptors are sleeps, too */
-		return c->w.kind == TY_STALL_SLEEP ||
-		       (c->w.kind == TY_STALL_EVENTS && !c->w.has_args);
+	case TY_R_SLEEP: return ty_stall_only_sleeps(c);
 	case TY_R_WORD: return c->w.word;
 	case TY_R_ON_FD: return c->w.class == TY_WAIT_PEER && c->w.fd >= 0 && !c->w.guessed;
 	case TY_R_UNINTERRUPTIBLE:

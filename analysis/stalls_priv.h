@@ -87,6 +87,12 @@ struct ty_candidate {
 	bool kernel_timer; /* its root is a kernel thread that a timer woke */
 };
 
+/* Does its call wait for a time only? poll and select without descriptors do, too. */
+static inline bool ty_stall_only_sleeps(const struct ty_candidate *c)
+{
+	return c->w.kind == TY_STALL_SLEEP || (c->w.kind == TY_STALL_EVENTS && !c->w.has_args);
+}
+
 /* Bounded looks back: so many spans or calls of one thread; shorter waits are no pauses. */
 #define TY_STALL_BACK	   512
 #define TY_STALL_LOOKED	   64 /* other threads whose spans or calls are looked at for one wait */

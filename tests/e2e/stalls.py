@@ -162,8 +162,9 @@ def who(tid, comm):
 def check_sentence(top):
     """Victim, call, cause, culprit and evidence stand in the sentence, as in the fields."""
     says, cause = top["sentence"], top["cause"]
-    call = f" ({top['syscall']}) " if " waited for the lock on " in says else f" in {top['syscall']}"
-    for text in ([f"{top['comm']}/{top['tid']} "], [call] if top["syscall"] else [],
+    victim = f"{top['comm']}/{top['tid']} "
+    call = f" ({top['syscall']}) " if says.startswith(victim + "waited for the lock on ") else f" in {top['syscall']}"
+    for text in ([victim], [call] if top["syscall"] else [],
                  [who(cause["tid"], cause["comm"])] if cause["tid"] else []):
         expect(all(t in says for t in text), f"{text} is not in the sentence: {says}")
     expect(says.startswith(f"{top['comm']}/{top['tid']} "), f"the sentence does not begin with the victim: {says}")
