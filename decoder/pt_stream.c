@@ -492,11 +492,13 @@ static void run_out(struct ty_pt *pt, struct ty_flow_item *stop)
 static void take_event(struct ty_pt *pt, bool past)
 {
 	size_t before = position(pt); /* behind the event's packets; others are read ahead */
+	const enum pt_event_type none = (enum pt_event_type)UINT16_MAX;
 	struct ty_flow_item it = {0};
-	struct pt_event ev;
+	struct pt_event ev = {.type = none};
 
+	/* The event may be good although what comes after it, which is read ahead, is not. */
 	pt->status = pt_insn_event(pt->dec, &ev, sizeof(ev));
-	if (pt->status < 0)
+	if (ev.type == none)
 		return;
 	if (past && ev.status_update) {
 		pt->stopped = ev.type == ptev_exec_mode || ev.type == ptev_tsx;
@@ -507,6 +509,7 @@ static void take_event(struct ty_pt *pt, bool past)
 		return;
 	pt->made = false;
 	if (ev.type == ptev_disabled && ev.ip_suppressed && is_near_branch(pt)) {
+		pt->status = 0;
 		fail(pt, pt->ip, ty_pt_ended_nowhere, true);
 		return;
 	}

@@ -373,6 +373,37 @@ static void test_ended_at_end(void **state)
 	}
 }
 
+/*
+ * The trace ends behind a MODE packet and a time stamp: libipt, which has read on to there, reports
+ * the event before them together with the end.
+ */
+static void test_mode_at_end(void **state)
+{
+	enum { FAULT, END, BEGIN, KINDS };
+	static const char *const seen[KINDS] = {"<ia", "<ia", "<ia<"};
+
+	for (unsigned k = 0; k < KINDS; k++) {
+		struct ty_buf b = new_stream();
+		struct seen s;
+
+		ip16(&b, TIP, ENTRY);
+		ip16(&b, FUP, ENTRY);
+		if (k == FAULT)
+			ip16(&b, TIP, BASE + 0x1000);
+		else
+			PUT(&b, PGD);
+		if (k == BEGIN)
+			begin(&b, 1100, OTHER);
+		tsc(&b, 1200);
+		PUT(&b, "\x99\x01");
+		tsc(&b, 1300);
+		s = decode(&b, true);
+		assert_string_equal(seen[k], s.text);
+		assert_int_equal(0, s.gaps);
+		ty_buf_fini(&b);
+	}
+}
+
 /* A trace of nothing but the state with which it could be decoded: nothing of it is missing. */
 static void test_state_only(void **state)
 {
@@ -717,6 +748,7 @@ int main(void)
 		cmocka_unit_test_setup(test_ended_nowhere, needs_ipt),
 		cmocka_unit_test_setup(test_ended_at_end, needs_ipt),
 		cmocka_unit_test_setup(test_state_only, needs_ipt),
+		cmocka_unit_test_setup(test_mode_at_end, needs_ipt),
 		cmocka_unit_test_setup(test_syscall, needs_ipt),
 		cmocka_unit_test_setup(test_interrupted_before_syscall, needs_ipt),
 		cmocka_unit_test_setup(test_runs_out, needs_ipt),
