@@ -482,8 +482,11 @@ static void cell_line(struct ty_timeline *t, struct lines *l, const struct ty_ce
 			    track->kind == TY_TRACK_SYSCALLS ? "inside"
 							     : ty_state_name((enum ty_state)s),
 			    100.0 * (double)c->ns[s] / (double)width);
-	add(line, ty_timeline_pinned(t, *track) ? "; above is the one at the cursor's time"
-						: "; above is the longest");
+	add(line, ty_timeline_span_at_instant(t, *track) != TY_NONE
+			  ? "; above is the one at the cursor's time"
+		  : t->exact_ns == t->cursor_ns
+			  ? "; none at the cursor's time: above is the longest"
+			  : "; above is the longest");
 }
 
 /* The region under the cursor. */

@@ -30,6 +30,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	t->in = in;
 	t->m = in->model;
 	t->args_of = t->names.call = TY_NONE;
+	t->exact_ns = UINT64_MAX;
 	t->clock = in->clock;
 	t->lay = ty_timeline_layout(t, 80, 24);
 	ty_viewport_init(&t->vp, s->start_ns, s->end_ns);

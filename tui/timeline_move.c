@@ -198,30 +198,6 @@ void ty_timeline_restore(struct ty_timeline *t)
 	ty_timeline_show_row(t, 0);
 }
 
-/* Who goes to an instant wants the span at that instant, not the longest of its cell. */
-static void pin_here(struct ty_timeline *t)
-{
-	const uint64_t at = t->cursor_ns;
-	struct ty_track track;
-	struct ty_span s;
-	uint32_t idx;
-
-	t->pin.on = false;
-	if (!ty_timeline_track(t, t->row, &track))
-		return;
-	switch (track.kind) {
-	case TY_TRACK_THREAD: idx = ty_model_span_find(t->m, track.id, at); break;
-	case TY_TRACK_CPU: idx = ty_model_cpu_span_find(t->m, track.id, at); break;
-	case TY_TRACK_SYSCALLS: idx = ty_model_syscall_at(t->m, track.id, at); break;
-	default: return; /* interrupts nest */
-	}
-	if (idx == TY_NONE)
-		return;
-	s = ty_track_span(t->m, track, idx);
-	if (s.start_ns <= at && at < s.end_ns)
-		ty_timeline_pin(t, track, idx);
-}
-
 void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uint64_t at_ns)
 {
 	uint32_t row;
@@ -235,7 +211,6 @@ void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uin
 	t->row = row;
 	t->below = kind == TY_ROW_THREAD;
 	t->list_focus = false;
-	pin_here(t);
 }
 
 void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns)
@@ -250,5 +225,5 @@ void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns)
 		at_ns = t->vp.end_ns - 1;
 	ty_viewport_visit(&t->vp, at_ns);
 	t->cursor_ns = at_ns;
-	pin_here(t);
+	ty_timeline_exact(t);
 }

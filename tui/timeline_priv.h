@@ -279,13 +279,15 @@ struct ty_timeline {
 	struct ty_flame_view *flame;	   /* the same */
 	struct ty_flow_view *flow;	   /* likewise */
 	uint32_t flow_thread;
-	/* Span selected by a jump, which need not be the longest of its cell: the details show it
-	 * while the cursor stays there. */
+	/* The instant that was gone to (typed, a link, a hit): while the cursor stays there, each
+	 * row shows what it had at that instant, not the longest span of the cell. UINT64_MAX:
+	 * none. */
+	uint64_t exact_ns;
+	/* Of the spans at that instant the one that was gone to. */
 	struct {
 		bool on;
 		struct ty_track track;
 		uint32_t idx;
-		uint64_t at_ns;
 	} pin;
 	bool partial; /* the model covers the recording's first part only */
 	bool indexed; /* the rest is indexed, or cannot be */
@@ -314,8 +316,11 @@ bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, st
 			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns);
 /* Selects this span of the cursor's row, which need not be the longest of its cell. */
 void ty_timeline_pin(struct ty_timeline *t, struct ty_track track, uint32_t idx);
-/* Is what is under the cursor on this track selected, whatever else its cell holds? */
-bool ty_timeline_pinned(const struct ty_timeline *t, struct ty_track track);
+/* From now on each row shows what it has at the cursor's instant. */
+void ty_timeline_exact(struct ty_timeline *t);
+/* What the track has at the instant that was gone to; TY_NONE: the cursor has left it, or the track
+ * has nothing there. */
+uint32_t ty_timeline_span_at_instant(const struct ty_timeline *t, struct ty_track track);
 /* The thread of the cursor's row, for a process's head its leader; TY_NONE: none. */
 uint32_t ty_timeline_row_thread(const struct ty_timeline *t);
 /* The same; for a CPU's row the thread running at the cursor. */

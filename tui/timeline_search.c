@@ -50,7 +50,6 @@ static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 	t->row = row;
 	t->list_focus = false;
 	ty_timeline_show_row(t, 0);
-	t->pin.on = false;
 	if (h->what != TY_HIT_POINT && h->what != TY_HIT_GAP && ty_timeline_track(t, row, &track))
 		ty_timeline_pin(t, track, h->idx);
 }

@@ -62,16 +62,38 @@ void ty_timeline_to_column(struct ty_timeline *t, uint32_t c)
 	t->cursor_ns = a + (b - a) / 2;
 }
 
-bool ty_timeline_pinned(const struct ty_timeline *t, struct ty_track track)
+void ty_timeline_exact(struct ty_timeline *t)
 {
-	return t->pin.on && t->pin.at_ns == t->cursor_ns && t->pin.track.kind == track.kind &&
-	       t->pin.track.id == track.id;
+	t->exact_ns = t->cursor_ns;
+	t->pin.on = false;
+}
+
+uint32_t ty_timeline_span_at_instant(const struct ty_timeline *t, struct ty_track track)
+{
+	const uint64_t at = t->cursor_ns;
+	struct ty_span s;
+	uint32_t idx;
+
+	if (t->exact_ns != at)
+		return TY_NONE;
+	if (t->pin.on && t->pin.track.kind == track.kind && t->pin.track.id == track.id)
+		return t->pin.idx;
+	switch (track.kind) {
+	case TY_TRACK_THREAD: idx = ty_model_span_find(t->m, track.id, at); break;
+	case TY_TRACK_CPU: idx = ty_model_cpu_span_find(t->m, track.id, at); break;
+	case TY_TRACK_SYSCALLS: idx = ty_model_syscall_at(t->m, track.id, at); break;
+	default: return TY_NONE; /* interrupts nest */
+	}
+	if (idx == TY_NONE)
+		return TY_NONE;
+	s = ty_track_span(t->m, track, idx);
+	return s.start_ns <= at && at < s.end_ns ? idx : TY_NONE;
 }
 
 bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, struct ty_cell *cell,
 			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns)
 {
-	uint32_t c = ty_timeline_cursor_column(t), n = ty_timeline_cells(t);
+	uint32_t c = ty_timeline_cursor_column(t), n = ty_timeline_cells(t), there;
 
 	if (!ty_timeline_track(t, t->row, track))
 		return false;
@@ -81,17 +103,18 @@ bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, st
 		*to_ns = *from_ns + 1;
 	ty_model_cells(t->m, *track, *from_ns, *to_ns, 1, cell);
 	*idx = ty_cell_subject(t->m, *track, cell, *from_ns, *to_ns);
-	if (ty_timeline_pinned(t, *track))
-		*idx = t->pin.idx;
+	there = ty_timeline_span_at_instant(t, *track);
+	if (there != TY_NONE)
+		*idx = there;
 	return *idx != TY_NONE;
 }
 
 void ty_timeline_pin(struct ty_timeline *t, struct ty_track track, uint32_t idx)
 {
+	ty_timeline_exact(t);
 	t->pin.on = true;
 	t->pin.track = track;
 	t->pin.idx = idx;
-	t->pin.at_ns = t->cursor_ns;
 }
 
 void ty_timeline_clamp(struct ty_timeline *t)

@@ -152,6 +152,10 @@ static void a_time_shows_its_span(void **state)
 
 	ty_tl_build(&facts);
 	ty_tl_switch(0, 0, 0, 0, 55);
+	ty_tl_enter(990000, 0, 55, 1);
+	ty_tl_leave(990100, 0, 55, 1);
+	ty_tl_enter(990200, 0, 55, 1);
+	ty_tl_leave(990300, 0, 55, 1);
 	ty_tl_switch(1000000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
 	ty_tl_switch(1000900, 0, 0, 0, 56); /* for 20 us of a cell of 33 ms */
 	ty_tl_switch(1000920, 0, 56, TY_TASK_INTERRUPTIBLE, 0);
@@ -168,6 +172,20 @@ static void a_time_shows_its_span(void **state)
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "CPU 0 ran busy/56"));
 	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 40)),
 			       "above is the one at the cursor's time"));
+	/* and when the row changes: what each row has at that time */
+	ty_timeline_ops.act(t, TY_ACT_ALL);
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
+	ty_timeline_ops.act(t, TY_ACT_ROW_LAST);
+	ty_tl_ask(t, TY_ACT_GOTO, "1.0009");
+	ty_timeline_ops.act(t, TY_ACT_ROW_FIRST);
+	assert_int_equal(t->row, ty_tracks_find(&t->tracks, TY_ROW_CPU, 0));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "CPU 0 ran busy/56"));
+	ty_tl_ask(t, TY_ACT_GOTO, "0.995");
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_SYSCALLS, ty_model_thread_find(m, 55, START));
+	assert_int_not_equal(t->row, TY_NONE);
+	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 40)),
+			       "none at the cursor's time: above is the longest"));
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
 	/* by cells it is the cell's again */
 	ty_timeline_ops.act(t, TY_ACT_RIGHT);
 	ty_timeline_ops.act(t, TY_ACT_LEFT);
