@@ -51,7 +51,6 @@ enum ty_answer_part {
 		TY_ANSWER_PARTS_N
 };
 const char *ty_answer_part_key(enum ty_answer_part p);
-const char *ty_answer_part_text(enum ty_answer_part p);
 
 struct ty_answer_item {
 	uint64_t ns, longest_ns; /* in total; longest piece */

@@ -20,11 +20,6 @@ const char *ty_answer_part_key(enum ty_answer_part p)
 	return p < TY_ANSWER_PARTS_N ? part[p].key : "";
 }
 
-const char *ty_answer_part_text(enum ty_answer_part p)
-{
-	return p < TY_ANSWER_PARTS_N ? part[p].text : "";
-}
-
 void ty_answer_note(struct ty_answer *a, const char *fmt, ...)
 {
 	va_list ap;
@@ -109,5 +104,5 @@ void ty_answer_sum_text(const uint64_t part_ns[TY_ANSWER_PARTS_N], uint64_t tota
 	at += (size_t)snprintf(out + at, size - at, "%s", text[TY_ANSWER_PARTS_N]);
 	for (unsigned i = 0; i < n && at < size; i++)
 		at += (size_t)snprintf(out + at, size - at, " %s %s %s", i ? "+" : "=",
-				       text[order[i]], ty_answer_part_text(order[i]));
+				       text[order[i]], part[order[i]].text);
 }

@@ -10,7 +10,7 @@
 #define IN_PAGE	  ((UINT64_C(1) << PAGE_BITS) - 1)
 #define MOVED	  UINT64_MAX /* it lay at several places */
 
-int ty_line_page_learn(struct ty_line_pages *g, uint64_t key, uint64_t pa)
+static int learn(struct ty_line_pages *g, uint64_t key, uint64_t pa)
 {
 	uint64_t *known;
 	uint32_t id;
@@ -34,6 +34,19 @@ int ty_line_page_learn(struct ty_line_pages *g, uint64_t key, uint64_t pa)
 	return 0;
 }
 
+/* Records the page of the point, if it has one. 0, -TY_ENOMEM, -TY_ELIMIT. */
+static inline int note(struct ty_line_pages *g, const struct ty_mem_point *o)
+{
+	uint64_t pa = o->flags & TY_MP_HAS_PA ? o->pa >> 12 : TY_LINE_PA_UNKNOWN, key;
+	uint32_t id;
+
+	if (!ty_line_counts(o) || o->thread == TY_MEM_NO_THREAD || !(o->flags & TY_MP_HAS_VA))
+		return 0;
+	key = ty_line_page_key(g, o);
+	id = ty_mem_id_find(&g->ids, key);
+	return id != UINT32_MAX && g->page.v[id].pa == pa ? 0 : learn(g, key, pa);
+}
+
 /* About the pages of all points. */
 static int learn_all(struct ty_line_pages *g)
 {
@@ -45,7 +58,7 @@ static int learn_all(struct ty_line_pages *g)
 	for (uint64_t at = 0; !r && (n = ty_mem_points_rows(g->p, at, want, rows)); at += n) {
 		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
 		for (uint32_t i = 0; !r && i < n; i++)
-			r = ty_line_page_note(g, &rows[i]);
+			r = note(g, &rows[i]);
 	}
 	return r;
 }
@@ -82,7 +95,7 @@ int ty_line_pages_watch(struct ty_line_pages *g, const struct ty_mem_point *o, u
 	int r = 0;
 
 	for (uint32_t i = 0; !r && i < n; i++)
-		r = ty_line_page_note(g, &o[i]);
+		r = note(g, &o[i]);
 	if (r == -TY_ELIMIT) { /* as above */
 		ty_line_pages_fini(g);
 		return 0;

@@ -76,19 +76,6 @@ static inline uint64_t ty_line_page_key(const struct ty_line_pages *g, const str
 }
 
 #define TY_LINE_PA_UNKNOWN (UINT64_MAX - 1)
-int ty_line_page_learn(struct ty_line_pages *g, uint64_t key, uint64_t pa);
-/* Records the page of the point, if it has one. 0, -TY_ENOMEM, -TY_ELIMIT. */
-static inline int ty_line_page_note(struct ty_line_pages *g, const struct ty_mem_point *o)
-{
-	uint64_t pa = o->flags & TY_MP_HAS_PA ? o->pa >> 12 : TY_LINE_PA_UNKNOWN, key;
-	uint32_t id;
-
-	if (!ty_line_counts(o) || o->thread == TY_MEM_NO_THREAD || !(o->flags & TY_MP_HAS_VA))
-		return 0;
-	key = ty_line_page_key(g, o);
-	id = ty_mem_id_find(&g->ids, key);
-	return id != UINT32_MAX && g->page.v[id].pa == pa ? 0 : ty_line_page_learn(g, key, pa);
-}
 
 /* Fields of a point needed by ty_line_key_of. */
 unsigned ty_line_pages_want(const struct ty_line_pages *g);

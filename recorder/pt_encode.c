@@ -62,7 +62,7 @@ static void put_mode(struct ty_pt_enc *e, bool is64)
 	le(e, is64 ? 1 : 2, 1); /* MODE.Exec: CS.L, CS.D */
 }
 
-void ty_pt_enc_flush(struct ty_pt_enc *e)
+static void flush(struct ty_pt_enc *e)
 {
 	if (e->tnt_n)
 		le(e, (1u << (e->tnt_n + 1)) | (unsigned)e->tnt << 1, 1);
@@ -99,19 +99,19 @@ void ty_pt_enc_on(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64)
 
 void ty_pt_enc_off(struct ty_pt_enc *e)
 {
-	ty_pt_enc_flush(e);
+	flush(e);
 	le(e, OP_PGD | IPC_NONE << 5, 1);
 }
 
 void ty_pt_enc_off_to(struct ty_pt_enc *e, uint64_t to)
 {
-	ty_pt_enc_flush(e);
+	flush(e);
 	put_ip(e, OP_PGD, to);
 }
 
 void ty_pt_enc_async_off(struct ty_pt_enc *e, uint64_t ip)
 {
-	ty_pt_enc_flush(e);
+	flush(e);
 	put_ip(e, OP_FUP, ip);
 	le(e, OP_PGD | IPC_NONE << 5, 1);
 }
@@ -120,14 +120,14 @@ void ty_pt_enc_cond(struct ty_pt_enc *e, uint64_t tsc, bool taken)
 {
 	e->tnt = (uint8_t)(e->tnt << 1 | taken);
 	if (++e->tnt_n == TNT_MAX) {
-		ty_pt_enc_flush(e);
+		flush(e);
 		put_tsc(e, tsc);
 	}
 }
 
 void ty_pt_enc_indirect(struct ty_pt_enc *e, uint64_t tsc, uint64_t to)
 {
-	ty_pt_enc_flush(e);
+	flush(e);
 	put_ip(e, OP_TIP, to);
 	put_tsc(e, tsc);
 }
@@ -136,7 +136,7 @@ void ty_pt_enc_tick(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64)
 {
 	if (e->since_psb < TY_PT_PSB_EVERY)
 		return;
-	ty_pt_enc_flush(e);
+	flush(e);
 	put_psb(e, tsc, ip, true, is64);
 }
 

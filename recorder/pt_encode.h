@@ -43,7 +43,5 @@ void ty_pt_enc_indirect(struct ty_pt_enc *e, uint64_t tsc, uint64_t to);
 void ty_pt_enc_tick(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64);
 /* While tracing is off: execution from now until it is on again is unknown. */
 void ty_pt_enc_overflow(struct ty_pt_enc *e, uint64_t tsc);
-/* Writes pending branches. */
-void ty_pt_enc_flush(struct ty_pt_enc *e);
 
 #endif

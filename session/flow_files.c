@@ -86,12 +86,6 @@ void ty_flow_files_local(struct ty_flow_files *f, bool local, bool same_boot)
 	f->same_boot = local && same_boot;
 }
 
-void ty_flow_files_recorded(struct ty_flow_files *f, int64_t from_ns, int64_t to_ns)
-{
-	f->from_ns = from_ns - SLACK_NS;
-	f->to_ns = to_ns + SLACK_NS;
-}
-
 bool ty_flow_files_this_boot(struct ty_flow_files *f, const struct ty_trace *t)
 {
 	const char *machine = ty_trace_section(t, TY_SEC_MACHINE).s,
@@ -111,8 +105,10 @@ bool ty_flow_files_this_boot(struct ty_flow_files *f, const struct ty_trace *t)
 	/* Older recordings do not contain their end, and begin somewhat later than they say. */
 	if (!ty_key_i64(self, "end_realtime_ns", &end) || end < start || end > (int64_t)1 << 61)
 		end = start + n;
-	if (!ty_key_value(machine, "pid_namespace", other, sizeof(other)))
-		ty_flow_files_recorded(f, start, end);
+	if (!ty_key_value(machine, "pid_namespace", other, sizeof(other))) {
+		f->from_ns = start - SLACK_NS;
+		f->to_ns = end + SLACK_NS;
+	}
 	return true;
 }
 

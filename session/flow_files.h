@@ -25,11 +25,9 @@ void ty_flow_files_free(struct ty_flow_files *f);
 /* local: paths of the recording are paths of this machine; same_boot: its kernel has not been
  * rebooted since. */
 void ty_flow_files_local(struct ty_flow_files *f, bool local, bool same_boot);
-/* Wall-clock range of a recording made here since the last boot. Without it a JIT compiler's
- * /tmp/perf-PID.map, which does not identify its process, is used below a root only. */
-void ty_flow_files_recorded(struct ty_flow_files *f, int64_t from_ns, int64_t to_ns);
 /* True when the trace was recorded since this machine's last boot, if it was recorded here at all.
- * Sets the range (ty_flow_files_recorded). */
+ * Then notes its wall-clock range. Without a range a JIT compiler's /tmp/perf-PID.map, which does
+ * not identify its process, is used below a root only. */
 bool ty_flow_files_this_boot(struct ty_flow_files *f, const struct ty_trace *t);
 /* The recording's own "[vdso]", borrowed; n 0: none. */
 void ty_flow_files_vdso(struct ty_flow_files *f, struct ty_bytes vdso);

@@ -15,13 +15,6 @@ static uint64_t tracks(const struct ty_search *s)
 	return 2ull * sum->threads + 2ull * sum->cpus + 1;
 }
 
-void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
-		     struct ty_hit from, bool backward)
-{
-	*s = (struct ty_search){.m = m, .q = q, .from = from, .backward = backward};
-	(void)ty_model_gaps(m, &s->gaps_n);
-}
-
 /* Are there threads of both kinds? */
 static bool has_groups(const struct ty_model *m)
 {
@@ -33,10 +26,11 @@ static bool has_groups(const struct ty_model *m)
 	return traced && traced < sum->threads;
 }
 
-void ty_search_begin_traced(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
-			    struct ty_hit from, bool backward, bool fresh)
+void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
+		     struct ty_hit from, bool backward, bool fresh)
 {
-	ty_search_begin(s, m, q, from, backward);
+	*s = (struct ty_search){.m = m, .q = q, .from = from, .backward = backward};
+	(void)ty_model_gaps(m, &s->gaps_n);
 	s->grouped = has_groups(m);
 	s->fresh = fresh;
 	s->other = s->grouped && from.other;
@@ -45,7 +39,7 @@ void ty_search_begin_traced(struct ty_search *s, const struct ty_model *m, struc
 void ty_search_count(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
 		     struct ty_hit at)
 {
-	ty_search_begin_traced(s, m, q, at, false, false);
+	ty_search_begin(s, m, q, at, false, false);
 	s->counting = true;
 	s->other = false;
 }

@@ -45,14 +45,12 @@ struct ty_search {
 #define TY_SEARCH_MOST 100000u
 
 /* Everything is borrowed. A starting point with ord UINT64_MAX is after all matches at its time,
- * with 0 before them. */
+ * with 0 before them. Hits of threads whose
+ * calls were recorded, where there are such and others, come before all others, whatever their
+ * time. `from` says of which group it is; fresh: it is no hit, and the whole first group is looked
+ * at before the other. */
 void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
-		     struct ty_hit from, bool backward);
-/* The same of hits in two groups: those of threads whose calls were recorded, where there are such
- * and others, come before all others, whatever their time. `from` says of which group it is; fresh:
- * it is no hit, and the whole first group is looked at before the other. */
-void ty_search_begin_traced(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
-			    struct ty_hit from, bool backward, bool fresh);
+		     struct ty_hit from, bool backward, bool fresh);
 /* Instead: count all hits in that order; `at` is one of them. */
 void ty_search_count(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
 		     struct ty_hit at);

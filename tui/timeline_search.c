@@ -190,7 +190,7 @@ void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
 	t->hit_steps = t->hit_known && t->hit.at_ns == t->cursor_ns;
 	if (t->hit_steps)
 		from = t->hit;
-	ty_search_begin_traced(&t->search, t->m, t->query, from, backward, !t->hit_steps);
+	ty_search_begin(&t->search, t->m, t->query, from, backward, !t->hit_steps);
 	ty_timeline_begin(t, &search_job);
 }
 

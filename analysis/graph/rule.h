@@ -66,7 +66,6 @@ struct ty_rulebook {
 void ty_rulebook_init(struct ty_rulebook *b);
 /* The rule that decides; never NULL: the last one matches every wait. */
 const struct ty_rule *ty_rules_judge(const struct ty_rulebook *b, struct ty_relations *of);
-const struct ty_rule *ty_rule_find(const struct ty_rulebook *b, const char *id); /* or NULL */
 
 /* The groups, one file each. */
 struct ty_rules {

@@ -100,11 +100,3 @@ const struct ty_rule *ty_rules_judge(const struct ty_rulebook *b, struct ty_rela
 			return b->v[i];
 	return &nothing;
 }
-
-const struct ty_rule *ty_rule_find(const struct ty_rulebook *b, const char *id)
-{
-	for (unsigned i = 0; i < b->n; i++)
-		if (!strcmp(b->v[i]->id, id))
-			return b->v[i];
-	return NULL;
-}

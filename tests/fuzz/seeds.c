@@ -125,7 +125,7 @@ static void walk(struct ty_buf *out, uint64_t tsc)
 			ty_pt_enc_on(&e, tsc += 100, 0x400005, true);
 		}
 	}
-	ty_pt_enc_flush(&e);
+	ty_pt_enc_async_off(&e, 0x400005);
 	ty_buf_add(out, e.out.p, e.out.len);
 	ty_pt_enc_fini(&e);
 }

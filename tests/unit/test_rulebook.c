@@ -241,13 +241,13 @@ static void rules_are_whole(void **state)
 	for (unsigned i = 0; i < b.n; i++) {
 		const struct ty_rule *r = b.v[i];
 
-		assert_ptr_equal(ty_rule_find(&b, r->id), r);
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(b.v[k]->id, r->id);
 		assert_true(r->says && *r->says && r->says[strlen(r->says) - 1] != '.');
 		for (unsigned k = 0; k < TY_RULE_TERMS && r->when[k]; k++)
 			assert_true(*ty_relation_text(
 				(enum ty_relation)(r->when[k] < 0 ? -r->when[k] : r->when[k])));
 	}
-	assert_null(ty_rule_find(&b, "no such rule"));
 }
 
 static unsigned found;

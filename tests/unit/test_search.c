@@ -203,7 +203,7 @@ static struct ty_search run_traced(const struct ty_model *m, struct ty_query *q,
 {
 	struct ty_search s;
 
-	ty_search_begin_traced(&s, m, q, from, backward, fresh);
+	ty_search_begin(&s, m, q, from, backward, fresh);
 	while (!ty_search_step(&s, 3))
 		;
 	return s;
@@ -265,7 +265,8 @@ static struct ty_search run(const struct ty_model *m, struct ty_query *q, struct
 	struct ty_search s;
 	unsigned steps = 0;
 
-	ty_search_begin(&s, m, q, from, backward);
+	ty_search_begin(&s, m, q, from, backward, false);
+	s.grouped = s.other = false;
 	while (!ty_search_step(&s, 3)) {
 		assert_in_range(ty_search_progress(&s), 0, 1000);
 		assert_true(steps++ < 100000);
