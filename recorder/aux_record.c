@@ -48,39 +48,11 @@ struct ty_aux_rec {
 	struct ty_aux_result res;
 };
 
-static void make_side_attr(struct ty_aux_rec *a)
-{
-	a->side_attr = (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(a->side_attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_period = 1,
-		.sample_type = TY_AUX_SAMPLE,
-		.disabled = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.mmap_data = a->ev.data_maps,
-		.build_id = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.context_switch = 1,
-		.sample_id_all = 1,
-		.watermark = 1,
-		.wakeup_watermark = SIDE_BYTES / 2,
-	};
-}
-
 static int open_side(struct ty_aux_rec *a, unsigned i, int cpu, struct ty_err *err)
 {
 	struct ty_err why = {0};
-	int e = ty_aux_open(&a->side[i], &a->side_attr, -1, cpu, SIDE_BYTES, 0, false, &why);
+	int e = ty_aux_open_side(&a->side[i], &a->side_attr, cpu, SIDE_BYTES, &why);
 
-	/* Kernels before 5.12 tell no build ids. */
-	if (e && a->side_attr.build_id) {
-		a->side_attr.build_id = 0;
-		e = ty_aux_open(&a->side[i], &a->side_attr, -1, cpu, SIDE_BYTES, 0, false, &why);
-	}
 	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s, switches of CPU %d: %s", a->ev.option, cpu,
 			   why.msg)
 		 : 0;
@@ -167,8 +139,10 @@ int ty_aux_rec_open(struct ty_aux_rec **out, const struct ty_aux_events *ev, str
 	a->wake = -1;
 	if (ev->attrs_n > PMUS_MAX || !make_arrays(a, ev))
 		e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", ev->option);
-	if (!e)
-		make_side_attr(a);
+	a->side_attr = ty_aux_side_attr(TY_AUX_SAMPLE, SIDE_BYTES / 2);
+	a->side_attr.sample_period = 1;
+	a->side_attr.mmap_data = ev->data_maps;
+	a->side_attr.context_switch = 1;
 	for (unsigned i = 0; i < a->n && !e; i++) {
 		e = open_side(a, i, (int)ev->cpus[i], err);
 		if (!e && a->pmu_of[i] < ev->attrs_n)

@@ -81,6 +81,35 @@ int ty_aux_open(struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, 
 	return e;
 }
 
+struct perf_event_attr ty_aux_side_attr(uint64_t sample_type, uint32_t wakeup)
+{
+	return (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(struct perf_event_attr),
+					.config = PERF_COUNT_SW_DUMMY,
+					.sample_type = sample_type,
+					.disabled = 1,
+					.mmap = 1,
+					.mmap2 = 1,
+					.build_id = 1,
+					.comm = 1,
+					.comm_exec = 1,
+					.task = 1,
+					.sample_id_all = 1,
+					.watermark = 1,
+					.wakeup_watermark = wakeup};
+}
+
+int ty_aux_open_side(struct ty_aux_ring *r, struct perf_event_attr *attr, int cpu, size_t bytes,
+		     struct ty_err *err)
+{
+	int e = ty_aux_open(r, attr, -1, cpu, bytes, 0, false, err);
+
+	if (!e || !attr->build_id)
+		return e;
+	attr->build_id = 0;
+	return ty_aux_open(r, attr, -1, cpu, bytes, 0, false, err);
+}
+
 int ty_aux_join(const struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, int *fd,
 		struct ty_err *err)
 {

@@ -73,6 +73,13 @@ static inline const char *ty_aux_next(const void **p, size_t *n, struct perf_eve
  */
 int ty_aux_open(struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, int cpu,
 		size_t data_bytes, size_t aux_bytes, bool snapshot, struct ty_err *err);
+/* The side band of all processes (mappings, names, forks, exits), disabled: an event that does
+ * nothing else. Wakes up poll when `wakeup` bytes wait. */
+struct perf_event_attr ty_aux_side_attr(uint64_t sample_type, uint32_t wakeup);
+/* Opens it on a CPU, with build ids where the kernel tells them (5.12 and later), otherwise without
+ * (attr says it). As ty_aux_open. */
+int ty_aux_open_side(struct ty_aux_ring *r, struct perf_event_attr *attr, int cpu, size_t bytes,
+		     struct ty_err *err);
 /* Opens a further event with output to r's rings, for another thread on the same CPU: *fd, to be
  * stored in r->more and closed with r; -1 without an error for a thread that has exited. */
 int ty_aux_join(const struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, int *fd,

@@ -173,50 +173,27 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 	return 0;
 }
 
-static bool open_rings(struct ty_map_events *e, struct perf_event_attr *attr, const unsigned *cpus,
-		       unsigned n)
-{
-	while (e->n < n) {
-		if (ty_aux_open(&e->rings[e->n], attr, -1, (int)cpus[e->n], RING, 0, false, NULL)) {
-			while (e->n)
-				ty_aux_close(&e->rings[--e->n]);
-			return false;
-		}
-		e->n++;
-	}
-	return true;
-}
-
 struct ty_map_events *ty_map_events_open(const unsigned *cpus, unsigned n, ty_map_event_fn *fn,
 					 void *ctx)
 {
 	struct ty_map_events *e = calloc(1, sizeof(*e));
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-				       .config = PERF_COUNT_SW_DUMMY,
-				       .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-				       .mmap = 1,
-				       .mmap2 = 1,
-				       .build_id = 1,
-				       .comm = 1,
-				       .comm_exec = 1,
-				       .task = 1,
-				       .sample_id_all = 1,
-				       .watermark = 1,
-				       .wakeup_watermark = RING / 4};
+	struct perf_event_attr attr =
+		ty_aux_side_attr(PERF_SAMPLE_TID | PERF_SAMPLE_TIME, RING / 4);
 
+	attr.disabled = 0;
 	if (!e)
 		return NULL;
 	e->fn = fn;
 	e->ctx = ctx;
 	e->rings = calloc(n, sizeof(*e->rings));
 	e->last_ns = calloc(n, sizeof(*e->last_ns));
-	if (e->rings && e->last_ns) {
-		if (open_rings(e, &attr, cpus, n))
-			return e;
-		attr.build_id = 0; /* kernels before 5.12 */
-		if (open_rings(e, &attr, cpus, n))
-			return e;
+	while (e->rings && e->last_ns && e->n < n) {
+		if (ty_aux_open_side(&e->rings[e->n], &attr, (int)cpus[e->n], RING, NULL))
+			break;
+		e->n++;
 	}
+	if (e->rings && e->last_ns && e->n == n)
+		return e;
 	ty_map_events_free(e);
 	return NULL;
 }
