@@ -7,8 +7,8 @@
 #include "command_path.h"
 #include "process.h"
 
-/* The command's process, those that it made, and theirs. Who made a thread may be known later than
- * the thread: as often as something new is found. */
+/* The command's process and all its descendants. The parent of a thread may be listed after the
+ * thread: repeat until nothing new is found. */
 static void find_mine(const struct ty_model *m, uint32_t root, uint8_t *mine)
 {
 	uint32_t n = ty_model_summary(m)->threads, process = ty_process_of(m, root);

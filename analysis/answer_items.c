@@ -86,7 +86,7 @@ static void add(struct ty_answer_sum *s, const struct ty_answer_work *k, uint32_
 	}
 }
 
-/* Who ran most while those that the answer is about waited for a CPU. */
+/* The threads that ran most while the subject of the answer waited for a CPU. */
 static int find_rivals(const struct ty_answer_work *k, struct ty_answer *out)
 {
 	struct ty_pair_map by_name = {0};

@@ -35,7 +35,7 @@ static unsigned percent(uint64_t part, uint64_t all)
 
 /* rows of an item --------------------------------------------------------------------------- */
 
-/* The largest rows of the same who and kind that `rank` takes as one, with their sums. */
+/* The largest rows of the same thread and kind, which `rank` combines, with their sums. */
 struct top {
 	uint32_t id; /* system call and ABI, or a name's id */
 	uint8_t abi;
@@ -313,7 +313,7 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, "waited");
 	}
 	ty_put(o, " for ");
-	/* Who woke it, where that is another one. */
+	/* The waker, if it is another thread. */
 	if (hop && hop->waker.kind == TY_WAKER_THREAD &&
 	    k->group_of[hop->waker.thread].thread != s->who) {
 		say_thread(o, k->x->m, hop->waker.thread);

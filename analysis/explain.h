@@ -22,7 +22,7 @@ struct ty_throttled {
 	size_t tids_n;
 };
 
-/* A lock that is waited for, and who has it. */
+/* A lock that is waited for, and its holder. */
 struct ty_lock_seen {
 	const char *kind; /* "mutex", "flock" */
 	bool process;	  /* holder is a process, not a thread */
@@ -84,8 +84,8 @@ struct ty_explain {
 	/* The name of a block device and what was mounted from it, "vda (254:0, /)", in buf; false:
 	 * not recorded. May be NULL. */
 	bool (*disk)(void *ctx, uint32_t major, uint32_t minor, char *buf, size_t n);
-	/* Who had the lock that the thread waited for in [from, to), as looked at while it waited;
-	 * false: not known. May be NULL. */
+	/* The holder of the lock that the thread waited for in [from, to), as read while it waited;
+	 * false: unknown. May be NULL. */
 	bool (*holder)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		       struct ty_lock_seen *out);
 	/* The CPUs' ticks (steal.h). NULL: unknown; no time is then reported as stolen. */

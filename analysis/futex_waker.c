@@ -75,7 +75,7 @@ static void look_at_cpu(struct look *l, uint32_t cpu)
 	}
 }
 
-/* Who did so last, of all that had a CPU. */
+/* The last thread that did so, of all that were on a CPU. */
 static struct ty_waker who_woke(const struct ty_explain *x, const struct ty_syscall *c,
 				const struct ty_wait_for *w, uint64_t from_ns)
 {

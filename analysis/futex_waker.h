@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who ended a futex wait when no wakeup record shows it.
+ * Finds the waker of a futex wait when no wakeup record shows it.
  *
  * - The kernel spins for a futex with priority inheritance (FUTEX_LOCK_PI) while its holder runs,
  *   and sleeps only when that one does, or when another thread needs the CPU

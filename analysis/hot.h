@@ -42,9 +42,9 @@ bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *sample);
 int ty_hot_find(const struct ty_hot_of *of, struct ty_hot *out);
 void ty_hot_fini(struct ty_hot *h);
 
-/* Who called a function most: its caller, that one's caller and so on, as long as at least half of
- * the function's samples, and two of them, have these. samples of `of` have all of v. 0 or
- * -TY_ENOMEM. */
+/* The most frequent chain of callers of a function: its caller, the caller's caller and so on, as
+ * long as at least half of the function's samples, and two of them, have these. samples of `of`
+ * have all of v. 0 or -TY_ENOMEM. */
 enum { TY_HOT_CALLERS = 4 };
 struct ty_hot_callers {
 	uint32_t v[TY_HOT_CALLERS], n; /* in ty_samples.funcs */

@@ -92,8 +92,8 @@ static void calls_begin(struct walk *w, uint32_t thread, uint64_t from, uint64_t
 	c->last = c->last == TY_NONE ? behind : c->last + 1;
 	c->i = c->n = 0;
 	c->lost_ns = 0;
-	/* Who has never been seen to enter or leave a call may have been in one all the time; a
-	 * worker that the kernel made of a traced thread always is. */
+	/* A thread without any recorded begin or end of a call may have been in one call all the
+	 * time; a worker that the kernel created for a traced thread always is. */
 	c->outside = t->kernel ? TY_ROW_KTHREAD : t->syscalls_n ? TY_ROW_USER : TY_ROW_UNRECORDED;
 }
 

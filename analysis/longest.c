@@ -124,7 +124,7 @@ static int32_t ran_most(const struct ty_model *m, uint32_t cpu, uint64_t from, u
 	return best == TY_NONE ? -1 : (int32_t)best;
 }
 
-/* ns: as above; NULL: out of memory, who ran stays unknown. */
+/* ns: as above; NULL: out of memory, and the running threads stay unknown. */
 static void explain(const struct ty_model *m, struct ty_wait *out, uint64_t *ns)
 {
 	const struct ty_thread *t = ty_model_thread(m, out->thread);

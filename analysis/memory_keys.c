@@ -269,7 +269,7 @@ int ty_memory_tab_keys(struct ty_memory_group *g)
 	while (!r && more) {
 		r = count_pass(g);
 		more = false;
-		/* Backwards: who takes another table's counts comes behind it. */
+		/* Backwards: a table that uses another one's counts follows it. */
 		for (unsigned i = g->n; !r && i-- > 0;) {
 			struct ty_memory_tab *t = &g->tab[i];
 

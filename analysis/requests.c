@@ -14,7 +14,7 @@
 #include "syscall_table.h"
 #include "vec.h"
 
-#define LISTED 1024 /* descriptors that are looked at: who has more has sockets among these */
+#define LISTED 1024 /* descriptors that are checked: more would not help to find sockets */
 
 /* A thread's next call that matters; in a heap by time. */
 struct cursor {

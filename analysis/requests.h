@@ -7,8 +7,8 @@
  * request; the time it was awaited is measured in the same pass.
  *
  * Which end of a connection serves is recorded if accept or connect were recorded; otherwise it is
- * inferred: from the sockets listening at the start of the recording, from the ports, from who sent
- * first.
+ * inferred: from the sockets listening at the start of the recording, from the ports, from the end
+ * that sent first.
  *
  * Limits: a reply by another process is not seen; of several requests sent at once before the first
  * reply, one is counted; time in the socket's buffer is not included.

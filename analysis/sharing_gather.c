@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) int touch(struct ty_gather *g, stru
 	return 0;
 }
 
-/* Who touched the lines of the range; ANEW: begin again. */
+/* Collects the threads that accessed the lines of the range; ANEW: begin again. */
 static int look_through(struct ty_gather *g)
 {
 	struct ty_mem_point rows[TY_BLOCK_ROWS];

@@ -58,7 +58,8 @@ void ty_wait_holder_text(const struct ty_explain *x, const struct ty_wait_holder
 		snprintf(name, sizeof(name), " %s", s->name);
 	else if (s->word)
 		snprintf(name, sizeof(name), " %#" PRIx64, s->word);
-	/* Who took a file's lock may have left it to another process. */
+	/* The process that took a file lock may have passed it to another one that inherited the
+	 * file. */
 	snprintf(buf, n, "%s%s, %s %s%s%d", s->kind, name,
 		 !s->process ? "held by"
 		 : h->proven ? "held by process"

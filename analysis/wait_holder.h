@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who had the lock that a thread waited for, as the recorder saw it while the thread waited. */
+/* The holder of the lock that a thread waited for, as the recorder read it while the thread
+ * waited. */
 #ifndef TY_WAIT_HOLDER_H
 #define TY_WAIT_HOLDER_H
 

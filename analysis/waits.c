@@ -266,8 +266,8 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	bool behind;
 
 	if (call == TY_NONE) {
-		/* Interruptible where a program serves the page (userfaultfd); who wakes it tells.
-		 */
+		/* Interruptible where a program serves the page (userfaultfd); the waker shows
+		 * which. */
 		if (ty_wait_is_page(x->m, s) ||
 		    (s->state != TY_ST_BLOCKED && !(s->flags & TY_SF_LOST) &&
 		     in_user_mode(x->m, s->thread, s->start_ns))) {

@@ -104,7 +104,7 @@ static void by_hardirq(const struct ty_model *m, uint64_t t, struct ty_waker *w)
 
 static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w, unsigned depth);
 
-/* Who raised the softirq s that ran at t? */
+/* The thread or interrupt that raised the softirq s, which ran at t. */
 static void by_raise(const struct ty_model *m, const struct ty_irq_span *s, uint64_t t,
 		     struct ty_waker *w, unsigned depth)
 {
@@ -134,7 +134,8 @@ static void by_raise(const struct ty_model *m, const struct ty_irq_span *s, uint
 		w->kind = TY_WAKER_DEVICE;
 }
 
-/* Who stands behind the softirq that ran at t? depth: a softirq may raise another. */
+/* The thread or interrupt that caused the softirq running at t. depth: a softirq may raise
+ * another. */
 static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w, unsigned depth)
 {
 	struct ty_irq_span s;

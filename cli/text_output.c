@@ -106,7 +106,7 @@ static bool paged(const struct ty_text_output *o)
 	sigemptyset(&mine);
 	sigaddset(&mine, SIGINT);
 	sigaddset(&mine, SIGPIPE);
-	/* Ctrl-C is the pager's; who leaves it early has seen enough. */
+	/* Ctrl-C is for the pager. A user who quits it early needs no more output. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	posix_spawn_file_actions_init(&files);

@@ -181,7 +181,7 @@ static bool go(struct ty_memos *m, struct making *k, struct ty_block *b, uint64_
 				break;
 		}
 	}
-	/* Who goes there looks at the code, block by block. */
+	/* The next step decodes the code there, block by block. */
 	if (!o->next)
 		o->blocks = 0;
 	else if (o->next->from_ns > o->from_ns)

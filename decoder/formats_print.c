@@ -7,8 +7,8 @@
  * libtraceevent trusts its input, so tarry checks a record first: every field and __data_loc must
  * be inside it, the record is copied in front of PAD zero bytes (a string without NUL ends there),
  * and lengths and indices that a print format computes from the record are computed here in
- * advance. A record that fails is printed field by field by our own code. The parser only gets
- * well-formed texts (format_check.h), and only well-formed lines of lists
+ * advance. A record that fails is printed field by field without libtraceevent. The parser only
+ * gets well-formed texts (format_check.h), and only well-formed lines of lists
  * (printk_kallsyms_check.h).
  */
 #include <event-parse.h>

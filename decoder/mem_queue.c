@@ -70,7 +70,7 @@ static bool flag_item(struct ty_mem_queue *q, bool end, struct ty_mem *m)
 	return true;
 }
 
-/* Who ran: the record itself, the CPU's switches, the ring. */
+/* The running thread: from the record itself, the CPU's switches, or the ring. */
 static void who(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem *m)
 {
 	if (q->cpu >= 0) {

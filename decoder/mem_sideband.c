@@ -371,8 +371,9 @@ static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, str
 		if (ty_perf_task(r, &task))
 			return 0;
 		e = tid(s, task.tid, task.pid, err);
-		/* Time 0: perf writes of a process that ran already who its parent is. What it had
-		 * mapped when it was forked, an exec may have replaced. */
+		/* Time 0: a record of perf that names the parent of a process that existed before.
+		 * Its mappings at the fork are not copied, because an exec may have replaced
+		 * them. */
 		if (!e && task.pid != task.ppid && task.ppid >= 0 && task.time)
 			e = life(s, task.pid, task.ppid, task.time, err);
 		break;

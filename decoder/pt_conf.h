@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts our configuration to libipt's; for the files that use libipt. */
+/* Converts tarry's decoder configuration to libipt's; for the files that use libipt. */
 #ifndef TY_PT_CONF_H
 #define TY_PT_CONF_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts libipt's output to our items; for the files that use libipt. */
+/* Converts libipt's output to struct ty_pt_item; for the files that use libipt. */
 #ifndef TY_PT_ITEM_H
 #define TY_PT_ITEM_H
 

@@ -44,8 +44,8 @@ bool ty_stack_of_wait(const struct ty_stack_index *x, int32_t tid, uint64_t from
 bool ty_stack_of_waker(const struct ty_stack_index *x, int32_t woken_tid, uint64_t from_ns,
 		       uint64_t to_ns, struct ty_stack *out);
 
-/* Who had the lock that the thread waited for in [from, to], at the last look: how often without
- * a change before, that one included; 0: not known. */
+/* The holder of the lock that the thread waited for in [from, to], as of the last scan. Returns how
+ * many scans in a row found it, including the last; 0: unknown. */
 unsigned ty_stack_holder_of(const struct ty_stack_index *x, int32_t tid, uint64_t from_ns,
 			    uint64_t to_ns, struct ty_stk_head *out);
 

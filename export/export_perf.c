@@ -51,7 +51,7 @@ struct export
 	uint8_t seen[65536 / 8];
 };
 
-/* Who, where, when, in the order of a sample; other records have the id behind. */
+/* Thread, time and CPU in the order of a sample; other records have the id last. */
 static void add_where(struct export *x, const struct ty_event *ev, int32_t tid)
 {
 	int32_t tgid = tid ? ty_tgids_get(x->tgids, tid) : 0;

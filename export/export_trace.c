@@ -290,7 +290,8 @@ static const struct ty_clock_point *clock_before(const struct ty_clock_point *v,
 	return n ? &v[i - 1] : NULL;
 }
 
-/* Who was traced where the cut begins: with the recording, as that one has it. */
+/* The threads traced when the exported part begins; if it begins with the recording, as listed
+ * there. */
 static void add_traced(struct cut *c, bool from_start, struct ty_buf *out)
 {
 	const char *p = c->t->begins_later ?: ty_trace_section(c->t, TY_SEC_MACHINE).s, *v;

@@ -434,7 +434,7 @@ static inline bool feed_quick(struct ty_builder *b, struct ty_brief *br)
 		thread = provisional(b, c, br);
 		if (thread == TY_NONE)
 			return false;
-		br->end_ns = 0; /* other CPUs may still have a say in who it is */
+		br->end_ns = 0; /* events of other CPUs may still change the thread */
 	}
 	if (!ty_calls_quick(b, br, thread))
 		return false;

@@ -137,8 +137,8 @@ static int by_range(const void *key, const void *range)
 	return tid < r->from ? -1 : tid > r->to;
 }
 
-/* Who was traced where it begins ("traced=FROM TO", in order): their first event may lie before it,
- * or they have none. */
+/* The threads that were traced when the recording begins ("traced=FROM TO", in order): their first
+ * event may precede it, or they have none. */
 static int traced_ranges(struct ty_builder *b, tid_ranges *out)
 {
 	const char *p = b->facts.begins_later ?: b->facts.machine, *v;

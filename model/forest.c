@@ -531,7 +531,7 @@ static uint32_t seek_block(const struct walk *w, const struct ty_seek *q, uint32
 		if (promises(w, q, &w->t->node[w->t->level_first[d] + k])) {
 			if (!d)
 				return b;
-			/* Down, to the side from which we come. */
+			/* Down, to the side of the previous node. */
 			d--;
 			size /= TY_NODE_FAN;
 			continue;

@@ -140,8 +140,8 @@ void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
 	if (t->open_state != TY_ST_RUNNING || t->open_cpu >= b->cpus)
 		return;
 	c = &b->cpu[t->open_cpu];
-	/* A gap may be going on there, of which we hear at its end: what other buffers saw since
-	 * proves instants only. */
+	/* A gap may be in progress there, which is reported only at its end: events of other
+	 * buffers since then prove instants only. */
 	at = c->sched_ns > t->open_start ? c->sched_ns : t->open_start;
 	if (c->cur == thread) {
 		ty_sched_cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, why);

@@ -58,7 +58,7 @@ struct ty_region_log {
 	uint32_t max;
 };
 
-/* Any event: regions, lines that programs write to trace_marker, exec. thread: who was current. */
+/* Any event: regions, lines that programs write to trace_marker, exec. thread: the current one. */
 void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
 /* Events of a buffer were lost in (from, to]. */
 void ty_regions_gap(struct ty_builder *b, unsigned buffer, uint64_t from, uint64_t to);

@@ -70,7 +70,7 @@ static void first_switched_in(struct ty_builder *b, struct ty_bthread *t, uint64
 	}
 }
 
-/* The thread is about to run on cpu from ts on: does what we believed of it allow that? */
+/* The thread is about to run on cpu from ts on: is its known state consistent with that? */
 static void leave_wait(struct ty_builder *b, uint32_t thread, uint64_t ts, uint32_t cpu)
 {
 	struct ty_bthread *t = &b->thread.v[thread];
@@ -108,7 +108,7 @@ static void run(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t s,
 	c->cur = thread;
 }
 
-/* who is current ---------------------------------------------------------------------------- */
+/* current threads --------------------------------------------------------------------------- */
 
 static void infer_idle(struct ty_builder *b, uint32_t cpu, uint64_t ts)
 {
@@ -189,8 +189,9 @@ void ty_sched_own_end(struct ty_builder *b, uint32_t cpu)
 	c->cur = TY_CUR_UNKNOWN;
 }
 
-/* tid runs on cpu at ts though no switch said so. sure: no gap is going on there. at_once: what
- * says it is the end of a system call; who was woken inside one comes to its end at once. */
+/* tid runs on cpu at ts although no switch was recorded. sure: no gap is in progress there.
+ * at_once: the evidence is the end of a system call; a thread that was woken inside a call reaches
+ * its end at once. */
 static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, bool sure,
 		  bool at_once)
 {
@@ -289,7 +290,7 @@ void ty_sched_resolve(struct ty_builder *b, uint32_t cpu)
 
 /*
  * Between sched_switch and the change of stacks the old thread is still "current": lock contention
- * and wakeups there, with interrupts off, carry its tid. They say nothing about who runs.
+ * and wakeups there, with interrupts off, carry its tid. They do not show which thread runs.
  */
 static bool is_tail(const struct ty_bcpu *c, const struct ty_brief *br, uint64_t ts)
 {
@@ -307,7 +308,7 @@ static bool is_tail(const struct ty_bcpu *c, const struct ty_brief *br, uint64_t
 }
 
 /* A third thread on a CPU between two scheduler events there: most likely in the middle of a gap.
- * What we believed of it is in doubt since the first of them. */
+ * Its state is in doubt since the first of them. */
 static void seen_in_passing(struct ty_builder *b, const struct ty_bcpu *c, int32_t tid, uint64_t ts)
 {
 	uint32_t thread = settled(b, tid, ts, TY_NONE);
@@ -378,8 +379,8 @@ static void switch_out(struct ty_builder *b, uint32_t thread, uint64_t st, uint6
 	} else if (st & TY_TASK_PREEMPTED) {
 		ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, TY_SF_PREEMPT, cpu);
 	} else if (!(st & 0xff)) {
-		/* Kernels without preemption report R, too, for who was made to go on the way back
-		 * to user mode: only sched_yield is known to be a yield. */
+		/* Kernels without preemption report R also for a thread that was preempted on its
+		 * return to user mode: only sched_yield is known to be a yield. */
 		bool yields = t->in_nr >= 0 && t->in_nr == b->yield_nr;
 
 		ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, yields ? TY_SF_YIELD : TY_SF_PREEMPT,
@@ -446,7 +447,7 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 	run(b, thread, sw->cpu, ts, 0);
 }
 
-/* ty_identity_find, without a look-up for who is current on the CPU. */
+/* ty_identity_find, without a look-up for the current thread of the CPU. */
 static uint32_t current_life(const struct ty_builder *b, uint32_t cpu, int32_t tid)
 {
 	uint32_t cur = b->cpu[cpu].cur;
@@ -458,7 +459,7 @@ static uint32_t current_life(const struct ty_builder *b, uint32_t cpu, int32_t t
 
 static void edge(struct ty_builder *b, const struct ty_wake *w, uint64_t ts, uint32_t target)
 {
-	/* sched_wakeup may run on the target's CPU: who is current there did not wake it. */
+	/* sched_wakeup may run on the target's CPU: the current thread there is not the waker. */
 	uint32_t waker =
 		w->waker && w->kind != TY_EV_WAKEUP ? current_life(b, w->cpu, w->waker) : TY_NONE;
 	int32_t to = w->target_cpu;
@@ -508,8 +509,9 @@ void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts)
 		return;
 	}
 	if (t->open_state == TY_ST_RUNNABLE) {
-		/* Only who is not ready can be woken: between, it ran and slept again, unseen. (Or
-		 * it was preempted on its way to sleep; then nothing is in doubt.) */
+		/* Only a thread that is not runnable can be woken: in between it ran and slept
+		 * again, which was not recorded. (Or it was preempted on its way to sleep; then
+		 * nothing is in doubt.) */
 		if (t->open_flags & TY_SF_PREEMPT)
 			return;
 		from = ty_gap_stack_from(&b->gaps, t->open_start);

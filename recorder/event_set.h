@@ -35,8 +35,8 @@ struct ty_event_set {
  */
 int ty_event_set_build(struct ty_event_set *set, const char *root, bool syscalls, bool sched,
 		       const char *const *specs, size_t specs_n, struct ty_err *err);
-/* One event more, of our own probes: the buffer of system calls has it, as it is of traced threads
- * only. asked: as of an item. 0 or -TY_ENOMEM. */
+/* Adds an event of tarry's own probes to the buffer of system calls, since it is recorded of traced
+ * threads only. requested: as in struct ty_event_item. 0 or -TY_ENOMEM. */
 int ty_event_set_add(struct ty_event_set *set, const char *system, const char *event,
 		     bool requested);
 void ty_event_set_fini(struct ty_event_set *set);

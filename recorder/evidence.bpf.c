@@ -171,7 +171,8 @@ struct {
 	__type(value, struct name_buffer);
 } name_buffers SEC(".maps");
 
-const volatile __u32 everybody; /* is traced but the process `own`; else who is marked in tids */
+/* All processes but `own` are traced; otherwise the threads marked in tids. */
+const volatile __u32 trace_all;
 const volatile __u32 own;
 const volatile __u32 data; /* bytes of each buffer to record; 0: none */
 __u32 off;
@@ -189,7 +190,7 @@ static __always_inline __u8 *tid_byte(__u32 tid)
 
 static __always_inline int is_traced(const __u8 *byte, __u64 id)
 {
-	return everybody ? id >> 32 != own : byte && *byte & TY_EV_TRACED;
+	return trace_all ? id >> 32 != own : byte && *byte & TY_EV_TRACED;
 }
 
 static __always_inline struct scratch *scratch(__u32 i)

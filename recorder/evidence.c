@@ -13,7 +13,7 @@
 
 #ifndef TY_HAVE_BPF
 
-struct ty_evidence *ty_evidence_open(const char *root, bool everybody, unsigned data_bytes,
+struct ty_evidence *ty_evidence_open(const char *root, bool trace_all, unsigned data_bytes,
 				     char why[TY_EVIDENCE_WHY])
 {
 	snprintf(why, TY_EVIDENCE_WHY,
@@ -101,7 +101,7 @@ enum { RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32 };
 struct ty_evidence {
 	struct evidence_bpf *bpf;
 	int root; /* of tracefs */
-	bool everybody;
+	bool trace_all;
 	struct ty_ev_tids *tids; /* mapped */
 	size_t tids_bytes;
 	VEC(int) hooks; /* perf events */
@@ -170,7 +170,7 @@ static unsigned pid_max(void)
 	return v;
 }
 
-static struct evidence_bpf *load(bool everybody, unsigned data_bytes, char why[TY_EVIDENCE_WHY])
+static struct evidence_bpf *load(bool trace_all, unsigned data_bytes, char why[TY_EVIDENCE_WHY])
 {
 	struct evidence_bpf *b;
 	int r;
@@ -183,7 +183,7 @@ static struct evidence_bpf *load(bool everybody, unsigned data_bytes, char why[T
 		return NULL;
 	}
 	bpf_map__set_max_entries(b->maps.tids, pid_max() / TY_EV_TIDS + 1);
-	b->rodata->everybody = everybody;
+	b->rodata->trace_all = trace_all;
 	b->rodata->own = (uint32_t)getpid();
 	b->rodata->data = data_bytes;
 	r = evidence_bpf__load(b);
@@ -367,7 +367,7 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-struct ty_evidence *ty_evidence_open(const char *root, bool everybody, unsigned data_bytes,
+struct ty_evidence *ty_evidence_open(const char *root, bool trace_all, unsigned data_bytes,
 				     char why[TY_EVIDENCE_WHY])
 {
 	struct ty_evidence *e = calloc(1, sizeof(*e));
@@ -379,10 +379,10 @@ struct ty_evidence *ty_evidence_open(const char *root, bool everybody, unsigned 
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
 		return NULL;
 	}
-	e->everybody = everybody;
+	e->trace_all = trace_all;
 	ty_ring_mover_init(&e->mover);
 	e->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	e->bpf = load(everybody, data_bytes, why);
+	e->bpf = load(trace_all, data_bytes, why);
 	if (!e->bpf) {
 		close(free_all(e));
 		return NULL;
@@ -393,14 +393,14 @@ struct ty_evidence *ty_evidence_open(const char *root, bool everybody, unsigned 
 	e->tids = p == MAP_FAILED ? NULL : p;
 	l[0] = bpf_program__attach_raw_tracepoint(e->bpf->progs.executed, "sched_process_exec");
 	e->bpf->links.executed = l[0];
-	if (!everybody) {
+	if (!trace_all) {
 		l[1] = bpf_program__attach_raw_tracepoint(e->bpf->progs.forked,
 							  "sched_process_fork");
 		e->bpf->links.forked = l[1];
 	}
 	l[2] = bpf_program__attach_raw_tracepoint(e->bpf->progs.ended, "sched_process_exit");
 	e->bpf->links.ended = l[2];
-	if (e->tids && l[0] && l[2] && (everybody || l[1]) && e->mover.wake >= 0 && e->root >= 0 &&
+	if (e->tids && l[0] && l[2] && (trace_all || l[1]) && e->mover.wake >= 0 && e->root >= 0 &&
 	    hook_calls(e))
 		return e;
 	why_not(why, errno);

@@ -18,12 +18,12 @@ enum { TY_EVIDENCE_WHY = 200 };
 
 /*
  * Loads the programs and attaches them to the calls. Call before the ring's own events are enabled,
- * so that data is read before the ring has the corresponding sys_enter or sys_exit. everybody: all
+ * so that data is read before the ring has the corresponding sys_enter or sys_exit. trace_all: all
  * threads are traced except those of this process; otherwise those named by ty_evidence_follow, and
  * their descendants. data_bytes: of each buffer that is read or written, at most TY_EV_BYTES are
  * recorded. NULL: unavailable; `why` is a clause with the remedy.
  */
-struct ty_evidence *ty_evidence_open(const char *root, bool everybody, unsigned data_bytes,
+struct ty_evidence *ty_evidence_open(const char *root, bool trace_all, unsigned data_bytes,
 				     char why[TY_EVIDENCE_WHY]);
 /* Traces these, too. Returns how many were not traced before. */
 size_t ty_evidence_follow(struct ty_evidence *e, const int *tids, size_t n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who has a lock that a thread waits for: by the words of glibc's locks, of robust and priority
- * inheriting futexes, and by /proc/locks. What is not one of these for certain has no holder here:
- * the caller sees whether the one named is a living thread of that process.
+ * Finds the holder of the lock that a thread waits for: from the words of glibc's locks, of robust
+ * and priority-inheriting futexes, and from /proc/locks. A lock that is not certain to be one of
+ * these has no holder here. The caller checks that the holder is a living thread of that process.
  */
 #ifndef TY_LOCK_HOLDER_H
 #define TY_LOCK_HOLDER_H

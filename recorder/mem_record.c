@@ -81,8 +81,8 @@ static struct info *make_info(const struct ty_spe_pmu *pmus, const uint8_t *pmu_
 	return i;
 }
 
-/* All threads of the processes, the first of the first process in front; who has ended meanwhile
- * has none, but for the first. */
+/* All threads of the processes, beginning with those of the first. A process that has ended
+ * meanwhile adds none; only the first one is required. */
 static int list_tids(const struct ty_spe_target *w, int **tids, size_t *n, struct ty_err *err)
 {
 	int e = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the trace clock ("perf", the default clock of perf_event) in this process, by converting
- * the TSC with our own calibration, renewed periodically. The kernel's conversion (in perf's mmap
- * page) is missing in many virtual machines. For calibration, the process sets its own name to its
- * current value: the resulting perf record has the clock's time.
+ * the TSC with a calibration of its own, renewed periodically. The kernel's conversion (in perf's
+ * mmap page) is missing in many virtual machines. For calibration, the process sets its own name to
+ * its current value: the resulting perf record has the clock's time.
  */
 #ifndef TY_PERF_CLOCK_H
 #define TY_PERF_CLOCK_H

@@ -2,7 +2,7 @@
 /*
  * See proc_snapshot.h; fields of /proc/PID/stat as in proc(5). About 30 us per thread: syscall and
  * wchan are read only for sleeping threads, and never for kernel threads (whose registers hold no
- * system call, so that the kernel would report 0, read).
+ * system call, and for which the kernel would report 0, which is read).
  */
 #include "proc_snapshot.h"
 

@@ -89,7 +89,7 @@ struct recording {
 	uint64_t start_ns, off_ns, progress_at_ns;
 	unsigned signals_seen;
 	bool child_gone;
-	bool foreign_pids; /* our pids are not the kernel's (a pid namespace) */
+	bool foreign_pids; /* this process is in a pid namespace: its pids are not the kernel's */
 	bool no_follow;	   /* the kernel does not follow children */
 };
 

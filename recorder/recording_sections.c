@@ -19,8 +19,8 @@
 #include "proc_fds.h"
 #include "vdso.h"
 
-/* Of CPU time for everybody's descriptors, where they are listed first and at each mark of --keep.
- */
+/* CPU time for listing the descriptors of all processes: at the start, and at each mark of
+ * --keep. */
 #define FDS_START_NS (TY_REC_NS / 10)
 #define FDS_MARK_NS  (TY_REC_NS / 40)
 /* Of the kernel's list of threads. */
@@ -300,7 +300,7 @@ int ty_rec_list_traced(const struct recording *r, ty_tids *tids, struct ty_err *
 	return e;
 }
 
-/* The tasks of the traced ones' processes, or of everybody but ourselves. */
+/* The tasks of the traced processes, or of all processes except this one. */
 static int choose_tasks(const struct recording *r, const ty_tids *traced, ty_proc_tasks *out)
 {
 	const int own = getpid();

@@ -64,8 +64,8 @@ static int open_pids(struct recording *r, struct ty_err *err)
 }
 
 /*
- * The tracer counts in the kernel's pids; ours, and those in our /proc, are the same only in the
- * first pid namespace: elsewhere pids cannot be followed, and /proc would give wrong names.
+ * The tracer uses the kernel's pids. This process, and /proc, use the same ones only in the initial
+ * pid namespace: elsewhere pids cannot be followed, and /proc would give wrong names.
  */
 static int check_pid_namespace(struct recording *r, struct ty_err *err)
 {
@@ -266,9 +266,9 @@ static int start_evidence(struct recording *r, struct ty_err *err)
 	return e ? e : ty_rec_put_sampling(r, err);
 }
 
-/* Whose memory accesses are sampled: as system calls, the command's, the processes' or everybody's.
- */
-static struct ty_spe_target whom(const struct recording *r)
+/* The threads whose memory accesses are sampled are those whose system calls are recorded: of the
+ * command, the given processes, or all. */
+static struct ty_spe_target spe_target(const struct recording *r)
 {
 	return r->o->all ? (struct ty_spe_target){0}
 			 : (struct ty_spe_target){r->command.pid, r->family.v, r->family.n};
@@ -283,7 +283,7 @@ static int open_hardware(struct recording *r, struct ty_err *err)
 
 	if (e)
 		return e;
-	w = whom(r);
+	w = spe_target(r);
 	if (r->o->pt)
 		return ty_pt_rec_open(&r->aux, r->o->pt, r->command.pid, r->cpus, r->cpus_n, err);
 	return r->o->spe ? ty_spe_rec_open(&r->aux, r->o->spe, &w, r->cpus, r->cpus_n, err) : 0;
@@ -291,7 +291,7 @@ static int open_hardware(struct recording *r, struct ty_err *err)
 
 static int start_hardware(struct recording *r, struct ty_err *err)
 {
-	struct ty_spe_target w = whom(r);
+	struct ty_spe_target w = spe_target(r);
 	struct ty_buf running;
 	int e;
 

@@ -119,8 +119,8 @@ static bool borrow(struct pool *p, bool last)
 }
 
 /*
- * Claim a filled slot of a pool that may lend one more (at the end any may): *from. A slot passed
- * by for that reason is found by who gives one back, because that one looks again.
+ * Claim a filled slot of a pool that may lend one more (at the end any may): *from. A slot that is
+ * skipped for that reason is found by the compressor that returns one, because it scans again.
  */
 static struct slot *find_filled(struct ty_readers *rs, unsigned first, bool last,
 				struct pool **from)

@@ -35,7 +35,7 @@ struct proc {
 };
 
 struct ty_sample_maps {
-	bool everybody;
+	bool trace_all;
 	struct ty_spooled_section maps;
 	struct ty_map_reader *reader;
 	uint32_t readings;
@@ -47,13 +47,13 @@ struct ty_sample_maps {
 	size_t exited_n;
 };
 
-struct ty_sample_maps *ty_sample_maps_new(bool everybody)
+struct ty_sample_maps *ty_sample_maps_new(bool trace_all)
 {
 	struct ty_sample_maps *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->everybody = everybody;
+	s->trace_all = trace_all;
 	s->reader = ty_map_reader_new(ty_proc_maps);
 	if (!s->reader) {
 		free(s);
@@ -334,13 +334,13 @@ void ty_sample_maps_event(void *maps, const struct ty_map_event *e)
 		set_known(s, e->pid, e->parent);
 		break;
 	case TY_MAP_EV_EXEC:
-		if (!code_of(s, e->pid) && !s->everybody)
+		if (!code_of(s, e->pid) && !s->trace_all)
 			return;
 		set_known(s, e->pid, 0);
 		break;
 	case TY_MAP_EV_MAP:
 		if (!of || of->state == UNKNOWN) {
-			if (s->everybody)
+			if (s->trace_all)
 				ty_sample_maps_know(s, e->pid, e->ns); /* with this one */
 			return;
 		}
@@ -369,7 +369,7 @@ size_t ty_sample_maps_end(struct ty_sample_maps *s, bool *full)
 {
 	const uint64_t end_ms = ty_now_ms() + END_MS;
 
-	/* Who is stuck is left. */
+	/* A process whose reading is stuck is abandoned. */
 	for (uint64_t now; ty_map_reader_left(s->reader);) {
 		now = ty_now_ms();
 		if (now >= end_ms || !take_readings(s, (unsigned)(end_ms - now)))

@@ -30,8 +30,8 @@ struct ty_code_range {
 };
 typedef VEC(struct ty_code_range) ty_code_ranges;
 
-/* everybody: any process that maps code is known. NULL: out of memory. */
-struct ty_sample_maps *ty_sample_maps_new(bool everybody);
+/* trace_all: any process that maps code is known. NULL: out of memory. */
+struct ty_sample_maps *ty_sample_maps_new(bool trace_all);
 void ty_sample_maps_free(struct ty_sample_maps *m);
 /* The section: its owner adds what goes before the mappings, starts it, and writes it. */
 struct ty_spooled_section *ty_sample_maps_section(struct ty_sample_maps *m);

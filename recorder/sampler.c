@@ -95,7 +95,7 @@ struct waiting {
 
 struct ty_sampler {
 	struct perf_event_attr attr;
-	bool everybody;
+	bool trace_all;
 	int own;
 	struct ty_aux_ring *rings;
 	unsigned rings_n;
@@ -195,7 +195,7 @@ static bool open_events(struct ty_sampler *s, const struct ty_sampler_opts *o, c
 	return open_rings(s, cpus, n, ring);
 }
 
-/* Only who is traced. */
+/* Drop samples of threads that are not traced. */
 static bool choose(struct ty_sampler *s, const struct ty_evidence *e)
 {
 #ifdef TY_HAVE_BPF
@@ -226,13 +226,13 @@ struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_
 		return NULL;
 	}
 	pthread_mutex_init(&s->lock, NULL);
-	s->everybody = !e;
+	s->trace_all = !e;
 	s->own = getpid();
 	ty_spooled_section_init(&s->samples, &samples_form, s);
 	ty_buf_init(&s->batch, BATCH_MAX);
 	ty_ring_mover_init(&s->mover);
 	s->rings = calloc(cpus_n, sizeof(*s->rings));
-	s->maps = ty_sample_maps_new(s->everybody);
+	s->maps = ty_sample_maps_new(s->trace_all);
 	if (s->mover.wake < 0 || !s->rings || !s->maps)
 		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
 	else if (how.stacks == TY_SAMPLE_STACKS_DWARF && !REGS)
@@ -337,7 +337,7 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 		return;
 	pid = ty_u32_at(p + PID);
 	ips = ty_u64_at(p + CHAIN);
-	if ((s->everybody && pid == (uint32_t)s->own) || ips > (n - at) / 8)
+	if ((s->trace_all && pid == (uint32_t)s->own) || ips > (n - at) / 8)
 		return;
 	ty_sample_maps_know(s->maps, pid, ty_u64_at(p + SAMPLE_TIME));
 	note_kernel(s, p + at, ips);

@@ -37,7 +37,7 @@ struct ty_sampler_opts {
 struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_sampler_opts *o,
 				   const unsigned *cpus, unsigned cpus_n,
 				   char why[TY_EVIDENCE_WHY]);
-/* Before or after the start: these processes are traced. Where everybody is, it is not needed. */
+/* These processes are traced. Call before or after the start; not needed where all are traced. */
 void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n);
 /* Sample from now on, into the spool, by a thread of its own; mappings only at the end where parts
  * of the file may be dropped meanwhile. CPUs: as with open. false: the same. */

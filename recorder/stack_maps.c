@@ -13,8 +13,8 @@
 #include "proc_maps.h"
 #include "vec.h"
 
-/* Threads that read; bytes kept of a process, and of all: who has more is read when it is needed.
- */
+/* Reader threads; bytes kept of a process, and of all. Beyond that, mappings are read when they are
+ * needed. */
 enum { READERS = 4, PROC_MAX = 256 << 10 };
 #define ALL_MAX	 (64u << 20)
 #define PIDS_MAX (1u << 22) /* the kernel's own limit: PID_MAX_LIMIT */
@@ -35,7 +35,7 @@ struct proc {
 struct ty_stack_maps {
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
-	bool everybody, full, stop;
+	bool trace_all, full, stop;
 	ty_stack_maps_put *put; /* NULL: nothing may be put any more */
 	void *ctx;
 	struct proc **of; /* by pid, none from `top` on; untouched pages cost nothing */
@@ -47,7 +47,7 @@ struct ty_stack_maps {
 	unsigned readers, waiting, reading;
 };
 
-struct ty_stack_maps *ty_stack_maps_new(bool everybody, ty_stack_maps_put *put, void *ctx)
+struct ty_stack_maps *ty_stack_maps_new(bool trace_all, ty_stack_maps_put *put, void *ctx)
 {
 	struct ty_stack_maps *m = calloc(1, sizeof(*m));
 
@@ -58,7 +58,7 @@ struct ty_stack_maps *ty_stack_maps_new(bool everybody, ty_stack_maps_put *put, 
 		free(m);
 		return NULL;
 	}
-	m->everybody = everybody;
+	m->trace_all = trace_all;
 	m->put = put;
 	m->ctx = ctx;
 	pthread_mutex_init(&m->lock, NULL);
@@ -340,7 +340,7 @@ void ty_stack_maps_exec(struct ty_stack_maps *m, uint32_t pid, uint64_t ns)
 
 	pthread_mutex_lock(&m->lock);
 	p = find(m, pid);
-	if (p || m->everybody) {
+	if (p || m->trace_all) {
 		/* What the file has of it ends here. */
 		if (p && p->needed && p->known) {
 			bytes b = {0};

@@ -25,9 +25,9 @@ struct ty_stack_maps;
 /* Whole records for the file, one call at a time. false: there is no room. */
 typedef bool ty_stack_maps_put(void *ctx, const void *records, size_t n);
 
-/* everybody: each process that execs is known; otherwise those whose ancestors are known or were
+/* trace_all: each process that execs is known; otherwise those whose ancestors are known or were
  * requested. NULL: out of memory. */
-struct ty_stack_maps *ty_stack_maps_new(bool everybody, ty_stack_maps_put *put, void *ctx);
+struct ty_stack_maps *ty_stack_maps_new(bool trace_all, ty_stack_maps_put *put, void *ctx);
 /* Read what the process has mapped; it held at ns and before. */
 void ty_stack_maps_read(struct ty_stack_maps *m, uint32_t pid, uint64_t ns);
 /* The process has a stack of that time. */

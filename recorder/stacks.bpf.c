@@ -2,13 +2,14 @@
 /*
  * Runs in the kernel (BPF, CO-RE): user stacks of long waits. Loaded by stacks.c.
  *
- * `look` is an iterator over all threads that the recorder runs some hundred times a second: the
- * threads that wait pay nothing for it. A thread that is off the CPU, not runnable and has not been
- * switched out since the look before has slept all the time in between; its registers, stack and
- * kernel stack are copied, and count if the same still holds afterwards. Only who wakes a thread
- * whose wait was copied runs a program of its own (`woken`): perf copies its registers and stack.
+ * `look` is an iterator over all threads, which the recorder runs some hundred times a second: the
+ * waiting threads pay nothing for it. A thread that is off the CPU, not runnable, and has not been
+ * switched out since the previous scan has slept all the time in between. Its registers, stack and
+ * kernel stack are copied, and the copy counts if the same still holds afterwards. Only a thread
+ * that wakes one whose stack was copied runs a BPF program itself (`woken`): perf copies its
+ * registers and stack.
  *
- * Budget: a wakeup 60 ns, a look 100 ns a thread.
+ * Budget: 60 ns per wakeup, 100 ns per scanned thread.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -97,14 +98,14 @@ struct {
 	__type(value, struct copy);
 } copies SEC(".maps");
 
-const volatile __u32 everybody, own;
+const volatile __u32 trace_all, own;
 __u32 off;
 __u32 full;	    /* there is no room for what would be copied */
 __u32 now;	    /* the number of the look */
 __s32 budget;	    /* stacks that may be copied yet */
 __u32 from, to;	    /* the threads of this part of the look: to is not one */
 __u32 starved;	    /* the first thread that the budget left out */
-__u32 lock_from;    /* the first thread whose lock is looked at */
+__u32 lock_from;    /* the first thread whose lock is read */
 __u32 lock_starved; /* the first one that was left out, for the next look */
 __s32 locks;	    /* looks at locks that may be made yet */
 __u64 put_off;	    /* waits that could not be copied when they should have been */
@@ -161,7 +162,7 @@ static __always_inline int is_traced(__u32 tid, __u32 tgid)
 	__u32 at = tid / TY_EV_TIDS;
 	struct ty_ev_tids *t;
 
-	if (everybody)
+	if (trace_all)
 		return tgid != own;
 	t = bpf_map_lookup_elem(&tids, &at);
 	return t && t->of[tid % TY_EV_TIDS] & TY_EV_TRACED;
@@ -291,8 +292,8 @@ static __always_inline int call_of(struct task_struct *t, __u64 a[3])
 	return BPF_CORE_READ(r, syscallno);
 }
 
-/* What says who has the lock that the thread waits for: read by the recorder, out of what is copied
- * here. A futex' word in a file may be waited for long, and is not read. */
+/* The memory that names the holder of the lock that the thread waits for: the recorder decodes the
+ * copy. A futex word in a mapped file is not read, because reading it may block for long. */
 static __always_inline void look_at_lock(struct bpf_iter__task *ctx, struct task_struct *t,
 					 struct ty_stk_slot *s, struct copy *c, __u64 switches)
 {

@@ -14,7 +14,7 @@
 
 #ifndef TY_HAVE_BPF
 
-struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, uint64_t min_ns,
+struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool trace_all, uint64_t min_ns,
 				 char why[TY_EVIDENCE_WHY])
 {
 	snprintf(why, TY_EVIDENCE_WHY, "this tarry was built without BPF");
@@ -111,7 +111,7 @@ enum { REGS = sizeof(regs) };
 struct ty_stacks {
 	struct stacks_bpf *bpf;
 	const struct ty_evidence *evidence;
-	bool everybody;
+	bool trace_all;
 	struct ty_aux_ring *rings;
 	unsigned rings_n;
 	struct ty_spool_writer *writer;
@@ -222,7 +222,7 @@ static struct stacks_bpf *load(struct ty_stacks *s)
 
 	if (!b)
 		return NULL;
-	b->rodata->everybody = s->everybody;
+	b->rodata->trace_all = s->trace_all;
 	b->rodata->own = (uint32_t)getpid();
 	b->bss->off = 1;
 	if (!bpf_map__reuse_fd(b->maps.tids, ty_evidence_tids_fd(s->evidence)) &&
@@ -236,7 +236,7 @@ static struct stacks_bpf *load(struct ty_stacks *s)
 	return NULL;
 }
 
-struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, uint64_t min_ns,
+struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool trace_all, uint64_t min_ns,
 				 char why[TY_EVIDENCE_WHY])
 {
 	struct ty_stacks *s = calloc(1, sizeof(*s));
@@ -249,11 +249,11 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, ui
 	pthread_mutex_init(&s->of_lock, NULL);
 	s->min_ns = min_ns;
 	s->evidence = e;
-	s->everybody = everybody;
+	s->trace_all = trace_all;
 	ty_spooled_section_init(&s->stacks, &stacks_form, s);
 	ty_spooled_section_init(&s->maps, &maps_form, s);
 	ty_ring_mover_init(&s->mover);
-	s->of = ty_stack_maps_new(everybody, put_maps, s);
+	s->of = ty_stack_maps_new(trace_all, put_maps, s);
 	s->locks = ty_file_locks_new();
 	if (s->of && s->locks && s->mover.wake >= 0 && REGS > 1)
 		s->bpf = load(s);
@@ -380,7 +380,8 @@ static int fd_of(const void *ctx, unsigned i)
 	return i < s->rings_n ? s->rings[i].fd : ty_map_events_fd(s->events, i - s->rings_n);
 }
 
-/* Who has the lock that a thread waits for, if that one lives. ns: CLOCK_MONOTONIC of h->ns. */
+/* The holder of the lock that a thread waits for, if the holder is alive. ns: h->ns as
+ * CLOCK_MONOTONIC. */
 static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct ty_stk_head h,
 		    uint64_t ns)
 {
@@ -442,8 +443,8 @@ static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns,
 	}
 }
 
-/* Look at the threads from..to-1. Who is copied slept since the look before: any time in between
- * will do. */
+/* Scan the threads from..to-1. A copied thread has slept since the previous scan: any time in
+ * between is valid. */
 static void look_at(struct ty_stacks *s, char *buf, uint32_t from, uint32_t to, uint64_t ns,
 		    uint64_t period_ns)
 {

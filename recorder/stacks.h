@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * User stacks of long waits, copied while they last, and of who ends them, and what the
- * processes have mapped, into the file as TY_SEC_STACKS and TY_SEC_MAPS. Nothing of it outlives the
- * process: no program is pinned.
+ * Records the user stacks of long waits (copied during the wait) and of their wakers as
+ * TY_SEC_STACKS, and the mappings of the processes as TY_SEC_MAPS. Nothing remains after the
+ * process ends: no BPF program is pinned.
  */
 #ifndef TY_STACKS_H
 #define TY_STACKS_H
@@ -23,7 +23,7 @@ struct ty_stacks;
  * Loads and attaches the programs; they do nothing yet. Traces the threads that `e` traces; e must
  * outlive the stacks. NULL: not available here; `why` is a clause.
  */
-struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, uint64_t min_ns,
+struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool trace_all, uint64_t min_ns,
 				 char why[TY_EVIDENCE_WHY]);
 /* Before the start: these processes and what they make are traced; where all are, this is not
  * needed. */

@@ -95,8 +95,8 @@ int ty_instance_stats(const struct ty_instance *inst, unsigned cpu, struct ty_cp
  * is a zombie. */
 uint64_t ty_proc_start_ticks(int pid);
 
-/* Are the process ids that we see not the kernel's own (a pid namespace)? Then none of them says
- * whether a recorder elsewhere lives. */
+/* True in a pid namespace, where process ids are not the kernel's own. Then a pid does not tell
+ * whether a recorder outside the namespace is alive. */
 bool ty_proc_own_pids(void);
 
 #endif

@@ -18,7 +18,7 @@
 #define LEDGERS_SHOWN 20
 #define ROWS_SHOWN    25
 
-/* Who gets a ledger: a thread, or a process by its first member. */
+/* The subject of a ledger: a thread, or a process by its first member. */
 struct entry {
 	uint32_t first, n; /* of the members by process */
 	uint32_t rank;	   /* by running_ns */
@@ -55,8 +55,8 @@ static int by_running(const void *pa, const void *pb)
 	return compare(b->running_ns, a->running_ns) ?: compare(a->first, b->first);
 }
 
-/* What calls were given is read from the file, chunk by chunk, of which the latest are kept: who
- * lived at the same time has a ledger at the same time. */
+/* Arguments of calls are read from the file, chunk by chunk; the latest chunks are kept. So the
+ * ledgers of threads that lived at the same time are computed one after the other. */
 static int by_start(const void *pa, const void *pb)
 {
 	const struct entry *a = pa, *b = pb;

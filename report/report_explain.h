@@ -63,7 +63,7 @@ void ty_chain_text(const struct ty_explained *e, FILE *f);
 void ty_ledgers_json(const struct ty_explained *e, struct ty_json *j);
 void ty_chain_json(const struct ty_explained *e, struct ty_json *j);
 void ty_stalls_json(const struct ty_explained *e, struct ty_json *j);
-/* The member "lock": who had what a thread waited for. */
+/* The member "lock": the holder of the lock that a thread waited for. */
 void ty_report_holder_json(const struct ty_explain *x, const struct ty_wait_holder *h,
 			   struct ty_json *j);
 

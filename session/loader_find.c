@@ -22,7 +22,7 @@ struct file {
 	size_t n;
 };
 
-/* A program or library, and who asked for it. */
+/* A program or library, and the object that requires it. */
 struct object {
 	char path[PATH_MAX];
 	const struct object *by;

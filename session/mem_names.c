@@ -33,7 +33,7 @@ struct ty_mem_names {
 	uint8_t *width;		       /* by code; NULL: not asked for yet */
 };
 
-/* Who waits is next, however soon the other one wants it again. */
+/* The waiting thread is next, even if the other one wants the lock again at once. */
 static void take(struct ty_mem_names *n)
 {
 	pthread_mutex_lock(&n->next);

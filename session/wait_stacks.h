@@ -47,8 +47,8 @@ struct ty_stack_frames {
  * it then; strings are valid as long as w. False: there is none. */
 bool ty_wait_stacks_of(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		       bool waker, struct ty_stack_frames *out);
-/* Who had the lock that the thread waited for in [from, to]: explain.h, with the name of its
- * variable where one of the files in its stack has it. false: not known. */
+/* The holder of the lock that the thread waited for in [from, to] (explain.h), with the name of the
+ * lock's variable if a file in the stack defines it. false: unknown. */
 bool ty_wait_stacks_holder(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 			   struct ty_lock_seen *out);
 /* The stack of the i-th wait, by thread and then time; false past the last. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is under the cursor, in sentences: the span, its system call, who ended it, the cell. Says
- * what was recorded and, of what was not, that it was not. */
+/* Describes what is under the cursor in sentences: the span, its system call, its waker, the cell.
+ * What was not recorded is stated as such. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,8 +131,8 @@ static void call_in_progress(struct ty_timeline *t, char *line, uint32_t call)
 	add_link_to(t, line, TY_ROW_SYSCALLS, c.thread, here(t, c.start_ns, c.end_ns));
 }
 
-/* An interrupt's wakeup: whose interrupt, or who raised the softirq that it came from; "an
- * interrupt on CPU 1 (while redis/12 ran there)" where that is not recorded. */
+/* A wakeup by an interrupt: the device of the interrupt, or the thread that raised the softirq; "an
+ * interrupt on CPU 1 (while redis/12 ran there)" where neither is recorded. */
 static void add_interrupt(struct ty_timeline *t, char *line, uint32_t edge)
 {
 	struct ty_edge e = ty_model_edge(t->m, edge);
@@ -208,7 +208,7 @@ static uint32_t who_ran(const struct ty_timeline *t, const struct ty_span *s, ui
 	return most.thread;
 }
 
-/* What followed a wait: how long until it ran, and who ran meanwhile. */
+/* After a wait: how long the thread was runnable, and which thread ran meanwhile. */
 static void add_latency(struct ty_timeline *t, char *line, uint32_t thread, uint32_t idx)
 {
 	const struct ty_thread *th = ty_model_thread(t->m, thread);
@@ -230,7 +230,7 @@ static void add_latency(struct ty_timeline *t, char *line, uint32_t thread, uint
 	add_link(t, line, ran, at);
 }
 
-/* What a runnable thread waited for, and who had it. */
+/* The CPU that a runnable thread waited for, and the thread that ran there. */
 static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span *s)
 {
 	uint64_t at = 0;
@@ -340,7 +340,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 			add(line, "its wakeup was not recorded");
 		}
 	}
-	/* Above, but with the last links: 1 is always who ended it, or who ran instead. */
+	/* Above, but with the last links: 1 is always the waker, or the thread that ran instead. */
 	if (stall)
 		stall_line(t, stall, finding);
 	if (call)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* How many waits are looked at to find those that stirred among everybody's. */
+/* How many of the longest waits are searched for those of active threads. */
 #define POOL 16384
 
 #define KINDS                                                                                      \

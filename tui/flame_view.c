@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flame_view.h. Two trees: what was called from the outermost function on; and, of one
- * function, who called it (upwards) above what it called (downwards).
+ * See flame_view.h. Two trees: the calls from the outermost function on; and, of one function, its
+ * callers (upwards) above its callees (downwards).
  */
 #include "flame_view.h"
 
@@ -159,7 +159,7 @@ static void to_parent(struct ty_flame_view *v)
 {
 	const struct ty_flame_node *n = ty_flame_node_of(v, v->at, v->node);
 
-	/* From the function to who called it most, and back. */
+	/* From the function to its most frequent caller, and back. */
 	if (v->sandwich && !v->at && n->depth <= 2) {
 		v->at = 1;
 		v->node = ty_flame_node_of(v, 1, 0)->first;

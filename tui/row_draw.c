@@ -176,8 +176,8 @@ static void draw_wait_names(const struct draw *d)
 	}
 }
 
-/* Who ran, on the runs of a CPU that have the room: beside the name a blank, and without colours
- * something of the run. */
+/* The name of the running thread on each run of a CPU that is wide enough: with a blank beside it,
+ * and without colours with a cell of the run left visible. */
 static void draw_run_names(const struct draw *d, struct ty_track track)
 {
 	const struct ty_cell *c = d->t->cells;

@@ -38,7 +38,7 @@ static volatile sig_atomic_t restore_len;
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
-static struct sigaction fatal_was[COUNT(fatal)]; /* who handled them before: he does, after us */
+static struct sigaction fatal_was[COUNT(fatal)]; /* previous handlers, called afterwards */
 
 /*
  * The mouse is asked for and read here and not by ncurses, which knows no drags: xterm's button and

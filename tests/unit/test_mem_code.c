@@ -126,7 +126,7 @@ static void test_codes(void **state)
 	/* One address, one library after the other. */
 	assert_int_not_equal(code(200, 0x500100, 100), code(200, 0x500100, 500));
 	assert_int_equal(code(200, 0x500100, 499), code(200, 0x500100, 20));
-	/* Code in no file is each process's own; the kernel's is everybody's. */
+	/* Code in no file is each process's own; the kernel's is trace_all's. */
 	assert_int_not_equal(code(300, 0x700100, 900), code(100, 0x700100, 900));
 	assert_int_equal(code(300, 0xffff800000000100, 900), code(-1, 0xffff800000000100, 1));
 	/* Instructions of such a page, in any order and between others, keep their numbers. */

@@ -16,9 +16,9 @@ enum { SHELL = 4194000, CHILD, OTHER, EXITED = 4096 }; /* processes that do not 
 
 static struct ty_sample_maps *maps;
 
-static void begin(bool everybody)
+static void begin(bool trace_all)
 {
-	maps = ty_sample_maps_new(everybody);
+	maps = ty_sample_maps_new(trace_all);
 	assert_non_null(maps);
 }
 

@@ -25,11 +25,11 @@ static bool put(void *ctx, const void *p, size_t n)
 	return !no_room && !ty_buf_add(&file, p, n);
 }
 
-static struct ty_stack_maps *begin(bool everybody)
+static struct ty_stack_maps *begin(bool trace_all)
 {
 	ty_buf_init(&file, 1 << 20);
 	no_room = false;
-	return ty_stack_maps_new(everybody, put, NULL);
+	return ty_stack_maps_new(trace_all, put, NULL);
 }
 
 static void map(struct ty_stack_maps *m, uint32_t pid, uint64_t ns, uint64_t addr, const char *path)

@@ -298,7 +298,7 @@ static void statistics(void **state)
 	ty_model_free(m);
 }
 
-/* In a recording of everybody, daemons that slept all through are neither first nor in the way. */
+/* In a recording of trace_all, daemons that slept all through are neither first nor in the way. */
 static void sleepers_that_never_stirred_come_last(void **state)
 {
 	static const char threads[] = "taken 999999000000 999999900000\n"

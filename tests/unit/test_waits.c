@@ -414,7 +414,7 @@ static void a_call_whose_begin_is_lost(void **state)
 	}
 }
 
-/* Attached to 11: that it is the job everybody works for is inferred, and so is the stall. */
+/* Attached to 11: that it is the job trace_all works for is inferred, and so is the stall. */
 static void the_job_is_inferred(void **state)
 {
 	struct ty_event ev = {.ts_ns = 130 * MS, .tid = 11, .kind = TY_EV_EXIT, .id = 9};
