@@ -67,7 +67,7 @@ static bool ends_in(const char *s, const char *end)
 	return n >= k && !strcmp(s + n - k, end);
 }
 
-/* What the output's name says: x.dat, perf.data, x.perf.data. NULL: nothing. */
+/* The format implied by the output's name: x.dat, perf.data, x.perf.data. NULL: none. */
 static const char *form_of_name(const char *out)
 {
 	return !out			   ? NULL

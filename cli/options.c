@@ -13,7 +13,7 @@
 #define OPTIONS_MAX 64
 #define BY_ROW	    256 /* getopt's value of row 0; below: letters */
 #define WIDTH	    80
-#define TEXT_AT_MAX 27 /* what is longer stands in a line of its own */
+#define TEXT_AT_MAX 27 /* a longer option gets a line of its own */
 
 struct row {
 	const struct ty_option *option;
@@ -92,7 +92,7 @@ static void add_all(struct rows *r, const struct ty_command_line *c, const char 
 	add(r, &help_option, NULL);
 }
 
-/* "  -o, --output FILE": how long it is; printed when asked for. */
+/* " -o, --output FILE": returns its length; prints it if requested. */
 static int names(const struct ty_option *o, bool print)
 {
 	char text[200];
@@ -229,7 +229,7 @@ int ty_options_parse(const struct ty_command_line *line, int argc, char **argv)
 	struct rows rows = {0};
 	int c;
 
-	/* ":" tells a value that is missing from an option that is unknown. */
+	/* ":" distinguishes a missing value from an unknown option. */
 	add_all(&rows, line, line->first_word_ends ? "+:" : ":");
 	optind = 0; /* nothing is left of an earlier call */
 	opterr = 0;

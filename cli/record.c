@@ -189,8 +189,7 @@ static int record(struct ty_record_args *a)
 	if (shown)
 		fputs("\r\033[K", stderr);
 	say_notes(&res);
-	/* The index of the recording that was there before does not fit this one (and is not used).
-	 */
+	/* The index of the replaced recording does not match this one (and is not used). */
 	if (!r || res.kept_spool)
 		ty_index_remove(a->o.out);
 	if (r) {

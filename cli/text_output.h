@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a command's text for people goes. On a terminal: as wide as it is, in color, and through
- * $PAGER (less -FRX) where it is longer than the screen. Elsewhere: as it is, unless COLUMNS says
- * how wide it shall be. JSON is no such text: it goes to stdout directly.
+ * The output of a command's text. On a terminal: wrapped to its width, in color, and through $PAGER
+ * (less -FRX) if it is longer than the screen. Elsewhere: unchanged, unless COLUMNS sets a width.
+ * JSON is written to stdout directly.
  */
 #ifndef TY_TEXT_OUTPUT_H
 #define TY_TEXT_OUTPUT_H

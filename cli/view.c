@@ -90,7 +90,7 @@ static int env_size(const char *name, int otherwise)
 	return v && number(v, "", TY_GRID_MAX, &n, &rest) ? (int)n : otherwise;
 }
 
-/* The size of a frame when none was asked for. */
+/* The default size of a frame. */
 static void default_size(int *w, int *h)
 {
 	struct winsize ws;
@@ -316,7 +316,7 @@ static int print_frame(const struct options *o, const struct ty_view_input *in,
 	return rc;
 }
 
-/* Where the names of memory samples' addresses come from. */
+/* The source of the names of memory samples' addresses. */
 static struct ty_mem_options name_files(const struct options *o)
 {
 	return (struct ty_mem_options){.roots = o->flow.roots, .kallsyms = o->flow.kallsyms};
@@ -406,7 +406,7 @@ struct shown {
 	uint64_t steps; /* of explain */
 	struct ty_view_memory memory;
 	struct ty_view_flow flow;
-	struct ty_samples *samples;	   /* once they were asked for */
+	struct ty_samples *samples;	   /* once requested */
 	struct ty_view_indexing *indexing; /* of the rest; NULL: it shows all */
 	struct ty_view_input in;
 	char kept[TY_KEPT_MAX];
@@ -476,7 +476,7 @@ static int host_memory_load(void *ctx, const atomic_bool *stop, const struct ty_
 	return ty_view_memory_load(&v->memory, stop, out, err);
 }
 
-/* Read once; asked for by one thread at a time. */
+/* Read once; requested by one thread at a time. */
 static int host_samples_load(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
 			     struct ty_err *err)
 {
@@ -726,7 +726,7 @@ int ty_cmd_view(int argc, char **argv)
 		if (!o.print)
 			ty_model_leave(s.model);
 		ty_session_fini(&s);
-		if (rc > 0) { /* end as the signal wants it, so that callers see it */
+		if (rc > 0) { /* end by the signal, so that callers see it */
 			signal(rc, SIG_DFL);
 			raise(rc);
 		}

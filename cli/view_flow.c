@@ -109,7 +109,7 @@ static void line(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out
 	*out = 0;
 	if (!ty_flow_names_line(f->names, &at, &file, &number))
 		return;
-	/* The end of a path tells more than its begin. */
+	/* The end of a path is more specific than its beginning. */
 	if (strrchr(file, '/'))
 		file = strrchr(file, '/') + 1;
 	snprintf(out, n, "%s:%d", file, number);

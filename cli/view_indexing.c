@@ -3,7 +3,7 @@
 
 #include "now.h"
 
-/* Arranging has a small part of its own at the end. */
+/* Arranging takes the last small part of the progress. */
 static bool progress(void *ctx, const struct ty_progress *p)
 {
 	struct ty_view_indexing *r = ctx;

@@ -66,7 +66,7 @@ void ty_batch_at_page(struct ty_batch *b, uint32_t page)
 	b->n = b->marks = 0;
 }
 
-/* Room for one more item, and for the loss and damage that may come with it. */
+/* Space for one more item, and for items of loss and damage before it. */
 static bool room(struct ty_batch *b)
 {
 	struct ty_item *p;

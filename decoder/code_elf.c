@@ -138,8 +138,8 @@ static struct ty_bytes dumped(const struct elf *e, uint64_t addr)
 				 .n = n < ph.p_filesz - in ? n : ph.p_filesz - in};
 }
 
-/* The GNU build id in the first page of a mapped file; its length, 0: there is none to be seen.
- * Headers may name the same notes again and again: a page of them in all is looked at. */
+/* The GNU build id in the first page of a mapped file; returns its length; 0: none found. Headers
+ * may name the same notes repeatedly: at most one page of notes is read in all. */
 static size_t build_id(struct ty_bytes b, const uint8_t **id)
 {
 	size_t left = TY_CODE_PAGE;
@@ -198,7 +198,7 @@ static int map_files(struct ty_code *c, const struct elf *e, struct ty_bytes des
 		if (!name || __builtin_mul_overflow(off, page, &off))
 			return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
 				       "%s: its list of mapped files is truncated", e->name);
-		/* A file's first page says which one it is, for the mappings behind it, too. */
+		/* A file's first page identifies it, for its other mappings, too. */
 		if (!off || strcmp(name, before))
 			id_n = off ? 0 : build_id(dumped(e, lo), &id);
 		before = name;

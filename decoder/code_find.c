@@ -7,10 +7,10 @@
 
 enum {
 	FORKS_MAX = 64, /* between an address space and that which has the mapping */
-	LATER_MAX = 64, /* changes at an address that are looked at for a first mapping */
+	LATER_MAX = 64, /* changes at an address that are searched for a first mapping */
 };
 
-/* Where and how long an answer holds. */
+/* The range of addresses and time for which a result is valid. */
 struct holds {
 	uint64_t lo, hi, from_ns, until_ns;
 };
@@ -150,9 +150,9 @@ static uint64_t life_end(const struct ty_code *c, int32_t pid, uint64_t t_ns)
 }
 
 /*
- * The first mapping after t that covers addr, where there is none at t. What was executed was
- * mapped; the time stamps of packets lag behind (each is that of the last one before), those of
- * mappings do not. What a JIT compiler tells lies over a mapping, which must be the same at t.
+ * The first mapping after t that covers addr, where there is none at t. Executed code was mapped,
+ * but time stamps of packets lag behind (each packet has the last one before it); those of mappings
+ * do not. Code of a JIT compiler replaces part of a mapping, which must be the same at t.
  */
 static bool find_later(struct ty_code *c, int32_t pid, bool jitted, uint64_t t_ns, uint64_t addr,
 		       struct ty_code_at *at)
@@ -176,7 +176,7 @@ static bool find_later(struct ty_code *c, int32_t pid, bool jitted, uint64_t t_n
 	is = was ? mapping_at(c, ty_code_mapped(pid), t, addr, &any) : NULL;
 	if (!m || (was && (!is || is->file != was->file)) || !bytes_of(c, m, &h, addr, at))
 		return false;
-	at->from_ns = at->until_ns = t_ns; /* to be asked again at another time */
+	at->from_ns = at->until_ns = t_ns; /* to be looked up again at another time */
 	return true;
 }
 

@@ -54,7 +54,7 @@ enum ty_event_kind {
 
 #define TY_COMM 16
 
-/* What a region event says; the first six as in tarry.h. Others mean nothing. */
+/* Kinds of region events; the first six as in tarry.h. Other values are ignored. */
 enum ty_region_kind {
 	TY_REG_BEGIN = 1,
 	TY_REG_END,

@@ -36,7 +36,7 @@ static void take_items(struct ty_cursor *c)
 	c->end = c->next + c->batch->n;
 }
 
-/* The time up to which no loss can come out of the stream, according to its batch. */
+/* The time before which the stream reports no loss, according to its batch. */
 static uint64_t calm_until(const struct ty_events *es, const struct ty_cursor *c)
 {
 	if (c->head == AT_END)
@@ -46,7 +46,7 @@ static uint64_t calm_until(const struct ty_events *es, const struct ty_cursor *c
 	return c->batch->item[c->batch->n - 1].ts_ns + es->offset;
 }
 
-/* Some cursor stands in another batch than before. */
+/* A cursor has moved to another batch. */
 static void set_calm(struct ty_events *es)
 {
 	es->calm_until = UINT64_MAX;
@@ -143,7 +143,7 @@ static inline int next_record(struct ty_events *es, struct ty_cursor *c, struct 
 	}
 }
 
-/* What the cursor stands at once next_record has run. */
+/* The kind of item at the cursor after next_record. */
 static void set_head(struct ty_events *es, struct ty_cursor *c)
 {
 	if (c->overrun)
@@ -158,7 +158,7 @@ static void set_head(struct ty_events *es, struct ty_cursor *c)
 		c->head = AT_END;
 }
 
-/* Find the next record and what comes before it. 0 or -TY_E.... */
+/* Finds the next record, and the loss and damage before it. 0 or -TY_E.... */
 static int fill(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
 	uint64_t off = es->offset;
@@ -178,7 +178,8 @@ static int fill(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 		}
 	} else {
 		c->ts = c->any ? c->last_ts : 0;
-		/* A whole chunk that is gone says how far it reached; anything else does not. */
+		/* For a chunk that is missing as a whole, its time range is known; for other damage
+		 * it is not. */
 		c->to_end = es->trace->unfinished || !c->damaged || !c->damage_until;
 		if (c->damaged && c->damage_until && c->damage_until + off > c->ts)
 			c->ts = c->damage_until + off;
@@ -205,7 +206,7 @@ static int advance(struct ty_events *es, struct ty_cursor *c, struct ty_err *err
 	return 0;
 }
 
-/* Stand before chunk, with nothing seen yet; load takes the batch. */
+/* Position the cursor before chunk, with no item read yet; load takes the batch. */
 static void place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk)
 {
 	ty_batch_prefetch_give(es->ahead, c->batch);
@@ -246,12 +247,13 @@ static inline void sift_down(struct ty_events *es, uint32_t i)
 	h[i] = c;
 }
 
-/* All cursors stand somewhere: order them. */
+/* All cursors have a position: order them. */
 static void order(struct ty_events *es)
 {
 	uint64_t first = UINT64_MAX;
 
-	/* A stream of which nothing is left has no time: its loss stands where the trace begins. */
+	/* A stream without any remaining data has no time: its loss is placed at the start of the
+	 * trace. */
 	for (uint32_t i = 0; i < es->n; i++)
 		if (es->cursors[i].has_record && es->cursors[i].key < first)
 			first = es->cursors[i].key;
@@ -525,7 +527,8 @@ int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err
 	return r;
 }
 
-/* The end of the call that begins with c->rec, when nothing can come between: its item, or NULL. */
+/* The item of the end of the call that begins with c->rec, if no other event can be in between;
+ * else NULL. */
 static inline const struct ty_item *end_of_call(const struct ty_events *es,
 						const struct ty_cursor *c)
 {

@@ -10,7 +10,7 @@
 #include "partition.h"
 
 enum { STREAMS_MAX = 65536, PADDING = 8 };
-/* A compressed file may tell of a thousand times more than its size. */
+/* A compressed file may describe a thousand times more data than its size. */
 enum { SWITCHES_MAX = 1 << 25, THREADS_MAX = 1 << 24 };
 
 struct ty_flow *ty_flow_new(ty_code_load *load, void *ctx)
@@ -272,7 +272,7 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 		return ty_fail(err, -r, TY_NO_OFFSET, "trace packets of executed instructions: %s",
 			       ty_strerror(r));
 	f->window = (struct ty_flow_window){.to_ns = UINT64_MAX};
-	/* Built without libipt, and says so. */
+	/* Without libipt: report that it is missing. */
 	r = ty_pt_new(&f->cpu, (const uint8_t *)"", 0, NULL, NULL, &probe, err);
 	if (!r)
 		ty_pt_free(probe);

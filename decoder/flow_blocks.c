@@ -15,7 +15,7 @@
 #include "disasm.h"
 #include "insn_size.h"
 
-/* LOOK: blocks looked at in a bucket; those behind are decoded again. */
+/* LOOK: blocks searched in a bucket; blocks after these are decoded again. */
 enum { BITS_MIN = 10, BITS_MAX = 19, LOOK = 256, RECENT_BITS = 10 };
 enum { INSN_MAX = TY_INSN_MAX, EXTENTS = 4 };
 #define ARENA_PIECE (256u << 10)
@@ -189,7 +189,7 @@ static struct ty_block *keep(struct ty_blocks *b, const struct ty_block *fresh, 
 	return to;
 }
 
-/* The last instruction's length; what the opcode maps do not tell a disassembler does. */
+/* The last instruction's length, from the opcode maps or else from a disassembler. */
 static size_t size_of(struct ty_blocks *b, const struct ty_block *block, const uint8_t *bytes,
 		      size_t n)
 {

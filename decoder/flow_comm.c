@@ -10,7 +10,7 @@
 
 /* Forks that lie between a thread and the one whose name it has. */
 enum { FORKS_MAX = 64 };
-/* A compressed file may tell of a thousand times more than its size. */
+/* A compressed file may describe a thousand times more data than its size. */
 enum { COMMS_MAX = 1 << 24 };
 
 static int put(struct ty_flow *f, struct ty_flow_comm c)

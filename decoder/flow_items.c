@@ -108,8 +108,8 @@ static int open_range(struct ty_flow_stream *s)
 		skip_earlier(s);
 		return 0;
 	}
-	/* Where tracing is off at the end it is shown no more: it reads ahead, over what is left.
-	 */
+	/* If tracing is off at the end of the range, the decoder reads ahead across the rest and
+	 * reports nothing more. */
 	s->refused = refusal(f, r);
 	if (s->refused)
 		return 0;
@@ -120,7 +120,7 @@ static int open_range(struct ty_flow_stream *s)
 	e = ty_pt_new(&f->cpu, (const uint8_t *)s->bytes.p,
 		      r->stops || r->blind ? s->bytes.len : r->end - r->at.off, read_code, s,
 		      &s->pt, NULL);
-	/* A broken header: the decoder tells, and looks for the next PSB itself. */
+	/* A broken header: the decoder reports it, and searches for the next PSB itself. */
 	if (!e && !r->blind)
 		(void)ty_pt_range(s->pt, 0, r->end - r->at.off, r->stops);
 	return e;
@@ -185,7 +185,7 @@ bool ty_flow_pass_times(struct ty_flow_stream *s, bool each, uint64_t ip)
 	return exact;
 }
 
-/* When tracing begins again behind the marks up to s->mark; 0: not known. */
+/* When tracing begins again after the marks up to s->mark; 0: unknown. */
 static uint64_t next_start(const struct ty_flow_stream *s)
 {
 	const struct ty_walked *w = s->walked;
@@ -196,7 +196,7 @@ static uint64_t next_start(const struct ty_flow_stream *s)
 	return 0;
 }
 
-/* A gap that reaches the range's end: what follows tells where and when it is over. */
+/* A gap that reaches the range's end: the next range gives the place and time of its end. */
 static void end_gap(const struct ty_flow_stream *s, struct ty_flow_item *gap)
 {
 	const struct ty_flow_range *r = &s->flow->ranges.v[s->range];

@@ -88,7 +88,7 @@ static struct ty_symbols *symbols(struct ty_flow_names *n, int file)
 				   .name = ty_code_file_name(n->code, file),
 				   .bytes = ty_code_file_bytes(n->code, file)};
 
-		/* It may look for other files. */
+		/* The call may search for other files. */
 		if (n->make)
 			ty_code_alone(n->code, make, &k);
 		else
@@ -105,7 +105,7 @@ size_t ty_flow_names_kernel(struct ty_flow_names *n, const char *text, size_t by
 	return n->kernel ? ty_symbol_list_count(n->kernel) : 0;
 }
 
-/* What the process' JIT compiler says of its code. NULL: out of memory. */
+/* The code that the process's JIT compiler has described. NULL: out of memory. */
 static const struct perf_map *perf_map(struct ty_flow_names *n, int32_t pid)
 {
 	uint32_t *at = ty_pair_map_add(&n->map_of, (uint32_t)pid, 0);
@@ -175,7 +175,7 @@ static struct ty_flow_name name_at(struct ty_flow_names *n, int32_t pid, uint64_
 	other.until_ns = out.until_ns;
 	if (file >= 0 && symbol_at(n, file, off, ip, &out))
 		return out;
-	/* Where the file that is mapped cannot be had, what its bytes came from. */
+	/* If the mapped file is not available: the source of its bytes. */
 	if (ty_code_find(n->code, pid, t_ns, ip, &at) && at.file >= 0 && at.file != file &&
 	    symbol_at(n, at.file, at.off + (ip - at.lo), ip, &other))
 		return other;

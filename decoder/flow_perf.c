@@ -396,7 +396,7 @@ static int by_place(const void *a, const void *b)
 	return compare(x->addr, y->addr) ?: compare(x->n, y->n);
 }
 
-/* Functions whose time is not known: those that share no place with another one. */
+/* Functions without a known time: use those that share no address with another one. */
 static void only_alone(struct jitting *j)
 {
 	uint64_t end = 0;

@@ -43,7 +43,7 @@ static int read_place(const struct ty_flow_stream *s, struct ty_flow_ahead *a, s
 		a->n = 0;
 		if (more > n && !a->buf)
 			a->buf = malloc(AHEAD);
-		/* Where that cannot be read, what is wanted may be. */
+		/* If the larger range cannot be read, the requested part may still be readable. */
 		if (more <= n || !a->buf || f->read(f->read_ctx, place, a->buf, more))
 			return f->read(f->read_ctx, place, buf, n);
 		a->place = place;

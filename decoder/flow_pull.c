@@ -85,7 +85,7 @@ static bool complete_branches(struct ty_flow_stream *s)
 	struct ty_branch b[2];
 	unsigned n = ty_brancher_feed(&s->brancher, &now.item, b);
 
-	/* What an instruction's place tells is the one before's branch. */
+	/* The address of an instruction shows the outcome of the branch before it. */
 	if (n)
 		put_branch(&s->head, now.item.kind == TY_FLOW_INSN || n > 1 ? &s->before : &now,
 			   b[0].from, b[0].to);
@@ -96,7 +96,7 @@ static bool complete_branches(struct ty_flow_stream *s)
 	return n || now.item.kind == TY_FLOW_GAP || now.item.kind == TY_FLOW_OVERFLOW;
 }
 
-/* Of a walked range, in place: the next branch, when nothing else comes before it. */
+/* Takes the next branch of a walked range in place, if no other item precedes it. */
 static inline bool pull_taken(struct ty_flow_stream *s)
 {
 	const struct ty_walked *w = s->walked;
@@ -124,7 +124,7 @@ static inline bool pull_taken(struct ty_flow_stream *s)
 	return true;
 }
 
-/* The stream's next item as it is asked for into its head. */
+/* Puts the stream's next item, of the requested kind, into its head. */
 static void pull(struct ty_flow_stream *s)
 {
 	struct ty_flow_at *h = &s->head;
@@ -231,8 +231,8 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 	return 0;
 }
 
-/* The stream whose head comes next. What has no time comes first: it lies before its stream's first
- * time stamp. */
+/* The stream with the earliest head. Items without a time are first: they precede their stream's
+ * first time stamp. */
 static struct ty_flow_stream *first(struct ty_flow *f)
 {
 	struct ty_flow_stream *best = f->lead;
@@ -273,7 +273,7 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 	struct ty_flow_stream *s;
 
 	if (!f->work && !f->failed)
-		(void)ty_flow_pull_start(f, NULL); /* f->failed tells */
+		(void)ty_flow_pull_start(f, NULL); /* f->failed is set */
 	pull_passed(f);
 	while (!f->failed && (s = first(f))) {
 		bool within = ty_flow_whole(w) ||
@@ -328,7 +328,7 @@ int ty_flow_next_runs(struct ty_flow *f, struct ty_flow_at *out, const struct ty
 		return ty_flow_next(f, out);
 	*out = s->head;
 	*runs = &s->walked->runs.v[s->run];
-	/* What has no time comes first, whatever stream it is of. */
+	/* Items without a time are first, in any stream. */
 	if (f->lead == s || f->streams.n == 1)
 		*n = pass_runs(f, s);
 	f->passed = s;

@@ -60,7 +60,7 @@ static size_t search_block(struct ty_flow_block *b, struct ty_flow_ahead *ahead)
 	return looks;
 }
 
-/* Looks at one more block: how often; 0 when there is none left. */
+/* Searches one more block. Returns the number of blocks searched; 0 when none is left. */
 static size_t search_next(struct search *s, struct ty_flow_ahead *ahead)
 {
 	size_t i;

@@ -19,7 +19,7 @@ void ty_walked_fini(struct ty_walked *w)
 
 #include "pt_conf.h"
 
-/* Of direct jumps no packet tells; a byte tells of 6 branches and the jumps between. */
+/* Direct jumps produce no packet; one byte covers 6 branches and the jumps between them. */
 enum { TAKEN_PER_BYTE = 64, TAKEN_FREE = 4096 };
 
 /* ---- counting ---- */
@@ -62,7 +62,7 @@ static inline int take_step(struct ty_walk *w, const struct ty_memo *m)
 
 /* ---- branches ---- */
 
-/* Is there an answer to a question about a branch, and is it a bit? The bits are taken. */
+/* True if the query of a branch gave TNT bits; these are consumed. */
 static inline bool have_bits(struct ty_walk *w)
 {
 	if (w->q.branches)
@@ -108,7 +108,7 @@ static int indirect(struct ty_walk *w, const struct ty_block *b)
 	return r ? r : ty_walk_branch(w, b, to);
 }
 
-/* A PSB says that the next instruction is the one at `at`, which is in the block or further on. */
+/* A PSB gives the next instruction's address, `at`, which is in this block or a later one. */
 static int synced(struct ty_walk *w, const struct ty_block *b)
 {
 	const uint64_t at = w->q.at;
@@ -292,7 +292,7 @@ static int steps(struct ty_walk *w)
 		if (w->idle >= TY_WALK_IDLE_MAX)
 			return ty_walk_odd();
 		if (n == UINT32_MAX || w->fresh || b->visits < TY_BLOCK_HOT) {
-			/* What is not come to often is not worth a memo. */
+			/* A step that is rarely executed is not worth a memo. */
 			b->visits += n != UINT32_MAX && b->visits < TY_BLOCK_HOT;
 			r = through(w, b);
 		} else {

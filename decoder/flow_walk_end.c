@@ -30,7 +30,7 @@ static void go_back(struct ty_walk *w)
 	w->left.returns_n = w->returns_n;
 }
 
-/* Tracing ended somewhere on the way to here: what begins next tells where, if anything does. */
+/* Tracing ended somewhere on the path to here: only the next begin of tracing can show where. */
 static int ended_nowhere(struct ty_walk *w)
 {
 	uint64_t off = (uint64_t)(w->q.event - w->r->bytes);
@@ -130,7 +130,7 @@ int ty_walk_find_far(struct ty_walk *w, uint64_t to)
 	    w->r->pid_at(w->r->ctx, w->q.event_timed, w->q.event_tsc, NULL) != w->pid ||
 	    !is_before_far(w, to))
 		return TY_WALK_MORE;
-	/* The time that came with the end is the interruption's. */
+	/* The time of the end is that of the interruption. */
 	m->flags |= w->out->times.n > w->times ? TY_FF_EXACT : 0;
 	w->out->times.n = w->times;
 	r = ty_walk_find_end(w, to);
@@ -138,8 +138,8 @@ int ty_walk_find_far(struct ty_walk *w, uint64_t to)
 										 : r;
 }
 
-/* Does the code come to `to`, where tracing ends, without a branch? It does at the end of an
- * address range that is filtered for. */
+/* True if the code reaches `to`, where tracing ends, without a branch, as at the end of a filtered
+ * address range. */
 static bool runs_out(const struct ty_block *b, uint64_t to)
 {
 	bool passes = b->end.cls == TY_STEP_OTHER || b->end.cls == TY_STEP_REP;

@@ -92,7 +92,7 @@ static int enter(struct ty_walk *w, const struct ty_pt_entry *e)
 	return w->on && w->made ? ty_walk_stamp(w, NULL, w->ip) : TY_WALK_MORE;
 }
 
-/* The state that a PSB+ tells, as libipt's decoder has it where it was just entered: nothing. */
+/* The state given by a PSB+; like libipt's decoder right after it is entered: none. */
 int ty_walk_pass_state(struct ty_walk *w)
 {
 	const uint8_t *sure = w->q.before;
@@ -132,7 +132,7 @@ int ty_walk_no_code(struct ty_walk *w)
 		w->out->times.n = w->entry_times;
 		w->fresh |= w->entry_fresh;
 	} else {
-		/* A time that is new is of what comes next. */
+		/* A new time applies to the next item. */
 		bool fresh = w->fresh;
 
 		w->fresh = false;

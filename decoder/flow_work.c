@@ -272,7 +272,7 @@ void ty_flow_work_drop(struct ty_flow *f, size_t i)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* By time; what has none where its stream has come to. */
+/* By time; a range without a time is placed at its stream's position. */
 static int by_time(const void *a, const void *b, void *ctx)
 {
 	const struct ty_flow_range *v = ctx;
@@ -294,7 +294,7 @@ int ty_flow_work_start(struct ty_flow *f)
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->room, NULL);
 	pthread_cond_init(&w->done, NULL);
-	/* What is wanted stays until it is read. */
+	/* Requested ranges are kept until they are read. */
 	for (size_t k = f->kept.n; k-- > 0;)
 		if (f->ranges.v[f->kept.v[k]].wanted)
 			w->held += size_of(unkeep(f, k)->walked);

@@ -184,8 +184,8 @@ static uint16_t state_of_letter(char c)
 }
 
 /*
- * The numbers behind the letters changed over the years, and where "preempted" lies moved with
- * them; the print format of the traced kernel tells both. A text without them gets those of 4.14
+ * The bits of the state letters changed between kernel versions, and the bit for "preempted" with
+ * them; the print format of the traced kernel gives both. A text without them gets those of 4.14
  * and later.
  */
 static void set_states(struct ty_fmt_entry *e)
@@ -214,7 +214,7 @@ static void set_states(struct ty_fmt_entry *e)
 
 #define LABEL 200 /* bytes; a longer one is cut */
 
-/* What the recorder noted of a probe of its own: "probe=EVENT NAME". NULL: out of memory. */
+/* The recorder's note on one of its probes: "probe=EVENT NAME". NULL: out of memory. */
 static const char *probe_label(struct ty_formats *f, const char *event)
 {
 	const char *text = ty_trace_section(f->trace, TY_SEC_MACHINE).s, *v;

@@ -254,7 +254,7 @@ static void decode_known(const struct ty_formats *f, const struct ty_fmt_entry *
 #undef U
 }
 
-/* What a damaged record of a known kind looks like: zeros, and strings that can be read. */
+/* The result for a damaged record of a known kind: zeros, and empty strings that can be read. */
 static void zero_known(struct ty_event *ev)
 {
 	memset(&ev->u, 0, sizeof(ev->u));

@@ -134,7 +134,7 @@ static uint64_t binary(struct eval *x, const char *op, uint64_t l, uint64_t r)
 	return 0;
 }
 
-/* The number that an argument comes to; bad when it is not one of the simple forms. */
+/* The value of an argument; bad if it is not one of the simple forms. */
 static uint64_t eval(struct eval *x, const struct tep_print_arg *a, unsigned depth)
 {
 	struct tep_format_field *fd;
@@ -362,7 +362,7 @@ int ty_formats_print(struct ty_formats *f, const struct ty_event *ev, struct ty_
 	}
 	if (!use) {
 		if (e->print_state == FIELDS_ONLY)
-			ty_buf_adds(out, "[FAILED TO PARSE] "); /* as trace-cmd says it */
+			ty_buf_adds(out, "[FAILED TO PARSE] "); /* as trace-cmd prints it */
 		return print_fields(f, ev, out);
 	}
 	if (ev->size + PAD > f->scratch_cap) {

@@ -19,7 +19,7 @@ struct reading {
 	VEC(struct ty_jit_load) loads;
 	struct ty_pair_map by_index; /* a code's index to its load */
 	struct ty_jitdump *out;
-	uint64_t lines_addr; /* of the function to come that has the lines from: */
+	uint64_t lines_addr; /* of the next function, which has the lines from: */
 	size_t lines_from;
 	uint64_t least; /* offset of a line in its function */
 	int (*load)(void *, const struct ty_jit_load *);
@@ -33,7 +33,7 @@ static int by_off(const void *a, const void *b)
 	return compare(x->off, y->off) ?: compare(x->line, y->line);
 }
 
-/* Lines of the function that comes next. The file of an entry may be that of the one before. */
+/* Lines of the next function. The file of an entry may be that of the previous one. */
 static int on_lines(struct reading *g, struct ty_rd *r)
 {
 	const char *file = NULL;
@@ -58,7 +58,7 @@ static int on_lines(struct reading *g, struct ty_rd *r)
 	return n || r->bad ? -TY_EFORMAT : 0;
 }
 
-/* Give those lines to the function that has come. */
+/* Assign those lines to the function. */
 static void take_lines(struct reading *g, struct ty_jit_load *l)
 {
 	size_t n = g->out->lines.n - g->lines_from;

@@ -13,7 +13,7 @@
 #include "buf.h"
 
 enum ty_mem_kind {
-	TY_MEM_OTHER, /* neither accesses memory nor branches (or is not known to) */
+	TY_MEM_OTHER, /* neither memory access nor branch, or unknown */
 	TY_MEM_LOAD,
 	TY_MEM_STORE,
 	TY_MEM_BRANCH,

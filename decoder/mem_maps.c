@@ -11,9 +11,9 @@
 #include "compare.h"
 #include "partition.h"
 
-#define FORKS_MAX 64   /* generations that are looked back */
-#define LOOKS_MAX 8192 /* mappings that are looked at for the same file */
-/* What a look-up counts among them: it may go back all generations. */
+#define FORKS_MAX 64   /* generations of parents searched */
+#define LOOKS_MAX 8192 /* mappings compared for the same file */
+/* Cost that a look-up counts for one of them: it may search all generations. */
 #define LOOKS_FIND FORKS_MAX
 
 /* The index ------------------------------------------------------------------------------------ */

@@ -77,7 +77,7 @@ static void *worker(void *ctx)
 	return NULL;
 }
 
-/* The other batch is full, and becomes the one that is looked at. */
+/* The other batch is full, and becomes the current one. */
 static void turn(struct ty_mem_stream *s, struct ty_mem_queue *q)
 {
 	struct ty_mem_prefetch *a = s->ahead;

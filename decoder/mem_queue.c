@@ -21,7 +21,7 @@ static int fill(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *
 
 		if (q->expect == UINT64_MAX)
 			q->expect = at;
-		/* perf pads a piece to 8 bytes: what the next one says is the truth. */
+		/* perf pads a piece to 8 bytes: the offset in the next one is right. */
 		if (at != q->expect && !(at < q->expect && q->expect - at < 8)) {
 			q->hole = true;
 			break;

@@ -140,7 +140,8 @@ static int aux(struct ty_mem_stream *s, const struct ty_perf_rec *r, const struc
 	s->facts.truncated += !!(a.flags & TY_PERF_AUX_TRUNCATED);
 	s->facts.partial += !!(a.flags & TY_PERF_AUX_PARTIAL);
 	s->facts.collided += !!(a.flags & TY_PERF_AUX_COLLISION);
-	/* The rings' kind (per CPU or per thread) is that of their pieces, which come later. */
+	/* Whether rings are per CPU or per thread is known only from their pieces, which are later
+	 * in the file. */
 	if (vec_push(&s->aux_flags,
 		     (struct ty_mem_aux_flag){.cpu = id->have & TY_PERF_S_CPU && id->cpu < CPUS_MAX
 							     ? (int32_t)id->cpu
@@ -193,7 +194,7 @@ static int life(struct ty_mem_stream *s, int32_t pid, int32_t parent, uint64_t t
 		       : 0;
 }
 
-/* The text's number stands for the file. UINT32_MAX: out of memory. */
+/* The number of the text identifies the file. UINT32_MAX: out of memory. */
 static uint32_t file_number(struct ty_mem_stream *s, const struct ty_perf_mmap *m)
 {
 	struct ty_buf key;

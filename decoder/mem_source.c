@@ -25,7 +25,7 @@ const char *ty_mem_level_name(enum ty_mem_level l)
 	return l < TY_MEM_LV_COUNT ? names[l] : "unknown";
 }
 
-/* Whether the level's own name says the same as the flag. */
+/* True if the name of the level implies the flag. */
 static bool implies_remote(enum ty_mem_level l)
 {
 	return l == TY_MEM_LV_REMOTE || l == TY_MEM_LV_REMOTE_RAM;
@@ -184,7 +184,7 @@ void ty_mem_set_level(struct ty_mem *m, uint64_t midr)
 	m->src_flags = 0;
 	if (m->kind != TY_MEM_LOAD && m->kind != TY_MEM_STORE)
 		return;
-	/* The codes say where a load's data came from; a store's is not defined. */
+	/* The codes give the source of a load's data; for a store they are not defined. */
 	if (m->kind == TY_MEM_LOAD && m->has & TY_MEM_HAS_SOURCE)
 		s = code_find(midr, m->source);
 	if (s) {
@@ -278,9 +278,9 @@ static enum ty_mem_level level_of_bits(unsigned lvl)
 }
 
 /*
- * What the TLB did, in the words of events. A hit in the first or second level is no walk; a miss
- * of the second, or of no level that is named, is one, and what the walker or the system found was
- * one, too. A miss of the first level alone says nothing of the second.
+ * The outcome of the TLB as events. A hit in the first or second level is no walk. A miss in the
+ * second level, or in an unnamed one, is a walk, and so is data found by the walker or the system.
+ * A miss in the first level alone says nothing about the second.
  */
 static uint64_t tlb_events(unsigned tlb, bool arm)
 {

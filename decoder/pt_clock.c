@@ -19,7 +19,7 @@ static bool ctc_delta(const struct ty_pt_clock *c, uint32_t now, uint32_t last, 
 	return now >= last;
 }
 
-/* To ticks; false: the frequency is not known. */
+/* Converts to ticks; false: the frequency is unknown. */
 static bool ctc_ticks(const struct ty_pt_clock *c, uint32_t ctc, uint64_t *ticks)
 {
 	if (!c->cpuid_15_eax || !c->cpuid_15_ebx)
@@ -72,7 +72,8 @@ bool ty_pt_clock_tma(struct ty_pt_clock *c, uint16_t ctc, uint16_t fc)
 	c->tma = true;
 	c->base -= fc;
 	c->fc += fc;
-	/* All bits that MTCs show: as good as one. Else the next one tells the upper ones. */
+	/* The time has all bits of an MTC and is used like one. Otherwise the next MTC gives the
+	 * upper bits. */
 	c->mtc = bits <= TMA_BITS;
 	c->ctc = c->ctc_cyc = ctc & ((1u << bits) - 1);
 	return true;
@@ -129,7 +130,7 @@ bool ty_pt_clock_mtc(struct ty_pt_clock *c, uint8_t payload)
 	if (!had) {
 		uint32_t high = ctc >> TMA_BITS << TMA_BITS;
 
-		/* Nothing tells how far from here the last time stamp was. */
+		/* The distance to the last time stamp is unknown. */
 		if (!c->tma)
 			return true;
 		if ((uint16_t)ctc < last)

@@ -17,7 +17,7 @@ static uint64_t le(const uint8_t *p, unsigned n)
 	return v;
 }
 
-/* What tells of time; a clock that makes no sense keeps the time it had. */
+/* Packets with time information; an implausible clock keeps its time. */
 static void tick(struct ty_pt_entries *s, const struct ty_pt_packet *k)
 {
 	const uint8_t *p = s->bytes + s->p;
@@ -134,7 +134,7 @@ static bool pass(struct ty_pt_entries *s)
 		return false;
 	k = ty_pt_packet_at(s->bytes + s->p, s->n - s->p, &s->block);
 	switch (k.kind) {
-	case TY_PKT_BAD: /* nothing tells where the next one begins */
+	case TY_PKT_BAD: /* the start of the next one is unknown */
 		s->synced = s->header = false;
 		s->lost_fup = 0;
 		s->p++;

@@ -28,7 +28,7 @@ size_t ty_pt_psb_after(const uint8_t *bytes, size_t n, size_t from)
 	return n;
 }
 
-/* May it stand in a PSB+? What it says goes to out. */
+/* True if the packet may be in a PSB+; its content goes to out. */
 static bool take(const struct ty_pt_packet *k, const uint8_t *p, struct ty_pt_point *out)
 {
 	switch (k->kind) {

@@ -101,7 +101,7 @@ static void silent(struct ty_pt_query *q, bool header)
 		q->silent = q->p;
 }
 
-/* What changes time or nothing, wherever it stands; false: odd. */
+/* Packets that change only the time, or nothing, at any place; false: odd. */
 static bool plain(struct ty_pt_query *q, bool header)
 {
 	const uint8_t *p = q->p;
@@ -285,8 +285,8 @@ static void event(struct ty_pt_query *q, uint8_t op)
 	q->fup = false;
 }
 
-/* What is asked for, unless it is behind a FUP: TNT of 8 bits, but for the extended opcode and
- * padding, and plain TIP. */
+/* The packets that answer queries, unless they follow a FUP: TNT of 8 bits (excluding the extended
+ * opcode and padding), and plain TIP. */
 static inline bool is_asked(const struct ty_pt_query *q, uint8_t op)
 {
 	return !q->fup && ((op & 0x1f) == OP_TIP || (!(op & 1) && op > OP_EXT));
@@ -456,7 +456,7 @@ void ty_pt_query_branches(struct ty_pt_query *q)
 		n = 1;
 		v = *q->p >> 1;
 	}
-	/* The highest bit set is not a branch but stands above them. */
+	/* The highest bit set is the stop bit, not a branch. */
 	if (v < 2) {
 		odd(q);
 		return;
@@ -476,7 +476,7 @@ bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
 	const uint8_t *before = q->p;
 	bool known;
 
-	/* Branches executed later that come first. */
+	/* Branches that are executed later but precede in the packets. */
 	if (q->next == TY_PT_TNT && !q->branches)
 		ty_pt_query_branches(q);
 	if (q->next != TY_PT_TIP) {

@@ -231,7 +231,7 @@ static void stamp(struct ty_pt *pt, struct ty_flow_item *out, bool timed, uint64
 	out->tsc = pt->last_tsc;
 }
 
-/* The time that the decoder has come to. */
+/* The time that the decoder has reached. */
 static bool reached(struct ty_pt *pt)
 {
 	uint64_t tsc;
@@ -249,7 +249,7 @@ static void stamp_insn(struct ty_pt *pt, struct ty_flow_item *out)
 	stamp(pt, out, timed, pt->tsc);
 }
 
-/* The decoder has come to what is next: the begin of tracing hours later. */
+/* The decoder has reached the next item: possibly the begin of tracing hours later. */
 static void stamp_event(struct ty_pt *pt, struct ty_flow_item *out, const struct pt_event *ev)
 {
 	bool back = pt->timed && ev->tsc < pt->last_tsc;
@@ -266,7 +266,7 @@ static void add(struct ty_pt *pt, const struct ty_flow_item *it)
 		pt->over = true; /* out of memory: what is there is given */
 }
 
-/* All that was added was executed, as the packets up to `off` tell. */
+/* All added instructions were executed, as shown by the packets up to `off`. */
 static void be_sure(struct ty_pt *pt, size_t off)
 {
 	pt->ready = pt->items.n;
@@ -298,7 +298,7 @@ static void begins_behind_far(struct ty_pt *pt, uint64_t ip)
 
 	while (last > k && v[last].kind != TY_FLOW_INSN)
 		last--;
-	if (ip == v[last].ip + v[last].size) /* it came back */
+	if (ip == v[last].ip + v[last].size) /* it returned to the same place */
 		k = end;
 	while (k < last && (v[k].kind != TY_FLOW_INSN || v[k].ip != ip))
 		k++;
@@ -323,7 +323,7 @@ static bool in_gap(const struct ty_pt *pt)
 	       pt->items.v[pt->items.n - 1].kind == TY_FLOW_GAP;
 }
 
-/* It is the same gap when nothing came of entering behind the last one. */
+/* It is the same gap if decoding again after the last one gave nothing. */
 static void add_gap(struct ty_pt *pt, const struct ty_flow_item *it)
 {
 	struct ty_flow_item *last = in_gap(pt) ? &pt->items.v[pt->items.n - 1] : NULL;
@@ -361,8 +361,8 @@ static int enter(struct ty_pt *pt, const struct ty_pt_entry *e)
 	return pt->synced ? 0 : -TY_EFORMAT;
 }
 
-/* What led to code that is not there leads there again; and where tracing ended, a PSB+ does not
- * tell where it begins. */
+/* A path to missing code leads there again; and where tracing ended, a PSB+ does not give the place
+ * where it begins again. */
 static bool leads_nowhere(const struct ty_pt *pt, uint64_t ip, const struct ty_pt_entry *e)
 {
 	if (pt->status == -pte_nomap)
@@ -370,7 +370,8 @@ static bool leads_nowhere(const struct ty_pt *pt, uint64_t ip, const struct ty_p
 	return e->psb && e->lost_fup && !ty_pt_point_at(pt->bytes, pt->n, e->off).on;
 }
 
-/* Where it can be entered again behind what is sure. gap: its text may tell more then. */
+/* Where decoding can begin again after the last certain item. gap: its text may become more
+ * specific. */
 static bool find_entry(struct ty_pt *pt, uint64_t ip, struct ty_pt_entry *e,
 		       struct ty_flow_item *gap)
 {
@@ -462,8 +463,8 @@ static bool sync_first(struct ty_pt *pt)
 	return pt->synced;
 }
 
-/* Has the PSB at the end been read? It is read ahead: what was executed up to its address is still
- * to come, until one of its own events is pending. */
+/* Has the PSB at the end been read? It is read ahead: the instructions up to its address are not
+ * yet reported, until one of its own events is pending. */
 static bool past_end(struct ty_pt *pt)
 {
 	return pt->end < pt->n && position(pt) > pt->end;
@@ -478,7 +479,7 @@ static bool is_near_branch(const struct ty_pt *pt)
 	return cls == TY_FC_COND || cls == TY_FC_RETURN || cls == TY_FC_JUMP || cls == TY_FC_CALL;
 }
 
-/* Tracing ended on the way to `to`: where the code comes there without a branch, it did there. */
+/* Tracing ended on the path to `to`: if the code reaches it without a branch, there. */
 static void run_out(struct ty_pt *pt, struct ty_flow_item *stop)
 {
 	for (size_t k = pt->ready + 1; stop->to && k < pt->items.n; k++)
@@ -563,7 +564,7 @@ bool ty_pt_stopped(const struct ty_pt *pt)
 	return pt->stopped;
 }
 
-/* It comes to a branch, and no packets are left for it: ended tracing on the way there? */
+/* The path reaches a branch without packets for it: tracing may have ended before it. */
 static bool ended_before(struct ty_pt *pt)
 {
 	const struct ty_pt_entries *s = &pt->entries;

@@ -68,7 +68,7 @@ int ty_ring_page_init(struct ty_ring_page *it, const struct ty_ring_layout *l, c
 		it->missed = TY_MISSED_UNKNOWN;
 		if (commit & MISSED_STORED && page_size - it->end >= l->long_size)
 			it->missed = ty_load(p + it->end, l->long_size, l->big_endian);
-		if (!it->missed) /* "events were lost" stands; their number cannot be 0 */
+		if (!it->missed) /* "events were lost" applies; their number cannot be 0 */
 			it->missed = TY_MISSED_UNKNOWN;
 	}
 	return 0;

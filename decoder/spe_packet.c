@@ -11,7 +11,8 @@
 	[h] = {kind, 1, 0, slot}, [(h) + 0x10] = {kind, 2, 0, slot},                               \
 	[(h) + 0x20] = {kind, 4, 0, slot}, [(h) + 0x30] = {kind, 8, 0, slot}
 
-/* What a header byte says; width 0: no packet with a payload begins so. slot is that of index 0. */
+/* The meaning of a header byte; width 0: it begins no packet with a payload. slot is that of index
+ * 0. */
 struct head {
 	uint8_t kind, width, index_mask, slot;
 };

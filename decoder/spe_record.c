@@ -204,7 +204,7 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 				return 1;
 			default: break;
 			}
-		*used = at; /* what comes now may be damage */
+		*used = at; /* the next bytes may be damaged */
 		r = ty_spe_packet(p + at, n - at, off + at, &k);
 		if (r < 0)
 			return r;
@@ -243,7 +243,7 @@ static int gap(struct ty_spe_decoder *d, struct ty_mem *out, size_t bytes, const
 	return 1;
 }
 
-/* Does a whole record that says something begin at p? */
+/* True if a whole record with content begins at p. */
 static bool record_here(const uint8_t *p, size_t n, uint64_t off)
 {
 	struct ty_mem ignored;
@@ -254,9 +254,9 @@ static bool record_here(const uint8_t *p, size_t n, uint64_t off)
 }
 
 /*
- * The first place from `bad` on where a record begins; n: none here. Cores align their records:
- * where the good ones began says how, and such a place is believed as it is. A place that is less
- * aligned must lie right behind an end (and padding).
+ * The first place from `bad` on where a record begins; n: none here. Cores align their records, as
+ * the valid ones show; a place with that alignment is accepted. A less aligned place must directly
+ * follow an end packet (and padding).
  */
 static size_t resync(const struct ty_spe_decoder *d, const uint8_t *p, size_t n, size_t bad)
 {

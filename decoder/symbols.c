@@ -60,7 +60,7 @@ static int by_addr(const void *a, const void *b)
 	return (int)y->weak - (int)x->weak;
 }
 
-/* $x, $d and the like of Arm and RISC-V tell code from data, and name nothing. */
+/* Mapping symbols of Arm and RISC-V ($x, $d) separate code from data, and are no names. */
 static bool is_mark(const char *name)
 {
 	return name[0] == '$' && name[1] && (!name[2] || name[2] == '.' || name[1] == 'x');
@@ -506,7 +506,7 @@ static bool defines(Dwarf_Die *die, uint64_t addr)
 	       ops[0].number == addr;
 }
 
-/* Looks at so many definitions outside of functions at most. */
+/* Limit of definitions outside of functions that are searched. */
 enum { DECLARED_MAX = 500000 };
 
 bool ty_symbols_declared(struct ty_symbols *s, const struct ty_symbol *variable, const char **file,

@@ -47,7 +47,7 @@ bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out);
  */
 bool ty_symbols_variable(struct ty_symbols *s, uint64_t off, bool code, int64_t delta,
 			 struct ty_symbol *out, uint64_t *in);
-/* Where such a variable is declared; false: the file does not say. */
+/* Where such a variable is declared; false: not in the debug information. */
 bool ty_symbols_declared(struct ty_symbols *s, const struct ty_symbol *variable, const char **file,
 			 int *line);
 /* The same for the byte at this offset. */

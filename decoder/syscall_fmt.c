@@ -218,7 +218,7 @@ static uint64_t word(const struct fmt *f, uint64_t v)
 	return f->bits32 ? (uint32_t)v : v;
 }
 
-/* As clone's man page and strace: the flags say which arguments count. */
+/* As in clone(2) and strace: the flags determine which arguments are valid. */
 static void add_clone(struct fmt *f)
 {
 	struct ty_buf *b = f->out;
@@ -402,7 +402,7 @@ static void add_prctl(struct fmt *f)
 
 static void add_set(struct fmt *f, enum ty_set set, uint64_t v)
 {
-	/* These are longs in the kernel, the others ints: the upper half is not looked at. */
+	/* These are longs in the kernel. The others are ints, whose upper half is ignored. */
 	if (f->bits32 || (set != TY_SET_PROT && set != TY_SET_MOUNT && set != TY_SET_PERFFLAGS))
 		v = (uint32_t)v;
 	if (ty_set_get(set)->kind == TY_SET_ENUM)

@@ -201,7 +201,7 @@ static uint8_t how_lost(const struct ty_pairs *p, const struct thread *t)
 	return gap_inside(p, t) ? TY_CALL_END_LOST : TY_CALL_END_MISSING;
 }
 
-/* A fork or exec event came in the middle of call nr: in which ABI does nr do that? */
+/* A fork or exec event occurred inside call nr: the ABI in which nr does that. */
 static void prove_by_class(const struct ty_pairs *p, struct thread *t, enum ty_syscall_class want)
 {
 	bool native, compat;
@@ -368,7 +368,7 @@ static bool enter_quick(struct ty_pairs *p, struct thread *t, const struct ty_br
 {
 	struct ty_call *c = &t->call;
 
-	/* What an argument above 32 bits proves, feed_enter says. */
+	/* See feed_enter for what an argument above 32 bits proves. */
 	if (t->busy || (br->val & 1 ? t->abi != TY_ABI_NATIVE64 : t->abi == TY_ABI_X32))
 		return false;
 	t->enter_buffer = br->buffer;
@@ -498,7 +498,8 @@ static int feed_new(struct ty_pairs *p, const struct ty_event *ev, int32_t paren
 	t = get(p, child);
 	if (!t)
 		return -TY_ENOMEM;
-	/* The number's earlier owner is gone; its exit event was lost or not recorded. */
+	/* The previous thread with this number has ended; its exit event was lost or not
+	 * recorded. */
 	close_call(p, t, ev->ts_ns, p->gaps_any ? TY_CALL_END_LOST : TY_CALL_END_MISSING, step);
 	t->abi = abi;
 	t->fork_nr = nr;

@@ -29,7 +29,7 @@ struct ty_unwinder {
 	VEC(struct info) files;
 };
 
-/* A frame that is gone back from. */
+/* The frame whose caller is sought. */
 struct state {
 	const struct ty_stack *s;
 	uint64_t reg[TY_STK_REGS_MAX];
@@ -166,7 +166,7 @@ static bool binary(struct stack *k, uint8_t atom)
 	return false;
 }
 
-/* One operation but jumps. cut: it failed for want of memory. */
+/* One operation, except jumps. cut: the memory it needs was not recorded. */
 static bool step(const struct state *t, const Dwarf_Op *op, uint64_t cfa, struct stack *k,
 		 bool *cut)
 {
@@ -243,8 +243,8 @@ static bool compute(const struct state *t, const Dwarf_Op *op, size_t n, uint64_
 	return true;
 }
 
-/* The register as the caller had it: 1; 0: there is none, -1: it is not known, -2: for want of
- * memory. */
+/* The value of the register in the caller: 1; 0: none, -1: unknown, -2: the memory was not
+ * recorded. */
 static int caller_reg(const struct state *t, Dwarf_Frame *frame, unsigned n, uint64_t cfa,
 		      uint64_t *out)
 {
@@ -356,8 +356,8 @@ static bool by_pointer(struct ty_unwinder *u, struct state *t)
 	return true;
 }
 
-/* What the mapped file says of the frame of the function at pc; NULL: *end says why. To be freed.
- */
+/* The frame description of the function at pc from the mapped file; NULL: *end has the reason. To
+ * be freed. */
 static Dwarf_Frame *frame_at(struct ty_unwinder *u, const struct state *t, uint64_t pc,
 			     enum ty_stack_end *end)
 {
@@ -399,8 +399,8 @@ static bool is_signal_frame(struct ty_unwinder *u, const struct state *t, uint64
 	return signal;
 }
 
-/* Go to the caller by what the frame says. *exact: this one was entered by the kernel, and then:
- * that one was, or was met by a signal. */
+/* Moves to the caller as the frame describes. *exact: in: this frame was entered by the kernel;
+ * out: the caller was, or was interrupted by a signal. */
 static enum ty_stack_end by_cfi(struct ty_unwinder *u, struct state *t, Dwarf_Frame *frame,
 				bool *exact, bool *more)
 {
@@ -428,7 +428,7 @@ static enum ty_stack_end by_cfi(struct ty_unwinder *u, struct state *t, Dwarf_Fr
 			next.known |= 1ull << n;
 		}
 	}
-	/* Unless the frame says otherwise the caller's stack begins there. */
+	/* The caller's stack pointer, unless the frame describes another one. */
 	r = signal ? caller_reg(t, frame, t->sp, cfa, &v) : 0;
 	next.reg[t->sp] = r > 0 ? v : cfa;
 	next.known |= 1ull << t->sp;

@@ -286,8 +286,8 @@ static int put_stacks(const struct ty_export_cut *c, uint64_t first_ns)
 
 /* samples -------------------------------------------------------------------------------------- */
 
-/* The time of a sample, or of a loss; a record that cannot be parsed is kept, for the readers to
- * tell that it is damaged. */
+/* The time of a sample, or of a loss; a record that cannot be parsed is kept, so that readers
+ * report the damage. */
 static bool is_inside(const struct ty_export_cut *c, struct ty_perf *f, const struct ty_perf_rec *r)
 {
 	struct ty_perf_sample s;

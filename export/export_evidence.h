@@ -23,9 +23,9 @@ struct ty_export_cut {
 };
 
 /*
- * Puts the sections of the window: of a later one the descriptors that were open when it begins,
- * and what tells of a call or a wait that was under way then, at the time of the window's first
- * event. from_start: the window begins with the recording. 0 or -TY_E... with err.
+ * Writes the sections of the window. If it begins after the recording, these include the
+ * descriptors open then and the records of calls and waits in progress, at the time of the window's
+ * first event. from_start: the window begins with the recording. 0 or -TY_E... with err.
  */
 int ty_export_evidence(const struct ty_export_cut *c, bool from_start);
 

@@ -44,9 +44,9 @@ struct export
 	uint32_t *told; /* by tid: hash of the name that perf has; 0: none */
 	struct ty_buf rec;
 	unsigned in_round;
-	bool switches; /* perf's own records tell of them */
+	bool switches; /* perf's own records cover them */
 	struct ty_run_times *runs;
-	uint16_t run_id; /* of the event that tells run times; 0: none */
+	uint16_t run_id; /* of the event with run times; 0: none */
 	uint16_t any;	 /* an event that is there: of records that are no samples */
 	uint8_t seen[65536 / 8];
 };
@@ -180,7 +180,8 @@ static void put_event(struct export *x, const struct ty_event *ev)
 	tell_name(x, ev);
 	ty_buf_reset(&x->rec);
 	ty_buf_addle(&x->rec, ID_BASE + ev->id, 8);
-	ty_buf_addle(&x->rec, 0, 8); /* the address is not recorded; perf script wants the field */
+	ty_buf_addle(&x->rec, 0,
+		     8); /* the address is not recorded, but perf script needs the field */
 	add_where(x, ev, ev->tid);
 	ty_buf_addle(&x->rec, (ev->size + 4 + 7) / 8 * 8 - 4, 4);
 	ty_buf_add(&x->rec, ev->data, ev->size);
@@ -346,7 +347,7 @@ static int put_formats(const struct export *x, struct ty_err *err)
 	vec_each (f, &t->formats)
 		if (!strcmp(f->system, "ftrace") && is_seen(x, f))
 			add_text(&b, f->text, 8);
-	/* perf takes a system again and again: each event comes with its own. */
+	/* perf accepts a system more than once: each event is written with its own. */
 	if (x->run_id && x->seen[x->run_id / 8] >> x->run_id % 8 & 1) {
 		ty_buf_init(&run, 4096);
 		ty_run_times_format(x->run_id, &run);

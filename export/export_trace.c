@@ -260,7 +260,7 @@ static int put_section(struct cut *c, enum ty_section section, struct ty_text te
 	return text.s && text.n ? put_text(c, TY_SPOOL_SECTION, section, &seq, text.s, text.n) : 0;
 }
 
-/* Without what only a file says that was cut out of another one: this one says it anew. */
+/* Without the facts of a previous export: this export writes its own. */
 static void add_machine(struct ty_buf *out, struct ty_text machine)
 {
 	static const char *const own[] = {

@@ -74,9 +74,9 @@ enum ty_section {
 	 * One line per group when it is first seen and whenever its quota, its threads or its count
 	 * changed (quota 0: it was removed), TAB-separated: FROM_NS TO_NS (trace clock)
 	 * throttled_ns (sum over all CPUs, counted when its threads ran again; "-": unknown, the
-	 * group is gone) quota_us period_us path tids (each preceded by a blank, including those of
-	 * child groups, 4096 at most; "=": as in the path's previous line); TAB, newline and
-	 * backslash in the path as above. After threads left, a further line states those that
+	 * group was removed) quota_us period_us path tids (each preceded by a blank, including
+	 * those of child groups, 4096 at most; "=": as in the path's previous line); TAB, newline
+	 * and backslash in the path as above. After threads left, a further line states those that
 	 * remain. FROM_NS of a quota that is gone and was not used since is when it was last read
 	 * (of older recordings: when the count was). At most 64 MB; when that did not suffice, the
 	 * last line is "left_out N".

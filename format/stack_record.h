@@ -49,7 +49,7 @@ enum ty_stk_flag {
 			     * instruction (a page fault) */
 };
 
-/* What tells the holder. */
+/* The evidence for the holder. */
 enum ty_lock_kind {
 	TY_LOCK_MUTEX = 1, /* glibc's, its __owner */
 	TY_LOCK_PI,	   /* the futex word itself: priority inheritance */

@@ -74,8 +74,8 @@ struct ty_trace {
 	/* Not NULL: earlier data is missing, because it was dropped or the file was cut out of
 	 * another one. Lines "traced" of this text list the threads traced at the start. */
 	const char *begins_later;
-	/* Of a file cut out of another one: when that one began (trace clock); 0: not known, or
-	 * no cut. */
+	/* Of a file exported from a longer one: when that one began (trace clock); 0: unknown, or
+	 * not exported. */
 	uint64_t cut_origin_ns;
 	uint64_t file_bytes;
 	uint64_t dropped_bytes; /* bytes in holes: an unfinished record --keep */

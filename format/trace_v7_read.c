@@ -544,7 +544,7 @@ static int direct_stream(struct ty_trace *t, size_t i, const char **p)
 	memset(&d->chunks, 0, sizeof(d->chunks));
 	for (const char *q = *p; !r && dir_line(&q, &l); *p = q) {
 		if (l.buffer != s->buffer || l.cpu != s->cpu) {
-			/* All of a stream that lies before this one was cut off the file. */
+			/* All chunks of the stream before this one were dropped from the file. */
 			if (l.buffer < s->buffer || (l.buffer == s->buffer && l.cpu < s->cpu))
 				continue;
 			break;

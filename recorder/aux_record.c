@@ -31,8 +31,9 @@ enum {
 };
 
 struct ty_aux_rec {
-	struct ty_aux_events ev;       /* option, what, snapshot, put_info, ctx; the rest is gone */
-	unsigned n;		       /* CPUs; ring i of each kind is of the i-th */
+	struct ty_aux_events ev; /* the pointers in it other than option, what, snapshot, put_info
+				    and ctx are no longer valid */
+	unsigned n;		 /* CPUs; ring i of each kind is of the i-th */
 	struct ty_aux_ring *hw, *side; /* hw[i].fd -1: none on that CPU */
 	int *more;		       /* events of the second and later threads, CPU by CPU */
 	size_t more_n;		       /* of one CPU */
@@ -212,7 +213,7 @@ static void *move_main(void *arg)
 		unsigned requested;
 
 		poll(polls, polls ? 2 * a->n + 1 : 0, TICK_MS);
-		/* An event whose threads are gone says HUP for ever. */
+		/* An event whose threads have exited reports HUP for ever. */
 		for (unsigned i = 0; polls && i < 2 * a->n; i++)
 			if (polls[i].revents & (POLLHUP | POLLERR))
 				polls[i].fd = -1;
@@ -270,7 +271,7 @@ static void put_head(struct ty_aux_rec *a, struct ty_buf *b)
 	for (unsigned i = 0; i < a->ev.attrs_n; i++)
 		put_attr(a, b, &a->attrs[i], a->hw, (uint8_t)i);
 	put_attr(a, b, &a->side_attr, a->side, TY_AUX_NONE);
-	/* perf wants it before what it belongs to. */
+	/* perf expects it before the records that it applies to. */
 	if (!a->res.no_time)
 		ty_perf_put_time_conv(b, page);
 	a->ev.put_info(a->ev.ctx, b, page);

@@ -215,7 +215,7 @@ static void copy_out(const struct ty_aux_ring *r, uint64_t at, void *to, size_t 
 	memcpy((uint8_t *)to + first, data, n - first);
 }
 
-/* What a record says of losses: count. The sink keeps it as it is. */
+/* Count the losses that a record reports. The sink stores the record unchanged. */
 static void look(struct ty_aux_ring *r, uint64_t at, const struct perf_event_header *h)
 {
 	uint64_t words[3] = {0};
@@ -274,7 +274,7 @@ int ty_aux_drain(struct ty_aux_ring *r, const struct ty_aux_sink *sink)
 	int e = r->aux && !r->snapshot ? drain_aux(r, sink) : 0, x = drain_records(r, sink);
 
 	if (r->stopped) {
-		/* The ring is empty now. A thread that is gone cannot be started: no error. */
+		/* The ring is empty now. A thread that has exited cannot be started: no error. */
 		each(r, PERF_EVENT_IOC_DISABLE);
 		each(r, PERF_EVENT_IOC_ENABLE);
 		r->stopped = false;
@@ -289,9 +289,10 @@ static bool any_nonzero(const uint8_t *p, size_t n)
 
 /*
  * The newest bytes. The kernel's head is a place in the ring, or counts on: either way modulo its
- * size. The pages were zeros when it stood at `since`: what lies between head and `since` has been
- * written only if the ring was filled once. The stream's offsets are moved a ring on, with off %
- * size the place in it: nothing may look as if it continued the snapshot before.
+ * size. The pages were zero when the head was at `since`: the bytes between head and `since` were
+ * written only if the ring has been filled once. The stream's offsets advance by a whole ring, and
+ * off % size is the position in the ring, so that no data appears to continue the previous
+ * snapshot.
  */
 static int take_newest(struct ty_aux_ring *r, const struct ty_aux_sink *sink)
 {

@@ -25,7 +25,7 @@
 
 #define INTERVAL_NS UINT64_C(100000000)
 #define SCAN_NS	    UINT64_C(3000000000)
-#define COST	    200 /* so many times what a look or scan takes lies between two of them */
+#define COST	    200 /* the pause between two samples or scans is this multiple of their duration */
 #define DEPTH	    32
 #define DIRS	    4096
 #define TIDS	    4096
@@ -36,7 +36,7 @@ struct look {
 	uint64_t (*trace_ns)(void *ctx);
 	void *ctx;
 	struct ty_buf *out;
-	uint64_t mono_ns;     /* the look's begin */
+	uint64_t mono_ns;     /* when the sample began */
 	uint64_t trace_at_ns; /* trace clock, when there was something to state; 0: not yet */
 	uint64_t asked_at_ns; /* CLOCK_MONOTONIC of that */
 	unsigned dirs;
@@ -130,7 +130,7 @@ static bool read_throttled(int dir, const char *file, uint64_t *ns)
 	return p;
 }
 
-/* Of all groups: another number when one was made or removed; 0: not known. */
+/* A number that changes when any group is created or removed; 0: unknown. */
 static uint64_t count_groups(const struct ty_quotas *q)
 {
 	char text[4096];
@@ -147,7 +147,7 @@ static uint64_t count_groups(const struct ty_quotas *q)
 	return p && sscanf(p, " cpu %*u %" SCNu64, &n) == 1 ? n : 0;
 }
 
-/* The folders below, one after the other; NULL: no more. */
+/* Iterates over the child folders; NULL: no more. */
 static const char *next_dir(DIR *d)
 {
 	struct dirent *e;
@@ -202,7 +202,7 @@ static bool same(const struct ty_tid_set *a, const struct ty_tid_set *b)
 	return a->n == b->n && (!a->n || !memcmp(a->v, b->v, a->n * sizeof(*a->v)));
 }
 
-/* Now, in the trace's clock, which is asked once: that costs more than a look. */
+/* The time in the trace clock, which is read once because it costs more than a sample. */
 static uint64_t trace_now(struct look *l)
 {
 	uint64_t mono = ty_now_ns(CLOCK_MONOTONIC);
@@ -366,7 +366,7 @@ static int add_group(struct look *l, const struct ty_quota_group *new)
 	return r;
 }
 
-/* Groups that have a quota and are not known yet. */
+/* Groups with a quota that are not listed yet. */
 static int scan(struct look *l, DIR *d, unsigned depth)
 {
 	struct ty_quota_group g = {0};

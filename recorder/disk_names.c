@@ -138,7 +138,7 @@ static void unescape(char *s)
 	*to = 0;
 }
 
-/* A file system of many devices has a number of its own; it names one of them. */
+/* A file system on several devices has its own device number, and names one of the devices. */
 static bool device_of_source(const struct disks *d, const char *rest, unsigned *major,
 			     unsigned *minor)
 {

@@ -24,7 +24,7 @@ static const struct {
 	{IDENTITY, "sched", "sched_process_fork"},
 	{IDENTITY, "sched", "sched_process_exec"},
 	{IDENTITY, "sched", "sched_process_exit"},
-	{IDENTITY, "task", "task_newtask"}, /* clone flags tell thread from process */
+	{IDENTITY, "task", "task_newtask"}, /* clone flags distinguish threads from processes */
 	{IDENTITY, "task", "task_rename"},
 	{SCHED, "sched", "sched_switch"},
 	{SCHED, "sched", "sched_waking"},

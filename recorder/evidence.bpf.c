@@ -145,7 +145,7 @@ struct {
 	__type(key, __u32);
 	__type(value, struct ty_ev_call);
 } calls SEC(".maps");
-/* One for system calls, one for exec, which may come in the middle of one. */
+/* One for system calls and one for exec, which may occur inside a call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
@@ -285,7 +285,7 @@ static __always_inline void put_list(void *ctx, __u32 tid, __u32 nr, __u32 arg, 
 	emit(ctx, s, r < 0 ? 0 : at);
 }
 
-/* The system call's arguments: still in the registers that it came with, also at its exit. */
+/* The system call's arguments: saved in the thread's registers, also at its exit. */
 static __always_inline void get_args(__u64 a[6])
 {
 	struct pt_regs *r = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -411,8 +411,8 @@ static long put_buffer(__u32 i, struct buffers *b)
 	return 0;
 }
 
-/* The first bytes of a vector's buffers, of which `left` hold something. By bpf_loop: of a loop the
- * check looks at each turn, and gives up. */
+/* The first bytes of a vector's buffers, of which `left` hold something. By bpf_loop: the verifier
+ * checks every iteration of a plain loop, and gives up. */
 static __always_inline void put_buffers(void *ctx, const struct ty_ev_record *head, __u64 ptr,
 					__u64 n, __u64 left)
 {
@@ -772,7 +772,7 @@ SEC("raw_tp/sched_process_exec") int executed(struct bpf_raw_tracepoint_args *c)
 		return 0;
 	s->head.tid = tid;
 	o = then && *then & TY_EV_DEFERRED ? bpf_map_lookup_elem(&deferred, &old) : 0;
-	if (o) { /* the memory of the call is gone, but the kernel has its copy */
+	if (o) { /* the memory of the call no longer exists, but the kernel has its copy */
 		*then &= ~TY_EV_DEFERRED;
 		r = bpf_probe_read_kernel_str(s->bytes, sizeof(s->bytes),
 					      BPF_CORE_READ(b, filename));

@@ -111,7 +111,7 @@ struct ty_evidence {
 	struct ty_spool_writer *writer;
 	struct ty_ring_mover mover;
 	struct ty_spooled_section records;
-	uint64_t lost_here; /* for want of room in the section */
+	uint64_t lost_here; /* because the section was full */
 	struct ty_evidence_result res;
 };
 

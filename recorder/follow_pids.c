@@ -24,7 +24,8 @@
 #include "int_set.h"
 #include "proc_snapshot.h"
 
-/* Patience: so long, or so many times as long as the first look took, on a machine with many. */
+/* Limit of the search: this long, or on a machine with many threads this multiple of the first
+ * listing. */
 #define PATIENCE_NS 3000000000u
 enum { WRITE_BYTES = 32000, ROUNDS = 200, PATIENCE_LOOKS = 8, SURE = 3 };
 
@@ -124,7 +125,7 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n,
 	*sure = false;
 	for (int round = 0; !e && !*sure && round < ROUNDS && now_ns() - start <= patience;
 	     round++) {
-		/* The slow look first: what is listed last is the newest. */
+		/* The slow listing first: the last listing is the newest. */
 		e = ty_proc_family(pids, n, getpid(), family, err);
 		if (round && !e)
 			e = ty_follow_list(inst, &text, &known, err);

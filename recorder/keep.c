@@ -138,8 +138,8 @@ void ty_keep_less(const struct ty_keep *k, unsigned i, unsigned cpu, struct ty_c
 
 	if (!ty_keep_from_ns(k))
 		return;
-	/* What was in the ring then is in no count of what was read. Both together grow, unless a
-	 * full ring overwrites more than comes. */
+	/* The count of read events does not include what was still in the ring. Both together grow,
+	 * unless a full ring overwrites more than arrives. */
 	was = &k->now.stats[i * k->r->cpus_n + cpu];
 	st->read = less(st->read + st->entries, was->read + was->entries);
 	st->entries = 0;

@@ -228,7 +228,7 @@ static int write_head(const stretches *s, struct ty_buf *out)
 	return r;
 }
 
-/* The code that the names tell of. */
+/* The address ranges of the code that the names cover. */
 static int read_core(int fd, const names *n, struct ty_kernel_code *k, struct left_out *left)
 {
 	stretches code = {0}, segments = {0}, found = {0};

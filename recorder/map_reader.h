@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads what processes have mapped to be executed, by threads of its own: a process whose mmap lock
- * is stuck, or whose files lie on a server that is gone, does not hold up the others. Thread-safe.
+ * is stuck, or whose files are on an unreachable server, does not delay the others. Thread-safe.
  */
 #ifndef TY_MAP_READER_H
 #define TY_MAP_READER_H
@@ -33,7 +33,7 @@ bool ty_map_reader_request(struct ty_map_reader *r, uint32_t pid, uint32_t numbe
 /* One that is read; where none is but one is under way, wait wait_ms at most. false: there is none.
  */
 bool ty_map_reader_take(struct ty_map_reader *r, unsigned wait_ms, struct ty_map_reading *out);
-/* How many were asked for and not read. */
+/* How many were requested and not read. */
 size_t ty_map_reader_left(struct ty_map_reader *r);
 /* Never waits: threads that are held up keep what they use, and free it. */
 void ty_map_reader_free(struct ty_map_reader *r);

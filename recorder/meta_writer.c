@@ -141,8 +141,8 @@ int ty_meta_start(struct ty_meta *m, const char *root, const struct ty_event_set
 
 	if (fd < 0)
 		return ty_fail_errno(err, "cannot open %s", root);
-	/* An instance tells the size of its own pages; older kernels have the file once, and one
-	 * size. */
+	/* An instance has a file with its own page size; older kernels have one file and one size
+	 * for all. */
 	own = ty_tracefs_exists(inst[0]->dir, "events/header_page") ? inst[0]->dir : fd;
 	r = put_file(m, own, "events/header_page", TY_META_HEADER_PAGE, NULL, err);
 	r = r ? r : put_file(m, fd, "events/header_event", TY_META_HEADER_EVENT, NULL, err);

@@ -28,7 +28,7 @@
 #include "vec.h"
 
 #define NET_LINES 100000
-/* Descriptors between two looks at the time that was spent. */
+/* Descriptors read between two checks of the time spent. */
 #define LOOK_EVERY 16
 /* And lines of /proc/net. */
 #define NET_LOOK   256

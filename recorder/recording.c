@@ -120,10 +120,10 @@ static void *remove_main(void *arg)
 }
 
 /*
- * What a CPU had begun to write when tracing was switched off is written yet, which takes a virtual
- * CPU that stands still as long as it likes: after the rings are drained it would be counted by the
- * kernel and in no file. Tracepoints run without preemption, so an RCU grace period (some 10 ms)
- * waits for them; this system call is one. Machines with nohz_full refuse it.
+ * An event that a CPU was writing when tracing was switched off is still completed. A descheduled
+ * virtual CPU may take arbitrarily long for it; completed after the rings are drained, it would be
+ * counted by the kernel but be in no file. Tracepoints run without preemption, so an RCU grace
+ * period (some 10 ms) waits for them; this system call is one. Machines with nohz_full refuse it.
  */
 static void wait_for_writers(void)
 {

@@ -57,7 +57,7 @@ void ty_rec_mark_clock(struct recording *r)
 				     " boottime_ns=%" PRIu64 " tsc=%" PRIu64 "\n",
 		     real, mono, boot, tsc);
 	if (r->marker >= 0 && write(r->marker, text, (size_t)n) < 0) {
-		/* Without markers the file has no wall clock; the readers say so. */
+		/* Without markers the file has no wall clock, which the readers report. */
 		close(r->marker);
 		r->marker = -1;
 	}
@@ -67,7 +67,7 @@ static void *self_test_main(void *arg)
 {
 	struct self_test *t = arg;
 
-	/* No verdict is an honest answer too. */
+	/* The result may remain unknown. */
 	ty_idle_switch_test(t->root, t->cpus, t->n, t->verdict, NULL);
 	return NULL;
 }
@@ -206,7 +206,7 @@ int ty_rec_put_sampling(struct recording *r, struct ty_err *err)
 	return e;
 }
 
-/* Code that no other machine has, nor this one after a start with another kernel. */
+/* Code that exists on this machine only, and only until it boots another kernel. */
 int ty_rec_put_vdso(struct recording *r, struct ty_err *err)
 {
 	size_t n;
@@ -247,7 +247,7 @@ int ty_rec_put_kernel(struct recording *r, struct ty_err *err)
 	return e;
 }
 
-/* A CPU that was busy at the start may be idle now: what the start could not tell. */
+/* A CPU that was busy during the test at the start may be idle now: test it again. */
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err)
 {
 	enum ty_idle_verdict before[TY_IDLE_CPUS_MAX];

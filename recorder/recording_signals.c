@@ -18,9 +18,9 @@ static bool is_ignored(int sig)
 }
 
 /*
- * What the recorder answers. A blocked signal arrives even if it is ignored: SIGHUP that was
- * ignored on purpose (nohup) stays out. SIGINT and SIGQUIT, which shells ignore for background
- * jobs, do not: they are how such a recording is ended.
+ * The signals that the recorder handles. A blocked signal is delivered even if it is ignored, so a
+ * SIGHUP that was ignored on purpose (nohup) is left out. SIGINT and SIGQUIT, which shells ignore
+ * for background jobs, do not: they are how such a recording is ended.
  */
 static void answered(sigset_t *set)
 {
@@ -89,8 +89,8 @@ static void let_run(const struct ty_record_opts *o, pid_t tid, int status)
 
 /*
  * All children: threads of the command may have asked to be traced, too, and one that ended would
- * keep its process from ending until it is waited for. From the thread that forked the command,
- * which is its tracer. True: the command is gone.
+ * keep its process from ending until it is waited for. Call from the thread that forked the
+ * command, which is its tracer. True: the command has ended.
  */
 static bool reap(const struct ty_record_opts *o, pid_t command, struct ty_step *step,
 		 struct ty_record_result *res)

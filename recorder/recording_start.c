@@ -28,7 +28,7 @@
 #define RING_PAGE_MAX  (32u << 10)
 #define RING_PAGES_MIN 64u
 
-/* Each pid: a process, alive; an fd that tells its end. */
+/* Checks that each pid is a live process, and opens a pidfd that reports its end. */
 static int open_pids(struct recording *r, struct ty_err *err)
 {
 	r->polls = calloc(2 + r->o->pids_n, sizeof(*r->polls));
@@ -317,7 +317,8 @@ static void open_stacks(struct recording *r)
 {
 	struct ty_err err;
 
-	/* The programs tell the kernel's numbers of processes, /proc would show others by them. */
+	/* The BPF programs use the kernel's pids, which denote other processes in this namespace's
+	 * /proc. */
 	if (r->foreign_pids)
 		snprintf(r->stacks_why, sizeof(r->stacks_why),
 			 "tarry runs in a PID namespace of its own: run it outside of the "

@@ -27,7 +27,7 @@ static void *move_main(void *arg)
 			poll(polls, m->n + 1u, TICK_MS);
 		else
 			usleep(TICK_MS * 1000);
-		/* An event whose thread or CPU is gone would be ready for ever. */
+		/* An event whose thread or CPU no longer exists would be ready for ever. */
 		for (unsigned i = 0; polls && i < m->n; i++)
 			if (polls[i].revents & (POLLHUP | POLLERR))
 				polls[i].fd = -1;

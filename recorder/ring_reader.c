@@ -158,7 +158,7 @@ static bool move_partial(struct pool *p, struct stream *st, unsigned most)
 			continue;
 		if (n <= 0)
 			break;
-		/* Always a whole page; a shorter answer would shift all later ones. */
+		/* Always a whole page; a shorter read would shift all later ones. */
 		if ((size_t)n < p->all->page_bytes)
 			memset(s->mem + s->bytes + n, 0, p->all->page_bytes - (size_t)n);
 		filled(p, st, p->all->page_bytes);
@@ -176,7 +176,8 @@ static bool move_full(struct pool *p, struct stream *st)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		/* splice gives the ring a new page for each it takes; read has one of its own. */
+		/* splice replaces each page that it takes from the ring by a new one; read
+		 * copies. */
 		if (n < 0 && errno == ENOMEM)
 			return move_partial(p, st, SLOT_BYTES / (unsigned)p->all->page_bytes) ||
 			       any;
@@ -217,7 +218,8 @@ void *ty_reader_main(void *arg)
 				any |= move_full(p, &p->streams[i]);
 		for (unsigned i = 0; i + 1 < p->polls_n; i++)
 			if (p->polls[i].revents & (POLLERR | POLLNVAL))
-				p->polls[i].fd = -1; /* the CPU went away: flushes still look */
+				p->polls[i].fd =
+					-1; /* the CPU went offline: flushes still read it */
 		now = ty_now_ms();
 		if (now >= flush_at || stop) {
 			put_overdue(p, now);

@@ -135,7 +135,7 @@ static void set_known(struct ty_sample_maps *s, uint32_t pid, uint32_t parent)
 			break;
 }
 
-/* Code that was unmapped stays: records come late. */
+/* Unmapped code is kept, because records arrive late. */
 static void add_code(ty_code_ranges *r, uint64_t from, uint64_t bytes)
 {
 	uint64_t to = from + bytes;
@@ -295,7 +295,7 @@ static void on_lost(struct ty_sample_maps *s, uint64_t since_ns)
 	}
 }
 
-/* Its threads may outlive a process's first one, and records of it come late: its code is kept for
+/* Other threads may outlive the process's first one, and records arrive late: its code is kept for
  * a time. */
 static void on_task_end(struct ty_sample_maps *s, uint32_t pid, struct proc *p)
 {

@@ -42,7 +42,7 @@ void ty_sample_maps_know(struct ty_sample_maps *m, uint32_t pid, uint64_t ns);
 void ty_sample_maps_take(struct ty_sample_maps *m);
 /* A ty_map_event_fn. */
 void ty_sample_maps_event(void *maps, const struct ty_map_event *e);
-/* Until the next call; NULL: it is not known. */
+/* Valid until the next call; NULL: unknown. */
 const ty_code_ranges *ty_sample_maps_code(const struct ty_sample_maps *m, uint32_t pid);
 /* NULL: nothing is. */
 bool ty_is_code(const ty_code_ranges *r, uint64_t addr);

@@ -417,8 +417,8 @@ static int by_time(const void *pa, const void *pb)
 	return compare(a->ns, b->ns) ?: compare(a->at, b->at);
 }
 
-/* Samples, each behind what was mapped before it, in order of time; the newest wait unless all is
- * wanted. */
+/* Writes samples in order of time, each after the mappings that precede it. Holds back the newest
+ * unless all are to be written. */
 static void take_batch(struct ty_sampler *s, bool all)
 {
 	uint64_t newest, until = UINT64_MAX;
@@ -561,7 +561,7 @@ void ty_sampler_dropped(struct ty_sampler *s, uint64_t bytes)
 	atomic_store(&s->samples.dropped, bytes);
 }
 
-/* How many samples are missing, as the kernel's LOST records say it: u64 id, u64 count. */
+/* The number of lost samples in a LOST record of the kernel: u64 id, u64 count. */
 static void put_lost(struct ty_sampler *s)
 {
 	struct {

@@ -45,8 +45,8 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, const unsign
 		      unsigned cpus_n, bool maps_last, char why[TY_EVIDENCE_WHY]);
 /* "cpu-clock" or "cycles". */
 const char *ty_sampler_event(const struct ty_sampler *s);
-/* The kernel's highest rate of hardware events now; 0: not known. Above it they are refused, and
- * cpu-clock samples in place of them. */
+/* The kernel's current maximum rate of hardware events; 0: unknown. Above it they are refused, and
+ * cpu-clock is sampled instead. */
 unsigned ty_sampler_rate_max(void);
 /* "fp" or "dwarf". */
 const char *ty_sampler_stacks(const struct ty_sampler *s);

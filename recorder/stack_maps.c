@@ -197,7 +197,8 @@ static void take_reading(struct ty_stack_maps *m, struct proc *p, struct reading
 	p->reads = 0;
 	if (r->failed)
 		m->full = true;
-	if (r->failed || !r->records.n) { /* it is gone: what happened since its exec stays true */
+	if (r->failed ||
+	    !r->records.n) { /* it has ended: what was recorded since its exec remains valid */
 		if (!p->known)
 			forget(m, p);
 		return;
@@ -321,8 +322,8 @@ void ty_stack_maps_mmap(struct ty_stack_maps *m, uint32_t pid, uint64_t ns,
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* A new life of the process: nothing but what follows. A stack that came before this event may be
- * of it. */
+/* The process executed another program: only later mappings count. A stack that arrived before this
+ * event may belong to the new program. */
 static struct proc *begin(struct ty_stack_maps *m, uint32_t pid, uint64_t ns)
 {
 	struct proc *p = make(m, pid);
@@ -398,7 +399,7 @@ void ty_stack_maps_exit(struct ty_stack_maps *m, uint32_t pid, uint64_t ns)
 
 	pthread_mutex_lock(&m->lock);
 	p = find(m, pid);
-	/* What is being read of it may still come. */
+	/* A reading in progress may still arrive. */
 	if (p && !p->reads && !(p->needed && p->need_ns > ns))
 		drop(m, pid);
 	pthread_mutex_unlock(&m->lock);

@@ -90,7 +90,7 @@ struct {
 	__type(key, __u32);
 	__type(value, struct ty_stk_slot);
 } slots SEC(".maps");
-/* One thread looks at a time. */
+/* Only one thread scans at a time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -101,13 +101,13 @@ struct {
 const volatile __u32 trace_all, own;
 __u32 off;
 __u32 full;	    /* there is no room for what would be copied */
-__u32 now;	    /* the number of the look */
+__u32 now;	    /* the number of the scan */
 __s32 budget;	    /* stacks that may be copied yet */
-__u32 from, to;	    /* the threads of this part of the look: to is not one */
+__u32 from, to;	    /* the threads of this part of the scan: [from, to) */
 __u32 starved;	    /* the first thread that the budget left out */
 __u32 lock_from;    /* the first thread whose lock is read */
-__u32 lock_starved; /* the first one that was left out, for the next look */
-__s32 locks;	    /* looks at locks that may be made yet */
+__u32 lock_starved; /* the first one that was left out, for the next scan */
+__s32 locks;	    /* how many locks may still be read in this scan */
 __u64 put_off;	    /* waits that could not be copied when they should have been */
 __u64 copied_late;  /* and those of them that were later */
 __u64 lost;
@@ -224,9 +224,9 @@ struct area {
 	__u64 end;
 };
 
-/* A page of a file may lie on a server that is gone, and reading a device's registers changes it:
- * only memory of the process' own is read, that is anonymous or a private copy that it has written
- * in parts. */
+/* A page of a file may be on an unreachable server, and reading registers of a device may change
+ * its state. So only the process's own memory is read: anonymous, or a private copy that was
+ * written to. */
 static long look_at_area(struct task_struct *t, struct vm_area_struct *v, struct area *a)
 {
 	const unsigned long flags = BPF_CORE_READ(v, vm_flags);
@@ -420,8 +420,8 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* A thread that an interrupt met in its own code has not woken anything. (In a system call the two
- * cases look alike: ty_stack_wait uses the wakeup event.) */
+/* A thread that was interrupted in user code has not woken anything. (In a system call the two
+ * cases cannot be distinguished here: ty_stack_wait uses the wakeup event.) */
 static __always_inline int in_call(struct task_struct *self)
 {
 	struct pt_regs *r = (void *)bpf_task_pt_regs(self);

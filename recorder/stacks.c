@@ -82,7 +82,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include "unaligned.h"
 
 enum { RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32 };
-/* Stacks a second, and how many of them may come at once; of a CPU, the part for looking. */
+/* Stacks per second, and how many at once; the share of a CPU that scans may use. */
 enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 << 10 };
 #define END_MS	    2000
 /* Of the sections, whose readers hold them in memory. */
@@ -283,7 +283,7 @@ static void need_maps(struct ty_stacks *s, uint32_t pid, uint64_t ns)
 	pthread_mutex_unlock(&s->of_lock);
 }
 
-/* A record of TY_SEC_STACKS: h without len, what it says of counts is there. Without the lock. */
+/* Writes a record of TY_SEC_STACKS; h is complete except for len. Call without the lock. */
 static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *kernel,
 		      const void *values, const char *stack, size_t stack_n)
 {
@@ -353,7 +353,7 @@ static int on_samples(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 	return 0;
 }
 
-/* What the rings hold, and pieces whose time has come. */
+/* Drain the rings, and write the pieces that are due. */
 static void move(void *ctx, bool last)
 {
 	struct ty_stacks *s = ctx;
@@ -400,7 +400,7 @@ static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct 
 		   (seen->nr == SYS_fcntl &&
 		    (seen->regs[1] == F_SETLKW || seen->regs[1] == F_OFD_SETLKW))) {
 		kind = seen->nr == SYS_flock ? TY_LOCK_FLOCK : TY_LOCK_POSIX;
-		/* Looks are never nearer to each other than half the least wait. */
+		/* The interval of scans is at least half the minimum wait. */
 		holder = ty_file_locks_holder(s->locks, h.pid, seen->nr == SYS_flock,
 					      ns - seen->looks * s->min_ns / 2, ns, &h.aux,
 					      &read_ns);
@@ -458,7 +458,7 @@ static void look_at(struct ty_stacks *s, char *buf, uint32_t from, uint32_t to, 
 		n = read(fd, buf, LOOK_BYTES);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
-		/* Held up until after the end: what the copies would go to is gone. */
+		/* Delayed beyond the end: the destination of the copies is closed. */
 		if (n <= 0 || atomic_load(&s->mover.stop))
 			break;
 		on_copies(s, buf, (size_t)n, ns + s->clock_off_ns - period_ns / 2, period_ns);
@@ -467,15 +467,15 @@ static void look_at(struct ty_stacks *s, char *buf, uint32_t from, uint32_t to, 
 		close(fd);
 }
 
-/* What a look may copy, with what waits to be written, has no room for certain. */
+/* The copies of one scan and the data not yet written may exceed the limit. */
 static bool is_full(const struct ty_stacks *s)
 {
 	return atomic_load(&s->stacks.bytes) + 2 * TY_SPOOLED_PIECE >
 	       SECTION_MAX + atomic_load(&s->stacks.dropped);
 }
 
-/* One look at all threads, by the trace clock, which is read once in a while. Where not all that
- * wait could be copied, the next look begins with the first one that was not. */
+/* One scan of all threads, timed by the trace clock, which is read now and then. If not all waiting
+ * threads could be copied, the next scan begins with the first one that was not. */
 static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
 {
 	const uint64_t ns = ty_now_ns(CLOCK_MONOTONIC);
@@ -519,7 +519,7 @@ static void *look_main(void *arg)
 			at_ns ? (now_ns - at_ns) * STACKS_RATE / 1000000000 : STACKS_BURST;
 		struct timespec pause;
 
-		/* Fractions count with the next look. */
+		/* Fractions are carried over to the next scan. */
 		if (more) {
 			s->bpf->bss->budget = s->bpf->bss->budget + (int)more < STACKS_BURST
 						      ? s->bpf->bss->budget + (int)more

@@ -28,9 +28,8 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool trace_all, ui
 /* Before the start: these processes and what they make are traced; where all are, this is not
  * needed. */
 void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n);
-/* Put what comes from now on into the spool, from threads of its own, with times by `clock`;
- * mappings only at the end
- * where parts of the file may be dropped meanwhile. false: as with open. */
+/* Starts threads that write new data to the spool, with times by `clock`. Mappings are written only
+ * at the end if parts of the file may be dropped meanwhile. false: as with open. */
 bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,
 		     const unsigned *cpus, unsigned cpus_n, bool maps_last,
 		     char why[TY_EVIDENCE_WHY]);
@@ -41,8 +40,8 @@ void ty_stacks_dropped(struct ty_stacks *s, uint64_t bytes);
 
 struct ty_stacks_result {
 	uint64_t stacks, limited, lost; /* limited: too many; lost: no room */
-	uint64_t late_ns; /* in which no look was made that was due: there are many threads, or the
-			     CPUs are busy */
+	uint64_t late_ns; /* time without a scan that was due: there are many threads, or the CPUs
+			     are busy */
 	uint64_t maps_unread;  /* processes whose mappings could not be read before the end */
 	bool maps_full;	       /* mappings were left out: there were too many */
 	bool too_many_threads; /* more threads than there are slots */

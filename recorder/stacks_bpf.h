@@ -7,7 +7,7 @@
 #include "stack_record.h"
 
 /* Threads by number; each has WAYS slots that may be its own. A slot whose thread was not seen in
- * two looks is free. */
+ * two scans is free. */
 #define TY_STK_SLOTS 65536u
 #define TY_STK_WAYS  4u
 #define TY_STK_STEP  16411u
@@ -16,34 +16,35 @@ struct ty_stk_slot {
 	__u64 switches; /* how often the thread had been switched out when it was last seen asleep
 			 */
 	__u32 tid;
-	__u32 first; /* the look that first saw this wait */
-	__u32 last;  /* the look that last copied a stack of this thread */
-	__u8 asleep; /* at the last look */
+	__u32 first; /* the scan that first saw this wait */
+	__u32 last;  /* the scan that last copied a stack of this thread */
+	__u8 asleep; /* at the last scan */
 	__u8 copied; /* this wait has its stack */
 	__u8 wanted; /* it should have had one by now */
-	__u8 busy;   /* looks at which its stack could not be read without waiting */
-	__u32 seen;  /* the look that last saw the thread */
+	__u8 busy;   /* scans in which its stack could not be read without waiting */
+	__u32 seen;  /* the scan that last saw the thread */
 };
 
-/* From so many on a stack is recorded without a copy: a wait for the mmap lock itself, say. */
+/* After this many, the stack is recorded without a copy (the wait may be for the mmap lock
+ * itself). */
 #define TY_STK_BUSY 4u
-/* From a futex' word on: as much of a lock of glibc as tells its holder. */
+/* Bytes from the futex word on: the part of a glibc lock that identifies its holder. */
 #define TY_STK_WORDS 6u
 
 /*
- * While fewer than SCARCE stacks may be copied at once, a wait shorter than MANY looks has its
- * stack copied only if none of the thread's was in the MANY looks before.
+ * While fewer than SCARCE stacks may be copied at once, the stack of a wait shorter than MANY scans
+ * is copied only if no stack of the thread was copied in the MANY scans before.
  */
 #define TY_STK_MANY   10u
 #define TY_STK_SCARCE 500
 
-/* A wait's lock is looked at for 32 looks, and then 16 times while it doubles its length. How many
- * there may be in one look at all threads. */
+/* The lock of a wait is read in its first 32 scans, and then 16 times while the wait doubles its
+ * length. Also the limit of such reads per scan of all threads. */
 #define TY_STK_LOCKS 1000
 
 /*
- * What a look writes; stack_n bytes follow. lock: it is of a lock that the thread waits for, in
- * system call nr with these arguments (regs), and words is what a futex' word begins.
+ * A record written by a scan; stack_n bytes follow. lock: the record is of a lock that the thread
+ * waits for, in system call nr with these arguments (regs); words: the memory at the futex word.
  */
 struct ty_stk_seen {
 	__u32 pid, tid, looks, stack_n;

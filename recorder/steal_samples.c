@@ -15,7 +15,7 @@
 
 #define INTERVAL_NS UINT64_C(100000000)
 #define SELDOM_NS   UINT64_C(3000000000)
-#define COST	    200 /* so many times what a look takes lies between two of them */
+#define COST	    200 /* the pause between two samples is this multiple of their duration */
 #define BYTES	    (UINT64_C(16) << 20)
 #define TEXT	    (UINT64_C(16) << 20)
 #define CPUS	    65536

@@ -35,8 +35,8 @@ struct page {
 };
 
 struct ty_step_mm {
-	pid_t pid,
-		tid; /* tid: a thread of it that is stopped, and lives when the first one is gone */
+	pid_t pid, tid; /* tid: a stopped thread of it, which exists even if the first one has
+			   exited */
 	uint64_t since_ns;
 	VEC(struct map) maps;
 	VEC(struct page) pages;
@@ -122,7 +122,7 @@ void ty_step_mm_maps(struct ty_step_mm *mm, pid_t tid, struct ty_step_out *out, 
 	if (f)
 		fclose(f);
 	if (!fresh.maps.n)
-		return; /* it is gone; what is known of it stays */
+		return; /* it has ended; what was read of it is kept */
 	vec_fini(&mm->maps);
 	mm->maps.v = fresh.maps.v;
 	mm->maps.n = fresh.maps.n;
@@ -208,7 +208,8 @@ static bool look(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t now_ns
 		uint8_t now[PAGE];
 		bool can = peek(mm, ip, now, n) == n;
 
-		/* Without its bytes there is no image: the decoder has the file's, or says so. */
+		/* Without its bytes there is no image: the decoder uses the file's, or reports a
+		 * gap. */
 		if (!can && fresh)
 			return false;
 		if (fresh || (can && memcmp(now, p->bytes + (ip - addr), n))) {
@@ -220,7 +221,8 @@ static bool look(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t now_ns
 			*changed |= !fresh;
 		}
 		m = map_at(mm, ip);
-		/* Only what a look at the whole page has confirmed is left alone from here on. */
+		/* Only pages that a comparison of the whole page has confirmed are not read
+		 * again. */
 		if (m && m->stable && !fresh) {
 			uint8_t *whole = malloc(PAGE);
 

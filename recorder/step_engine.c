@@ -43,8 +43,8 @@
 	 PTRACE_O_TRACESYSGOOD)
 enum { CS_64 = 0x33, HANDLER_ENTRY = SIGTRAP, DR7_EXEC_0 = 1, PATIENCE_S = 2 };
 
-/* How often the end was asked for: by the recorder, and then every second by the alarm, because the
- * signal may have come just before waitpid began to wait. */
+/* How often the end was requested: by the recorder, and then every second by the alarm, because the
+ * signal may have arrived just before waitpid began to wait. */
 static volatile sig_atomic_t stop_wanted;
 
 static void on_term(int sig)
@@ -161,7 +161,7 @@ static void seek_entry(struct ty_step_engine *e, struct ty_step_thread *t)
 		set_breakpoint(e, t->tid, t->p->entry);
 }
 
-/* The thread has gone on to regs->rip: what that was, and what comes next. */
+/* The thread has reached regs->rip: record what it executed, and prepare the next step. */
 static void advance(struct ty_step_engine *e, struct ty_step_thread *t,
 		    const struct user_regs_struct *regs)
 {
@@ -171,7 +171,7 @@ static void advance(struct ty_step_engine *e, struct ty_step_thread *t,
 		ty_step_prepare(e, t, regs);
 }
 
-/* A thread's first stop of its own, or its exec. */
+/* A thread's first own stop, or its exec. */
 static void begin(struct ty_step_engine *e, struct ty_step_thread *t)
 {
 	struct user_regs_struct regs;
@@ -252,7 +252,7 @@ static void on_trap(struct ty_step_engine *e, struct ty_step_thread *t)
 		resume(e, t, 0);
 		return;
 	}
-	/* The program's own: kill, raise, int3 (of which the kernel says so). */
+	/* The program's own signals: kill, raise, int3 (which the kernel marks). */
 	if (t->mode != TY_STEP_STEPPING ||
 	    (si.si_code != TRAP_TRACE && si.si_code != TRAP_BRKPT && si.si_code != HANDLER_ENTRY)) {
 		if (t->mode == TY_STEP_STEPPING && regs.rip != t->ip)
@@ -354,7 +354,7 @@ static int fail(struct ty_step_engine *e, const char *what)
 	return 1;
 }
 
-/* What there is goes to the recorder, which waits for no more. */
+/* Send the remaining data to the recorder, which then waits for no more. */
 static void close_output(struct ty_step_engine *e, size_t held)
 {
 	struct ty_step_end end = {.insns = e->insns,

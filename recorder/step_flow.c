@@ -98,7 +98,7 @@ void ty_step_clear_tf(const struct ty_step_thread *t, uint64_t at)
 	}
 }
 
-/* The thread has gone on from t->ip to regs->rip. True: it left the function that is traced. */
+/* The thread has advanced from t->ip to regs->rip. True: it left the traced function. */
 bool ty_step_executed(struct ty_step_engine *e, struct ty_step_thread *t,
 		      const struct user_regs_struct *regs)
 {

@@ -79,7 +79,7 @@ int ty_step_start(struct ty_step *s, const struct ty_step_opts *o, pid_t pid, st
 			close(oom);
 		}
 		close(fds[0]);
-		/* Ctrl-C is for the command; the recorder says when to end. */
+		/* Ctrl-C is for the command; the recorder decides when to end. */
 		signal(SIGINT, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
 		signal(SIGHUP, SIG_IGN);

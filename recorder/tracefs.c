@@ -183,7 +183,7 @@ static int set_ring_bytes(const struct ty_instance *inst, uint64_t bytes)
 	return tracefs_instance_set_buffer_size(inst->lib, (bytes + 1023) / 1024, -1);
 }
 
-/* 0 only when the kernel then says that the pages are of this size. */
+/* 0 only if the kernel then reports this page size. */
 static int set_page_bytes(const struct ty_instance *inst, uint32_t bytes)
 {
 	static const char file[] = "buffer_subbuf_size_kb";
@@ -326,7 +326,7 @@ bool ty_instance_error(const struct ty_instance *inst, char *out, size_t size)
 	return found;
 }
 
-/* The recorder that made the instance is gone: no process of that pid with that start time. */
+/* The recorder that created the instance has ended: no process has that pid and start time. */
 static bool owner_is_dead(const char *name)
 {
 	unsigned long long start;

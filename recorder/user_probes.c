@@ -53,9 +53,9 @@ static int put_line(const char *root, const char *line)
 static int probe(struct ty_user_probes *u, const char *event, const char *label, const char *fmt,
 		 ...) __attribute__((format(printf, 4, 5)));
 
-/* Define one probe of an event. label: of a new event, which goes into the set: what its records
- * are called, "" where they say it; NULL: the event is there. 0; -TY_ESYS with errno; -TY_ENOMEM.
- */
+/* Define one probe of an event. label: of a new event, which goes into the set: the name of its
+ * records, "" if each record contains it; NULL: the event is there. 0; -TY_ESYS with errno;
+ * -TY_ENOMEM. */
 static int probe(struct ty_user_probes *u, const char *event, const char *label, const char *fmt,
 		 ...)
 {
@@ -154,8 +154,8 @@ static bool is_file(const char *path, const struct stat *st)
 	return !path || (!stat(path, &its) && its.st_dev == st->st_dev && its.st_ino == st->st_ino);
 }
 
-/* What the file has of what is looked for. `path`: as the user gave it; NULL: found by tarry, and
- * then a probe that the kernel refuses is left out. */
+/* Defines the requested probes that the file has. `path`: as given by the user; NULL: found by
+ * tarry, and then a probe that the kernel refuses is left out. */
 static int add_file(struct ty_user_probes *u, const struct ty_user_probe_opts *o, int fd,
 		    const char *path, struct ty_err *err)
 {
@@ -273,8 +273,8 @@ static int add_everybody(struct ty_user_probes *u, const struct ty_user_probe_op
 	return r;
 }
 
-/* A function: its entry; its return where that was asked for, as the kernel puts an address of its
- * own in the place of the return address, which not every program survives. */
+/* Probes the entry of a function, and its return only if requested: the kernel replaces the return
+ * address by one of its own, which not every program survives. */
 static int add_span(struct ty_user_probes *u, const struct ty_span_point *s, struct ty_err *err)
 {
 	char in[TY_PROBE_GROUP], out[TY_PROBE_GROUP];

@@ -34,7 +34,7 @@ struct ty_usdt_point {
 
 struct ty_user_probe_opts {
 	bool no_regions;	  /* no tarry.h */
-	const char *const *files; /* programs and libraries to look at besides those found */
+	const char *const *files; /* programs and libraries to search besides those found */
 	size_t files_n;
 	const struct ty_span_point *spans;
 	size_t spans_n;
@@ -47,8 +47,8 @@ struct ty_user_probes {
 	unsigned events; /* defined; 0: nothing is to be removed */
 	unsigned usdt_found;
 	struct ty_event_set *set;
-	struct ty_buf labels; /* "probe=EVENT NAME" lines of TY_SEC_MACHINE: what the event's
-				 records are called, where they do not say it */
+	struct ty_buf labels; /* "probe=EVENT NAME" lines of TY_SEC_MACHINE: the name of the event's
+				 records, where they do not contain it */
 	VEC(struct ty_user_file {
 		dev_t dev;
 		ino_t ino;
@@ -59,8 +59,7 @@ struct ty_user_probes {
 /*
  * Define the probes and add them to the set: in the command (a path; NULL), in what the processes
  * have mapped, with `all` in what any process has, and as opts says. Files without probes cost
- * their section table. 0; -TY_E... with err when something that was asked for by name cannot be
- * had.
+ * their section table. 0; -TY_E... with err when a probe requested by name cannot be defined.
  */
 int ty_user_probes_define(struct ty_user_probes *u, const char *root,
 			  const struct ty_user_probe_opts *opts, const char *command,
@@ -68,7 +67,8 @@ int ty_user_probes_define(struct ty_user_probes *u, const char *root,
 			  struct ty_err *err);
 /* Remove them; no instance may have them enabled any more. Any state. */
 void ty_user_probes_remove(struct ty_user_probes *u);
-/* Remove those of recorders that no longer live, after their instances. How many. */
+/* Removes the probes of recorders that have ended; call after removing their instances. Returns how
+ * many. */
 unsigned ty_user_probes_sweep(const char *root);
 
 #endif
