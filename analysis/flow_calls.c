@@ -9,41 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow_places.h"
-#include "flow_stack.h"
-#include "flow_walk.h"
+#include "flow_calls_priv.h"
 #include "vec.h"
 
 enum { SYSCALL = 2 /* bytes */, HANDLERS_LOOK = 4096 };
-
-struct thread {
-	int32_t tid, pid;
-	struct ty_flow_stack stack;
-	uint64_t ip; /* of the last instruction */
-	uint8_t size, cls;
-	bool indirect; /* a jump to where a register or memory says */
-	bool have;     /* ip is valid: the next instruction follows it */
-	bool near;     /* it ended by a branch to what is not traced */
-	bool off;      /* tracing ended; user mode continues at `resume` unless something happens */
-	bool gap;
-	bool doubt;   /* no symbol showed the level at which the thread continued */
-	bool entered; /* a program's _start showed an exec whose record follows later */
-	uint64_t resume;
-	uint64_t ts_ns;
-	int32_t program; /* ty_flow_names_program */
-};
-
-struct ty_flow_calls {
-	struct ty_flow_names *names;
-	void (*begin)(void *, const struct ty_flow_call *);
-	void (*end)(void *, const struct ty_flow_call *);
-	void *ctx;
-	VEC(struct thread *) threads;
-	struct thread *last;
-	struct ty_flow_places places;
-	uint64_t seq;
-	bool nomem;
-};
 
 struct ty_flow_calls *ty_flow_calls_new(struct ty_flow_names *names,
 					void (*begin)(void *ctx, const struct ty_flow_call *c),
@@ -63,6 +32,11 @@ struct ty_flow_calls *ty_flow_calls_new(struct ty_flow_names *names,
 		return NULL;
 	}
 	return c;
+}
+
+void ty_flow_calls_sum_up(struct ty_flow_calls *c, struct ty_flow_sums *sums)
+{
+	c->sums = sums;
 }
 
 void ty_flow_calls_free(struct ty_flow_calls *c)
@@ -91,16 +65,9 @@ const struct ty_flow_calls_function *ty_flow_calls_function(const struct ty_flow
 	return func < c->places.funcs.n ? &c->places.funcs.v[func] : &none;
 }
 
-static const struct ty_flow_place *place(struct ty_flow_calls *c, int32_t pid, uint64_t ts_ns,
-					 uint64_t ip)
+struct ty_flow_thread *ty_flow_calls_thread(struct ty_flow_calls *c, int32_t tid, int32_t pid)
 {
-	return ty_flow_place_at(&c->places, pid, ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns,
-				ip);
-}
-
-static struct thread *thread_of(struct ty_flow_calls *c, int32_t tid, int32_t pid)
-{
-	struct thread *t;
+	struct ty_flow_thread *t;
 
 	if (c->last && c->last->tid == tid && c->last->pid == pid)
 		return c->last;
@@ -118,11 +85,12 @@ static struct thread *thread_of(struct ty_flow_calls *c, int32_t tid, int32_t pi
 	t->stack.base = TY_NO_LEVEL;
 	t->stack.begin = c->begin;
 	t->stack.end = c->end;
+	t->stack.sums = c->sums;
 	t->stack.ctx = c->ctx;
 	return c->last = t;
 }
 
-static struct ty_flow_frame *top(struct thread *t)
+static struct ty_flow_frame *top(struct ty_flow_thread *t)
 {
 	return ty_flow_stack_top(&t->stack);
 }
@@ -132,7 +100,7 @@ static enum ty_flow_trait trait(const struct ty_flow_calls *c, const struct ty_f
 	return ty_flow_trait_of(&c->places, f->call.func);
 }
 
-static void push(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+static void push(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at,
 		 const struct ty_flow_place *p, uint64_t ret, uint8_t flags)
 {
 	struct ty_flow_frame *f = ty_flow_stack_open(&t->stack);
@@ -157,7 +125,7 @@ static void push(struct ty_flow_calls *c, struct thread *t, const struct ty_flow
 }
 
 /* The topmost call ended by a jump into another function, which returns in its place. */
-static void replace(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+static void replace(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at,
 		    const struct ty_flow_place *p)
 {
 	uint64_t ret = top(t)->call.ret;
@@ -180,7 +148,7 @@ static bool inside(const struct ty_flow_frame *f, const struct ty_flow_place *p)
  * In the middle of a function, and not by a call: of one below `below`, or of one not seen yet.
  * Where there is no symbol nothing tells which: the level stays until a call or return tells.
  */
-static void land(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+static void land(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at,
 		 const struct ty_flow_place *p, size_t below)
 {
 	size_t level = ty_flow_stack_level_of(&t->stack, below, p->func, p->ip);
@@ -194,8 +162,8 @@ static void land(struct ty_flow_calls *c, struct thread *t, const struct ty_flow
 }
 
 /* To the return address of the call at this level. */
-static void returned_to(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
-			size_t level, uint64_t ip)
+static void returned_to(struct ty_flow_calls *c, struct ty_flow_thread *t,
+			const struct ty_flow_at *at, size_t level, uint64_t ip)
 {
 	struct ty_flow_stack *s = &t->stack;
 	struct ty_flow_frame *f = &s->frames.v[level];
@@ -216,7 +184,7 @@ static void returned_to(struct ty_flow_calls *c, struct thread *t, const struct 
 }
 
 /* To where a stack continues that the thread has left. */
-static bool resumed(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+static bool resumed(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at,
 		    uint64_t ip)
 {
 	int r = ty_flow_stack_resume(&t->stack, ip, at->ts_ns, &c->seq);
@@ -229,7 +197,7 @@ static bool resumed(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 }
 
 /* A call of its own middle: the way by which code calls what it has the address of (retpolines). */
-static bool trick(struct thread *t)
+static bool trick(struct ty_flow_thread *t)
 {
 	size_t n = t->stack.frames.n;
 	const struct ty_flow_frame *f = top(t);
@@ -238,7 +206,7 @@ static bool trick(struct thread *t)
 }
 
 /* By a return to the start of a function. */
-static void returned_to_start(struct ty_flow_calls *c, struct thread *t,
+static void returned_to_start(struct ty_flow_calls *c, struct ty_flow_thread *t,
 			      const struct ty_flow_at *at, const struct ty_flow_place *p)
 {
 	struct ty_flow_stack *s = &t->stack;
@@ -263,7 +231,7 @@ static void returned_to_start(struct ty_flow_calls *c, struct thread *t,
 }
 
 /* A return went to `ip`. */
-static void returned(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+static void returned(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at,
 		     uint64_t ip)
 {
 	struct ty_flow_stack *s = &t->stack;
@@ -278,7 +246,7 @@ static void returned(struct ty_flow_calls *c, struct thread *t, const struct ty_
 	}
 	/* Cleaned up for an exception: the next function that wants it is further down. */
 	if (n > 1 && trait(c, f) == TY_FUNC_UNWINDS) {
-		p = place(c, t->pid, at->ts_ns, ip);
+		p = ty_flow_calls_place(c, t->pid, at->ts_ns, ip);
 		ty_flow_stack_unwind(s, n - 2, at->ts_ns, TY_CALL_CUT);
 		land(c, t, at, p, n - 2);
 		return;
@@ -295,7 +263,7 @@ static void returned(struct ty_flow_calls *c, struct thread *t, const struct ty_
 		f->over = true;
 		return;
 	}
-	p = place(c, t->pid, at->ts_ns, ip);
+	p = ty_flow_calls_place(c, t->pid, at->ts_ns, ip);
 	if (f && inside(f, p))
 		return; /* a return used as a jump */
 	if (f && p->start) {
@@ -318,7 +286,7 @@ static void returned(struct ty_flow_calls *c, struct thread *t, const struct ty_
 }
 
 /* In longjmp, or in what it calls to do it. */
-static bool by_longjmp(const struct ty_flow_calls *c, const struct thread *t)
+static bool by_longjmp(const struct ty_flow_calls *c, const struct ty_flow_thread *t)
 {
 	const struct ty_flow_stack *s = &t->stack;
 
@@ -328,7 +296,7 @@ static bool by_longjmp(const struct ty_flow_calls *c, const struct thread *t)
 	return false;
 }
 
-static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+static void jumped(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at,
 		   uint64_t ip)
 {
 	struct ty_flow_stack *s = &t->stack;
@@ -339,10 +307,10 @@ static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_fl
 	if (f && holds(f, ip))
 		return;
 	/* A jump within a function changes no level. */
-	p = place(c, t->pid, at->ts_ns, t->ip);
+	p = ty_flow_calls_place(c, t->pid, at->ts_ns, t->ip);
 	if (ip >= p->lo && ip < p->hi)
 		return;
-	p = place(c, t->pid, at->ts_ns, ip);
+	p = ty_flow_calls_place(c, t->pid, at->ts_ns, ip);
 	if (f && f->call.func == p->func)
 		return;
 	if (p->start && f) {
@@ -373,7 +341,7 @@ static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_fl
 }
 
 /* Another program: what was known of the addresses is not true any more. */
-static void executed(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
+static void executed(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at)
 {
 	ty_flow_places_forget(&c->places);
 	ty_flow_stack_unwind(&t->stack, 0, at->ts_ns, TY_CALL_CUT);
@@ -381,7 +349,7 @@ static void executed(struct ty_flow_calls *c, struct thread *t, const struct ty_
 	t->doubt = false;
 }
 
-static bool other_program(struct ty_flow_calls *c, struct thread *t)
+static bool other_program(struct ty_flow_calls *c, struct ty_flow_thread *t)
 {
 	int32_t was = t->program;
 
@@ -390,7 +358,7 @@ static bool other_program(struct ty_flow_calls *c, struct thread *t)
 }
 
 /* User mode continues at ip after a system call, a signal, a gap. */
-static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+static void started(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at,
 		    uint64_t ip)
 {
 	struct ty_flow_stack *s = &t->stack;
@@ -412,7 +380,7 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 			return;
 		}
 	}
-	p = place(c, t->pid, at->ts_ns, ip);
+	p = ty_flow_calls_place(c, t->pid, at->ts_ns, ip);
 	f = top(t);
 	if (p->entry && !exec) {
 		struct ty_flow_place entry = *p;
@@ -441,7 +409,7 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
  * In doubt about the level, the first call from where a call on the stack was made shows that this
  * one is over, and with it what it called.
  */
-static void settle(struct thread *t, const struct ty_flow_at *at, uint64_t ret)
+static void settle(struct ty_flow_thread *t, const struct ty_flow_at *at, uint64_t ret)
 {
 	size_t level = ty_flow_stack_returns_to(&t->stack, t->stack.frames.n, ret);
 
@@ -460,9 +428,8 @@ static bool indirect(const struct ty_flow_item *it)
 	return false;
 }
 
-/* `n` instructions from ip on, of which only the last may do more than go on in its function. */
-static inline void on_insns(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
-			    uint64_t ip, uint64_t n)
+void ty_flow_calls_insns(struct ty_flow_calls *c, struct ty_flow_thread *t,
+			 const struct ty_flow_at *at, uint64_t ip, uint64_t n)
 {
 	uint64_t next = t->ip + t->size;
 	struct ty_flow_frame *f;
@@ -473,7 +440,7 @@ static inline void on_insns(struct ty_flow_calls *c, struct thread *t, const str
 		if (ip != next) {
 			if (t->doubt)
 				settle(t, at, next);
-			push(c, t, at, place(c, t->pid, at->ts_ns, ip), next, 0);
+			push(c, t, at, ty_flow_calls_place(c, t->pid, at->ts_ns, ip), next, 0);
 		}
 	} else if (t->cls == TY_FC_RETURN)
 		returned(c, t, at, ip);
@@ -488,12 +455,12 @@ static inline void on_insns(struct ty_flow_calls *c, struct thread *t, const str
 	t->off = t->gap = false;
 }
 
-static void on_item(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
+static void on_item(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at)
 {
 	const struct ty_flow_item *it = &at->item;
 	const bool run = it->kind == TY_FLOW_RUN;
 
-	on_insns(c, t, at, it->ip, run ? it->value : 1);
+	ty_flow_calls_insns(c, t, at, it->ip, run ? it->value : 1);
 	if (run && at->last_ns != TY_FLOW_NO_TIME)
 		t->ts_ns = at->last_ns;
 	t->ip = run ? it->to : it->ip;
@@ -502,35 +469,8 @@ static void on_item(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 	t->indirect = run ? it->flags & TY_FF_INDIRECT : it->cls == TY_FC_JUMP && indirect(it);
 }
 
-int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f,
-		       const struct ty_flow_at *at, const struct ty_walk_run *runs, size_t n)
-{
-	struct thread *t = thread_of(c, at->tid, at->pid);
-	struct ty_flow_at now = {.tid = at->tid, .pid = at->pid, .cpu = at->cpu};
-	const bool timed = ty_flow_timed(f);
-	uint64_t tsc = 0;
-
-	now.ts_ns = TY_FLOW_NO_TIME;
-	for (const struct ty_walk_run *r = runs; t && r < runs + n; r++) {
-		if (!timed || r->flags & TY_FF_NO_TIME) {
-			now.ts_ns = TY_FLOW_NO_TIME;
-		} else if (r->tsc != tsc || now.ts_ns == TY_FLOW_NO_TIME) {
-			tsc = r->tsc;
-			t->ts_ns = now.ts_ns = ty_flow_ns(f, tsc);
-		}
-		on_insns(c, t, &now, r->ip, r->insns);
-		t->ip = r->last;
-		t->size = r->size;
-		t->cls = r->cls & (uint8_t)~TY_BLOCK_INDIRECT;
-		t->indirect = r->cls & TY_BLOCK_INDIRECT;
-	}
-	if (t && n && timed && runs[n - 1].until)
-		t->ts_ns = ty_flow_ns(f, runs[n - 1].until);
-	return !t || c->nomem || c->places.nomem ? -TY_ENOMEM : 0;
-}
-
 /* The last instruction went to what is not traced (a filter). */
-static void left(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+static void left(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at,
 		 uint64_t ip)
 {
 	struct ty_flow_stack *s = &t->stack;
@@ -540,7 +480,7 @@ static void left(struct ty_flow_calls *c, struct thread *t, const struct ty_flow
 	if (!s->frames.n || (t->cls != TY_FC_RETURN && !t->indirect))
 		return;
 	level = t->cls == TY_FC_RETURN ? ty_flow_stack_returns_to(s, s->frames.n, ip) : TY_NO_LEVEL;
-	p = place(c, t->pid, at->ts_ns, ip);
+	p = ty_flow_calls_place(c, t->pid, at->ts_ns, ip);
 	if (level != TY_NO_LEVEL) {
 		returned_to(c, t, at, level, ip);
 	} else if (t->cls == TY_FC_RETURN && (!ip || !top(t)->call.ret)) {
@@ -554,7 +494,7 @@ static void left(struct ty_flow_calls *c, struct thread *t, const struct ty_flow
 
 int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 {
-	struct thread *t = thread_of(c, at->tid, at->pid);
+	struct ty_flow_thread *t = ty_flow_calls_thread(c, at->tid, at->pid);
 
 	if (!t)
 		return -TY_ENOMEM;
@@ -574,8 +514,8 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 	case TY_FLOW_ASYNC:
 		/* The last instruction was whole: what it did counts before the interruption. */
 		if (t->have && t->cls == TY_FC_CALL && at->item.ip != t->ip + t->size)
-			push(c, t, at, place(c, t->pid, at->ts_ns, at->item.ip), t->ip + t->size,
-			     0);
+			push(c, t, at, ty_flow_calls_place(c, t->pid, at->ts_ns, at->item.ip),
+			     t->ip + t->size, 0);
 		else if (t->have && t->cls == TY_FC_RETURN)
 			returned(c, t, at, at->item.ip);
 		else if (t->have && at->item.ip != t->ip + t->size)

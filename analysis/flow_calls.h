@@ -56,6 +56,9 @@ struct ty_flow_calls *ty_flow_calls_new(struct ty_flow_names *names,
 					void (*end)(void *ctx, const struct ty_flow_call *c),
 					void *ctx);
 void ty_flow_calls_free(struct ty_flow_calls *c);
+struct ty_flow_sums;
+/* Adds each call to sums (flow_sums.h), in place of the callbacks; set before the first item. */
+void ty_flow_calls_sum_up(struct ty_flow_calls *c, struct ty_flow_sums *sums);
 /* Feeds the next item of the flow. 0 or -TY_ENOMEM. */
 int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at);
 /* Feeds the next items, which are runs, after an item of the same thread. f: their flow. 0 or

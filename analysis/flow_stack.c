@@ -51,24 +51,10 @@ int ty_flow_stack_push(struct ty_flow_stack *s, const struct ty_flow_call *call,
 
 void ty_flow_stack_pop(struct ty_flow_stack *s, uint64_t ts_ns, uint8_t flags)
 {
-	struct ty_flow_frame *f = ty_flow_stack_top(s), *up;
+	struct ty_flow_frame *f = ty_flow_stack_top(s);
 
-	f->call.end_ns = ts_ns;
 	f->call.flags |= flags;
-	s->frames.n--;
-	while (s->jumps.n && s->jumps.v[s->jumps.n - 1].level >= s->frames.n)
-		s->jumps.n--;
-	if (s->base != TY_NO_LEVEL && s->base >= s->frames.n)
-		s->base = TY_NO_LEVEL;
-	up = ty_flow_stack_top(s);
-	if (up) {
-		up->call.insns += f->call.insns;
-		up->call.flags |= f->call.flags & TY_CALL_GAP;
-		if (f->call.start_ns != TY_FLOW_NO_TIME && ts_ns != TY_FLOW_NO_TIME)
-			up->call.children_ns += ts_ns - f->call.start_ns;
-	}
-	if (s->end)
-		s->end(s->ctx, &f->call);
+	ty_flow_stack_close(s, f, ts_ns);
 }
 
 void ty_flow_stack_unwind(struct ty_flow_stack *s, size_t level, uint64_t ts_ns, uint8_t flags)

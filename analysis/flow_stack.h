@@ -11,7 +11,7 @@
 #ifndef TY_FLOW_STACK_H
 #define TY_FLOW_STACK_H
 
-#include "flow_calls.h"
+#include "flow_sums.h"
 #include "vec.h"
 
 struct ty_flow_frame {
@@ -37,6 +37,7 @@ struct ty_flow_stack {
 	void (*begin)(void *, const struct ty_flow_call *);
 	void (*end)(void *, const struct ty_flow_call *);
 	void *ctx;
+	struct ty_flow_sums *sums; /* added to in place of the callbacks; NULL */
 	VEC(struct ty_flow_frame) frames;
 	VEC(struct ty_flow_jump) jumps; /* by level */
 	VEC(struct ty_flow_aside) asides;
@@ -81,8 +82,34 @@ static inline void ty_flow_stack_begin(struct ty_flow_stack *s, struct ty_flow_f
 	f->call.depth = (uint32_t)n;
 	f->call.caller = n ? f[-1].call.func : TY_NO_FUNC;
 	f->over = false;
-	if (s->begin)
+	if (s->sums)
+		ty_flow_sums_begin(s->sums, &f->call);
+	else if (s->begin)
 		s->begin(s->ctx, &f->call);
+}
+
+/* Closes the topmost level, f. */
+static inline void ty_flow_stack_close(struct ty_flow_stack *s, struct ty_flow_frame *f,
+				       uint64_t ts_ns)
+{
+	f->call.end_ns = ts_ns;
+	s->frames.n--;
+	while (s->jumps.n && s->jumps.v[s->jumps.n - 1].level >= s->frames.n)
+		s->jumps.n--;
+	if (s->base >= s->frames.n)
+		s->base = TY_NO_LEVEL;
+	if (s->frames.n) {
+		struct ty_flow_frame *up = f - 1;
+
+		up->call.insns += f->call.insns;
+		up->call.flags |= f->call.flags & TY_CALL_GAP;
+		if (f->call.start_ns != TY_FLOW_NO_TIME && ts_ns != TY_FLOW_NO_TIME)
+			up->call.children_ns += ts_ns - f->call.start_ns;
+	}
+	if (s->sums)
+		ty_flow_sums_end(s->sums, &f->call);
+	else if (s->end)
+		s->end(s->ctx, &f->call);
 }
 
 /* Opens a level: the call with everything known at its begin except caller and depth, of a function

@@ -28,9 +28,12 @@ struct ty_flow_func {
 	uint64_t total_ns, self_ns;
 	uint64_t p50_ns, p99_ns, max_ns, max_start_ns;
 	uint64_t p50_insns, p99_insns, max_insns;
-	int32_t max_tid;		    /* of the call with the longest time */
-	struct ty_flow_extreme *calls;	    /* when requested; NULL: no complete call */
-	VEC(struct ty_flow_caller) callers; /* the most frequent first */
+	int32_t max_tid;	       /* of the call with the longest time */
+	struct ty_flow_extreme *calls; /* when requested; NULL: no complete call */
+	struct {
+		struct ty_flow_caller *v;
+		size_t n;
+	} callers; /* the most frequent first */
 };
 
 /* Complete calls: by instructions in software recordings, otherwise by time. */
@@ -40,6 +43,7 @@ struct ty_flow_extreme {
 
 struct ty_flow_stats {
 	VEC(struct ty_flow_func) funcs; /* by self instructions, most first */
+	struct ty_flow_caller *callers; /* of all of them */
 	uint64_t insns, gaps, calls;
 	uint64_t overflows; /* gaps of unknown size */
 	/* Bytes of packets: total, in gaps, and known to be lost before recording; time of the

@@ -3,36 +3,46 @@
 #include "ranks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "err.h"
 #include "nth_element.h"
 
-enum {
-	FIRST = 4,
-	MANY = 256
-}; /* initial capacity; number of values from which small ones are
-    * counted */
+/* The initial capacity; from how many stored values small ones are counted, and up to how many
+ * their limit rises. */
+enum { FIRST = 4, MANY = TY_RANKS_SMALL / 2, MOST = 1 << 23 };
 
-/* Switches to counting small values. */
-static void count(struct ty_ranks *r)
+/* Counts the values below `limit` from now on, if most of those that are stored are. Without memory
+ * for that they stay stored. */
+static void count(struct ty_ranks *r, uint32_t limit)
 {
-	uint32_t large = 0;
+	uint32_t large = 0, *more;
 
-	r->small = calloc(TY_RANKS_SMALL, sizeof(*r->small));
-	for (uint32_t i = 0; r->small && i < r->n; i++) {
-		if (r->v[i] < TY_RANKS_SMALL)
-			r->small[r->v[i]]++;
+	for (uint32_t i = 0; i < r->n; i++)
+		large += r->v[i] >= limit;
+	if (r->limit && large > r->n / 2)
+		return;
+	more = realloc(r->small, limit * sizeof(*more));
+	if (!more)
+		return;
+	memset(more + r->limit, 0, (limit - r->limit) * sizeof(*more));
+	r->small = more;
+	r->limit = limit;
+	large = 0;
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->v[i] < limit)
+			more[r->v[i]]++;
 		else
 			r->v[large++] = r->v[i];
 	}
-	r->n = r->small ? large : r->n;
+	r->n = large;
 }
 
 int ty_ranks_keep(struct ty_ranks *r, uint64_t v)
 {
-	if (r->n == MANY && !r->small)
-		count(r); /* when out of memory, all values stay stored */
-	if (r->small && v < TY_RANKS_SMALL) {
+	if (r->n == r->cap && r->n >= MANY && r->n <= MOST && 2 * r->n > r->limit)
+		count(r, 2 * r->n);
+	if (v < r->limit) {
 		r->small[v]++;
 		return 0;
 	}
@@ -54,7 +64,7 @@ int ty_ranks_keep(struct ty_ranks *r, uint64_t v)
 
 uint64_t ty_ranks_nth(struct ty_ranks *r, uint64_t k)
 {
-	for (uint64_t v = 0; r->small && v < TY_RANKS_SMALL; v++) {
+	for (uint32_t v = 0; v < r->limit; v++) {
 		if (k < r->small[v])
 			return v;
 		k -= r->small[v];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exact percentiles of a stream of numbers. After some hundred values, those below TY_RANKS_SMALL
- * are counted instead of stored. Budget: 2 ns per value; 8 bytes per large value.
+ * Exact percentiles of a stream of numbers. After some hundred values, small ones are counted
+ * instead of stored: those below TY_RANKS_SMALL at first, and below twice the number of stored ones
+ * whenever half of these are. Budget: 2 ns per value; 8 bytes per stored value.
  */
 #ifndef TY_RANKS_H
 #define TY_RANKS_H
@@ -13,7 +14,8 @@ enum { TY_RANKS_SMALL = 512 };
 
 struct ty_ranks {
 	uint64_t *v;	 /* stored values: n, room for cap */
-	uint32_t *small; /* count of each small value; NULL: all values are stored */
+	uint32_t *small; /* counts of the values below: */
+	uint32_t limit;	 /* 0: all values are stored */
 	uint32_t n, cap;
 };
 
@@ -22,7 +24,7 @@ int ty_ranks_keep(struct ty_ranks *r, uint64_t v);
 /* Adds a value, at most 2^32 - 1 in all. 0 or -TY_ENOMEM. */
 static inline int ty_ranks_add(struct ty_ranks *r, uint64_t v)
 {
-	if (!r->small || v >= TY_RANKS_SMALL)
+	if (v >= r->limit)
 		return ty_ranks_keep(r, v);
 	r->small[v]++;
 	return 0;

@@ -36,21 +36,54 @@ static void take_calls(struct ty_walk *w, const struct ty_memo *m)
 	w->returns_n += m->rets_n;
 }
 
+/* The runs that end within a step: all but the first are of the time that is known. */
+static int take_cuts(struct ty_walk *w, const struct ty_memo *m)
+{
+	struct ty_walked *out = w->out;
+	const struct ty_memo_cut *c = m->cuts, *end = c + m->cuts_n;
+	const uint32_t marks = (uint32_t)out->marks.n;
+	const uint64_t tsc = w->tsc;
+	const uint8_t flags = w->timed ? 0 : TY_FF_NO_TIME;
+	struct ty_walk_run *run;
+	uint64_t ip;
+
+	if (out->runs.n + m->cuts_n > out->runs.cap || out->runs.n >= TY_WALK_TAKEN_MAX) {
+		int r = ty_walk_more_runs(w, m->cuts_n);
+
+		if (r)
+			return r;
+	}
+	run = &out->runs.v[out->runs.n];
+	out->runs.n += m->cuts_n;
+	w->run.insns += c->insns;
+	ty_walk_last_is(w, c->last, c->size, c->cls);
+	*run = w->run;
+	run->marks = marks;
+	for (ip = c->to, c++, run++; c < end; ip = c->to, c++, run++) {
+		run->ip = ip;
+		run->last = c->last;
+		run->tsc = run->until = tsc;
+		run->insns = c->insns;
+		run->marks = marks;
+		run->size = c->size;
+		run->cls = c->cls;
+		run->flags = flags;
+	}
+	w->run.insns = 0;
+	ty_walk_begin_run(w, ip);
+	return 0;
+}
+
 /* A step that was taken before. */
 static inline int take_step(struct ty_walk *w, const struct ty_memo *m)
 {
-	const struct ty_memo_cut *c = m->cuts;
 	int r = 0;
 
 	w->q.bits <<= m->used;
 	w->q.branches -= m->used;
 	w->idle = m->idle + (m->used ? 0 : w->idle);
-	for (unsigned i = 0; i < m->cuts_n && !r; i++, c++) {
-		w->run.insns += c->insns;
-		ty_walk_last_is(w, c->last, c->size, c->cls);
-		r = ty_walk_end_run(w, w->out->marks.n);
-		ty_walk_begin_run(w, c->to);
-	}
+	if (m->cuts_n)
+		r = take_cuts(w, m);
 	if (m->deepest)
 		take_calls(w, m);
 	w->run.insns += m->insns;

@@ -4,13 +4,13 @@
 
 #ifdef TY_HAVE_IPT
 
-int ty_walk_more_runs(struct ty_walk *w)
+int ty_walk_more_runs(struct ty_walk *w, size_t n)
 {
 	struct ty_walked *out = w->out;
 
 	if (out->runs.n >= TY_WALK_TAKEN_MAX)
 		return ty_walk_odd();
-	return vec_reserve(&out->runs, out->runs.n + 1) ? -TY_ENOMEM : 0;
+	return vec_reserve(&out->runs, out->runs.n + n) ? -TY_ENOMEM : 0;
 }
 
 unsigned ty_walk_partly(struct ty_walk *w, const struct ty_block *b, uint64_t ip)

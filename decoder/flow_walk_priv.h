@@ -159,8 +159,8 @@ static inline bool ty_walk_just_entered(const struct ty_walk *w)
 
 /* ---- flow_walk_out.c ---- */
 
-/* Makes room for a run. */
-int ty_walk_more_runs(struct ty_walk *w);
+/* Makes room for n runs. */
+int ty_walk_more_runs(struct ty_walk *w, size_t n);
 
 /* The run ends, before mark number `marks`. */
 static inline int ty_walk_end_run(struct ty_walk *w, size_t marks)
@@ -172,7 +172,7 @@ static inline int ty_walk_end_run(struct ty_walk *w, size_t marks)
 	if (!w->run.insns)
 		return 0;
 	if (out->runs.n >= out->runs.cap || out->runs.n >= TY_WALK_TAKEN_MAX) {
-		r = ty_walk_more_runs(w);
+		r = ty_walk_more_runs(w, 1);
 		if (r)
 			return r;
 	}

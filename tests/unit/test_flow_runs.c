@@ -327,6 +327,95 @@ static void same(const struct told *a, const struct told *b, unsigned seed, cons
 		 (unsigned long long)b->insns, (unsigned long long)b->calls);
 }
 
+static bool every(void *ctx, const struct ty_flow_at *at)
+{
+	return true;
+}
+
+/* Sums of the flow's calls from a seek on. */
+static struct ty_flow_stats stats(struct ty_flow *f, struct ty_flow_names *names,
+				  ty_flow_choose *choose, bool calls)
+{
+	struct ty_flow_stats s;
+
+	assert_int_equal(0, ty_flow_stats(f, names, calls, choose, NULL, &s, NULL));
+	return s;
+}
+
+static const char *name_of(const struct ty_flow_stats *s, uint32_t func)
+{
+	return func == TY_NO_FUNC ? "" : ty_flow_calls_function(s->calls_of, func)->name;
+}
+
+/* Functions are numbered as they appear, which differs where one is only passed. */
+static const struct ty_flow_func *func_of(const struct ty_flow_stats *s, const char *name)
+{
+	vec_each (f, &s->funcs)
+		if (!strcmp(name_of(s, f->func), name))
+			return f;
+	fail_msg("no function %s", name);
+	return NULL;
+}
+
+#define SAME(field) assert_int_equal(f->field, g->field)
+
+static void same_stats(const struct ty_flow_stats *a, const struct ty_flow_stats *b)
+{
+	assert_int_equal(a->funcs.n, b->funcs.n);
+	assert_int_equal(a->calls, b->calls);
+	vec_each (f, &a->funcs) {
+		const struct ty_flow_func *g = func_of(b, name_of(a, f->func));
+		uint64_t calls = 0;
+
+		SAME(count);
+		SAME(not_whole);
+		SAME(insns);
+		SAME(self_insns);
+		SAME(total_ns);
+		SAME(self_ns);
+		SAME(p50_ns);
+		SAME(p99_ns);
+		SAME(max_ns);
+		SAME(max_start_ns);
+		SAME(p50_insns);
+		SAME(p99_insns);
+		SAME(max_insns);
+		SAME(max_tid);
+		SAME(callers.n);
+		for (size_t k = 0; k < f->callers.n; k++) {
+			const struct ty_flow_caller *c = &f->callers.v[k];
+			size_t i = 0;
+
+			SAME(callers.v[k].count);
+			calls += c->count;
+			while (i < g->callers.n &&
+			       strcmp(name_of(a, c->func), name_of(b, g->callers.v[i].func)))
+				i++;
+			assert_true(i < g->callers.n && g->callers.v[i].count == c->count);
+		}
+		assert_int_equal(f->count, calls);
+	}
+}
+
+/* Sums added as runs are read, and of each call when it has ended. */
+static void sums(struct ty_flow *f, struct ty_flow_names *names, const struct ty_flow_window *w,
+		 const struct ty_flow_count *count)
+{
+	struct ty_flow_stats quick, each, calls;
+
+	assert_int_equal(0, ty_flow_seek_runs(f, w, count, NULL));
+	quick = stats(f, names, NULL, false);
+	assert_int_equal(0, ty_flow_seek(f, w, false, NULL));
+	each = stats(f, names, every, false);
+	same_stats(&quick, &each);
+	assert_int_equal(0, ty_flow_seek(f, w, false, NULL));
+	calls = stats(f, names, NULL, true);
+	same_stats(&quick, &calls);
+	ty_flow_stats_fini(&quick);
+	ty_flow_stats_fini(&each);
+	ty_flow_stats_fini(&calls);
+}
+
 static uint64_t one(unsigned seed, unsigned long branches, unsigned loops, bool step)
 {
 	const struct pm_options o = {.long_tnt = seed & 1,
@@ -368,6 +457,8 @@ static uint64_t one(unsigned seed, unsigned long branches, unsigned loops, bool 
 		assert_int_equal(0, ty_flow_seek(f, &w, false, NULL));
 		all = feed(f, names, false);
 		same(&all, &counted, seed, "all");
+		if (seed % 4 == 1)
+			sums(f, names, &w, &count);
 		count.each_time = true;
 		assert_int_equal(0, ty_flow_seek_runs(f, &w, &count, NULL));
 		counted = feed(f, names, false);
@@ -658,15 +749,16 @@ static void test_nth(void **state)
 	}
 }
 
-/* Percentiles of numbers that are not all kept. */
+/* Percentiles of numbers most of which are counted: from small to large, and of a few sizes. */
 static void test_ranks(void **state)
 {
-	static const uint64_t most[] = {3, TY_RANKS_SMALL, 3 * TY_RANKS_SMALL, UINT64_MAX};
-	uint64_t sorted[2000];
+	enum { MOST = 40000 };
+	static const uint64_t most[] = {3, TY_RANKS_SMALL, 3 * TY_RANKS_SMALL, 30000, UINT64_MAX};
+	uint64_t *sorted = malloc(MOST * sizeof(*sorted));
 	unsigned seed = 1;
 
-	for (size_t n = 1; n <= 2000; n += 1 + n / 3) {
-		for (size_t shape = 0; shape < 4; shape++) {
+	for (size_t n = 1; n <= MOST; n += 1 + n / 2) {
+		for (size_t shape = 0; shape < 5; shape++) {
 			struct ty_ranks r = {0};
 
 			for (size_t i = 0; i < n; i++) {
@@ -676,11 +768,16 @@ static void test_ranks(void **state)
 				assert_int_equal(0, ty_ranks_add(&r, sorted[i]));
 			}
 			qsort(sorted, n, sizeof(*sorted), by_value);
-			for (size_t k = 0; k < n; k++)
+			for (size_t k = 0; k < n; k += 1 + n / 400)
 				assert_int_equal(sorted[k], ty_ranks_nth(&r, k));
+			/* Counts take no more memory than the values would. */
+			assert_true(r.limit <= 2 * n);
+			if (n > TY_RANKS_SMALL && n > most[shape])
+				assert_true(r.n <= n / 2);
 			ty_ranks_fini(&r);
 		}
 	}
+	free(sorted);
 }
 
 int main(void)

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* See flow_sums.h. */
+#include "flow_sums.h"
+
+#include <string.h>
+
+#include "compare.h"
+
+enum { PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24 };
+
+struct ty_flow_sum *ty_flow_sums_more(struct ty_flow_sums *s, uint32_t func)
+{
+	while (s->of.n <= func)
+		if (vec_push(&s->of, (struct ty_flow_sum){0})) {
+			s->nomem = true;
+			return NULL;
+		}
+	return &s->of.v[func];
+}
+
+/* As ty_pair_map_add; NULL also when there are too many. */
+static uint32_t *pair(struct ty_flow_sums *s, struct ty_pair_map *m, uint64_t a, uint64_t b)
+{
+	uint32_t *n;
+
+	if (m->pairs.n >= PAIRS_MAX && ty_pair_map_get(m, a, b) == TY_PAIR_NONE) {
+		s->many_pairs = true;
+		return NULL;
+	}
+	n = ty_pair_map_add(m, a, b);
+	s->nomem |= !n;
+	return n;
+}
+
+static struct ty_flow_levels *levels_of(struct ty_flow_sums *s, int32_t pid, int32_t tid)
+{
+	uint32_t *at = pair(s, &s->threads, (uint32_t)pid, (uint32_t)tid);
+
+	if (!at)
+		return NULL;
+	if (*at == TY_PAIR_NONE) {
+		if (vec_push(&s->levels, (struct ty_flow_levels){0})) {
+			s->nomem = true;
+			return NULL;
+		}
+		*at = (uint32_t)s->levels.n - 1;
+	}
+	s->pid = pid;
+	s->tid = tid;
+	return s->last = &s->levels.v[*at];
+}
+
+uint32_t *ty_flow_sums_new_level(struct ty_flow_sums *s, const struct ty_flow_call *c)
+{
+	struct ty_flow_levels *l = s->last && s->pid == c->pid && s->tid == c->tid
+					   ? s->last
+					   : levels_of(s, c->pid, c->tid);
+	size_t was, want;
+
+	if (!l || c->func < l->n.n)
+		return l ? &l->n.v[c->func] : NULL;
+	was = l->n.n;
+	want = c->func + 1 > 2 * was ? c->func + 1 : 2 * was;
+	if (want - was > LEVELS_MAX - s->levels_n) {
+		s->many_pairs = true;
+		return NULL;
+	}
+	if (vec_reserve(&l->n, want)) {
+		s->nomem = true;
+		return NULL;
+	}
+	memset(l->n.v + was, 0, (want - was) * sizeof(*l->n.v));
+	l->n.n = want;
+	s->levels_n += want - was;
+	return &l->n.v[c->func];
+}
+
+/* The calls by the most recent caller are added to those of that caller before. */
+static void put_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t func)
+{
+	uint32_t *at = pair(s, &s->callers, func, a->caller);
+
+	if (at && *at == TY_PAIR_NONE) {
+		/* Numbered as the pairs are. */
+		if (vec_push(&s->caller_calls, 0))
+			s->nomem = true;
+		else
+			*at = (uint32_t)s->caller_calls.n - 1;
+	}
+	if (at && *at != TY_PAIR_NONE)
+		s->caller_calls.v[*at] += a->caller_calls;
+	a->caller_calls = 0;
+}
+
+void ty_flow_sums_other_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t func,
+			       uint32_t caller)
+{
+	if (a->called) {
+		put_caller(s, a, func);
+		a->f.callers.n = 1; /* or more: counted when closed */
+	}
+	a->called = true;
+	a->caller = caller;
+	a->caller_calls = 1;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct ty_flow_caller *x = a, *y = b;
+
+	return compare(y->count, x->count) ?: compare(x->func, y->func);
+}
+
+/* The callers of all functions: first how many, then where they are, then which. */
+static void close_callers(struct ty_flow_sums *s, struct ty_flow_caller *all)
+{
+	vec_each (a, &s->of)
+		a->f.callers.n = 0;
+	vec_each (p, &s->callers.pairs)
+		s->of.v[p->a].f.callers.n += p->value != TY_PAIR_NONE;
+	vec_each (a, &s->of) {
+		const size_t n = a->f.callers.n;
+
+		a->f.callers.v = all;
+		if (!n && a->called)
+			all[a->f.callers.n++] = (struct ty_flow_caller){.func = a->caller,
+									.count = a->caller_calls};
+		all += n ? n : a->f.callers.n;
+		a->f.callers.n = n ? 0 : a->f.callers.n;
+	}
+	vec_each (p, &s->callers.pairs) {
+		struct ty_flow_func *f = &s->of.v[p->a].f;
+
+		if (p->value != TY_PAIR_NONE)
+			f->callers.v[f->callers.n++] = (struct ty_flow_caller){
+				.func = (uint32_t)p->b, .count = s->caller_calls.v[p->value]};
+	}
+	vec_each (a, &s->of)
+		if (a->f.callers.n > 1)
+			qsort(a->f.callers.v, a->f.callers.n, sizeof(*a->f.callers.v), by_count);
+}
+
+void ty_flow_sums_close(struct ty_flow_sums *s, struct ty_flow_caller **callers)
+{
+	/* Most functions have one caller. */
+	vec_each (a, &s->of)
+		if (a->called && a->f.callers.n)
+			put_caller(s, a, (uint32_t)(a - s->of.v));
+	*callers = malloc((s->of.n + s->callers.pairs.n + 1) * sizeof(**callers));
+	s->nomem |= !*callers;
+	if (*callers)
+		close_callers(s, *callers);
+	vec_each (a, &s->of) {
+		a->f.func = (uint32_t)(a - s->of.v);
+		if (a->kept) {
+			a->f.p50_insns = ty_ranks_nth(&a->insns, ty_flow_rank(a->kept, 50));
+			a->f.p99_insns = ty_ranks_nth(&a->insns, ty_flow_rank(a->kept, 99));
+			a->f.p50_ns = ty_ranks_nth(&a->ns, ty_flow_rank(a->kept, 50));
+			a->f.p99_ns = ty_ranks_nth(&a->ns, ty_flow_rank(a->kept, 99));
+		}
+		ty_ranks_fini(&a->insns);
+		ty_ranks_fini(&a->ns);
+	}
+}
+
+void ty_flow_sums_fini(struct ty_flow_sums *s)
+{
+	vec_fini(&s->of);
+	vec_each (l, &s->levels)
+		vec_fini(&l->n);
+	vec_fini(&s->levels);
+	vec_fini(&s->caller_calls);
+	ty_pair_map_fini(&s->threads);
+	ty_pair_map_fini(&s->callers);
+}
