@@ -18,7 +18,7 @@
 #define DEPTH 64 /* generations */
 #define SHOWN 3	 /* children by name */
 
-/* By the thread index that stands for the process. */
+/* By the index of the thread that represents the process. */
 struct node {
 	uint64_t self_ns, all_ns;
 	uint32_t parent;

@@ -16,7 +16,7 @@ static enum ty_answer_part part_of(const struct ty_answer_work *k, const struct 
 	if (r->what == TY_ROW_LOST || r->what == TY_ROW_UNKNOWN || r->what == TY_ROW_OTHERS ||
 	    r->what == TY_ROW_DEAD)
 		return TY_PART_UNKNOWN;
-	/* Kernel threads serve: a device that they wait for is what is waited for. */
+	/* Kernel threads work for others: a device that they wait for is the object of the wait. */
 	if (r->who != TY_NONE && k->mine && !k->mine[r->who] &&
 	    !(ty_model_thread(m, r->who)->kernel && r->what == TY_ROW_WAIT &&
 	      (r->end == TY_END_IO || r->end == TY_END_QUEUED || r->end == TY_END_NO_REQUEST)))

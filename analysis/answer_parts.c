@@ -69,7 +69,7 @@ void ty_answer_fixed(const uint64_t *ns, uint32_t n, uint64_t total_ns,
 	total = (total_ns + f->step_ns / 2) / f->step_ns;
 	for (uint32_t i = 0; i < n; i++)
 		sum += ns[i] / f->step_ns;
-	/* So many are rounded up: those that are nearest to it, of equal ones the first. */
+	/* Rounds up this many: those closest to the next unit; among equal ones the first. */
 	up = total > sum ? total - sum : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t left = ns[i] % f->step_ns, before = 0;

@@ -11,7 +11,7 @@
 #include "wait_peer.h"
 #include "waits.h"
 
-#define TOLD 2 /* of calls, of those that ran instead: the first ones */
+#define TOLD 2 /* of calls and of threads that ran instead, the first ones are named */
 
 static void say_thread(struct ty_sentence *o, const struct ty_model *m, uint32_t thread)
 {
@@ -270,7 +270,7 @@ static const struct ty_hop *hop_of(const struct ty_answer_work *k, const struct 
 	return best ? behind(k, best) : NULL;
 }
 
-/* Is most of the item behind this wait? Of an item of many pieces the longest says little. */
+/* True if this wait is most of the item. In an item of many pieces the longest one means little. */
 static bool mostly_behind(const struct ty_answer_work *k, const struct ty_answer_sum *s,
 			  const struct ty_hop *hop)
 {
@@ -297,7 +297,7 @@ static bool was_stopped(const struct ty_answer_work *k, const struct ty_hop *hop
 	return false;
 }
 
-/* What a process outside of the command's tree mostly did meanwhile. */
+/* The main activity, meanwhile, of a process outside the command's tree. */
 static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		       const struct ty_answer_sum *s)
 {

@@ -7,7 +7,7 @@
 
 #include "compare.h"
 
-#define BEFORE	 512   /* requests issued before the wait that are looked at */
+#define BEFORE	 512   /* requests issued before the wait that are examined */
 #define REQUESTS 65536 /* in all */
 #define KEPT	 1024  /* requests of one wait, the last ones */
 
@@ -35,7 +35,7 @@ static unsigned add(struct ty_flight *v, unsigned n, uint64_t from, uint64_t to,
 	return n;
 }
 
-/* In order of begin; those that overlap or touch become one. */
+/* Sorts by begin; merges requests that overlap or touch. */
 static unsigned merge(struct ty_flight *v, unsigned n)
 {
 	unsigned w = 0;
@@ -114,7 +114,7 @@ unsigned ty_block_flights(const struct ty_model *m, uint32_t thread, const struc
 		if (io.queue_ns)
 			qs = add(q, qs, from_ns, to_ns, io.queue_ns, io.start_ns, i, true);
 	}
-	/* It may be older than those that were looked at. */
+	/* It may be older than the ones examined. */
 	if (k->io != TY_NONE) {
 		struct ty_io io = ty_model_io(m, k->io);
 

@@ -7,7 +7,7 @@
 #include "explain.h"
 
 /*
- * Appends `8</srv/site.lock>, LOCK_EX`, as tarry dump writes it; what is not known stays a number.
+ * Appends `8</srv/site.lock>, LOCK_EX`, as tarry dump writes it; what is unknown stays a number.
  * Cost: as ty_fd_kind, for each descriptor. 0; -TY_ENOTFOUND: its arguments are not recorded;
  * -TY_ENOMEM.
  */

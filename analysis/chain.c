@@ -20,7 +20,7 @@
 #include "wait_retry.h"
 #include "waits.h"
 
-#define MEANWHILE 16  /* spans of a CPU, calls of a thread, that are looked at for one wakeup */
+#define MEANWHILE 16  /* limits for one wakeup: spans of a CPU, calls of a thread */
 #define BACK	  256 /* spans of a thread, to find the threads it exchanges messages with */
 #define SEGS_MAX  (1u << 20)
 #define STOLEN	  64 /* times of one run */
@@ -104,8 +104,8 @@ static bool gives(const struct ty_explain *x, uint32_t thread, uint64_t from, ui
 	return false;
 }
 
-/* Before t, did a kernel thread wake `to` once `from` had woken it: hands it on what that one says?
- */
+/* True if, before t, a kernel thread woke `to` after `from` had woken it, so that it forwards
+ * wakeups. */
 static bool hands_on(const struct ty_model *m, uint32_t from, uint32_t to, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(m, to);
@@ -306,7 +306,7 @@ static uint64_t spin_seg(struct walk *w, const struct ty_span *s, uint32_t span,
 	return from;
 }
 
-/* The time before the thread was born is its parent's. */
+/* The time before the thread was created is its parent's. */
 static void before_birth(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop)
 {
 	const struct ty_thread *t = ty_model_thread(w->x->m, thread);
@@ -360,8 +360,8 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 				seg(w, a, at, thread, k, hop, TY_SEG_RUNNABLE, s.flags, NULL);
 				break;
 			case TY_ST_SLEEPING:
-				/* The kernel's own threads serve: what they did before they were
-				 * asked was for others. */
+				/* Kernel threads work for others: before the request they worked
+				 * for other threads. */
 				a = t->kernel ? first : a;
 				if (!t->kernel && at == s.end_ns) {
 					began = ty_wait_retry_first(w->x, thread, k, first);
@@ -440,7 +440,7 @@ void ty_path_cut(struct ty_path *p, uint64_t from_ns, uint64_t to_ns)
 			p->seg.v[n++] = *s;
 	}
 	p->seg.n = n;
-	/* Those that no segment is left of stay: others name their parents by number. */
+	/* Hops without a remaining segment are kept: others refer to their parents by number. */
 	vec_each (h, &p->hop) {
 		h->start_ns = h->start_ns > from_ns ? h->start_ns : from_ns;
 		h->end_ns = h->end_ns < to_ns ? h->end_ns : to_ns;
@@ -533,7 +533,7 @@ static uint32_t main_call(const struct ty_model *m, uint32_t thread, uint64_t fr
 	return c.end_ns - c.start_ns > (to - from) / 2 ? i : TY_NONE;
 }
 
-/* What the last wait was for; "": the next link tells. */
+/* The object of the last wait; "": given by the next link. */
 static void link_end(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size)
 {
 	const struct ty_model *m = x->m;
@@ -558,8 +558,8 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, char *
 	}
 }
 
-/* What the thread of a link waits at in the call: a descriptor with its name; kind LOCK: a file's
- * lock. */
+/* The object that a link's thread waits for in the call: a descriptor with its name; kind LOCK: a
+ * file lock. */
 static struct ty_wait_for object_of(const struct ty_explain *x, const struct ty_span *s)
 {
 	struct ty_wait_for w = {.kind = TY_STALL_OTHER};

@@ -212,7 +212,7 @@ static void text(const struct sums *s, const struct ty_sysarch *arch, enum ty_di
 	}
 }
 
-/* More than chance, if events came one by one; time on CPU: more than 0.5% of one CPU. */
+/* Statistically significant if events are independent; time on CPU: more than 0.5% of one CPU. */
 static bool significant(const struct ty_diff_row *r, double in_s, double out_s)
 {
 	double expected, all = (double)r->in + (double)r->out;
@@ -260,7 +260,7 @@ static int rows(struct sums *s, const struct ty_sysarch *arch, struct ty_diff *d
 		struct ty_diff_row *r = &d->v[i];
 		double all = fmax(in_all[r->kind], out_all[r->kind]);
 
-		/* Bytes come in requests: they are as sure as these. */
+		/* Bytes are moved by requests: they are as significant as these. */
 		for (uint32_t k = 0; r->kind == TY_DIFF_IO_BYTES && k < d->n; k++)
 			if (d->v[k].kind == TY_DIFF_IO && !strcmp(d->v[k].what, r->what))
 				r->significant = d->v[k].significant;

@@ -26,11 +26,11 @@ struct ty_throttled {
 struct ty_lock_seen {
 	const char *kind; /* "mutex", "flock" */
 	bool process;	  /* holder is a process, not a thread */
-	bool certain;	  /* that it is such a lock: the kernel knows, or the thread waited in a
-			     function that locks one. Else its bytes look like one */
+	bool certain; /* it is certainly such a lock: according to the kernel, or the thread waited
+			 in a function that takes one. Otherwise its bytes resemble one */
 	int32_t holder;
 	unsigned looks; /* the last ones that found this holder */
-	uint64_t at_ns; /* of the last look */
+	uint64_t at_ns; /* of the last scan */
 	uint64_t word;	/* a futex' address; 0 */
 	char name[128]; /* "g_lock (app.c:14)"; "" */
 };

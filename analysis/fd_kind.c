@@ -29,7 +29,7 @@ enum {
 	CLOSE_RANGE_CLOEXEC_ = 4
 };
 
-/* The call that tells the name: one of its arguments points to it, or TY_POINTEE_FD. */
+/* The call that gives the name: one of its arguments points to it, or TY_POINTEE_FD. */
 struct named_by {
 	uint32_t thread, call;
 	int8_t arg; /* -1: none */
@@ -41,7 +41,7 @@ struct named_by {
 struct table {
 	bool open[FDS], cloexec[FDS];
 	uint8_t kind[FDS];
-	const char *name[FDS]; /* NULL: not known, or by a call */
+	const char *name[FDS]; /* NULL: unknown, or by a call */
 	struct named_by by[FDS];
 	bool left_out; /* others may be open, too */
 };
@@ -198,7 +198,7 @@ static uint8_t kind_of(const char *name)
 	return TY_FD_UNKNOWN;
 }
 
-/* The table of a process that was there before; true: as it was looked at, else none. */
+/* The table of a process that existed before the recording; true: as listed, else none. */
 static bool begin(const struct ty_explain *x, int32_t pid, struct table *t)
 {
 	bool any = false;
@@ -231,7 +231,7 @@ static void forget(struct table *t, uint64_t from, uint64_t to)
 	}
 }
 
-/* A call that may be in the list that the table is, or not; or that is, but came after t. */
+/* A call whose effect may or may not be in the listed table, or is in it but followed t. */
 static void unlearn(const struct ty_explain *x, struct table *t, const struct call *k,
 		    uint64_t t_ns)
 {
@@ -267,7 +267,7 @@ static void unlearn(const struct ty_explain *x, struct table *t, const struct ca
 	}
 }
 
-/* Its steps are not counted: what is asked for of one wait does not depend on them. */
+/* Its steps are not counted: the result for one wait must not depend on them. */
 static bool stopped(const struct ty_explain *x)
 {
 	return x->stop && atomic_load_explicit(x->stop, memory_order_relaxed);

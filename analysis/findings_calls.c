@@ -15,7 +15,7 @@
 #include "vec.h"
 
 #define SHORT_NS     UINT64_C(100000) /* a longer call waits, which is what stalls are about */
-#define SAMPLE	     16		      /* calls whose object is looked at */
+#define SAMPLE	     16		      /* calls whose object is examined */
 #define NRS	     512
 #define FAILS	     1000
 #define MANY	     5000 /* calls without an object, or on a futex */
@@ -38,7 +38,7 @@ struct group {
 	uint64_t at_ns, fail_at_ns; /* of the first */
 	uint32_t name, thread;
 	int32_t nr;
-	int error; /* the one that stands out, by majority */
+	int error; /* the most frequent one, by majority */
 	int64_t votes;
 	uint8_t abi;
 	bool several; /* threads */
@@ -49,7 +49,7 @@ struct pass {
 	const struct ty_finding_work *k;
 	VEC(struct group) g;
 	struct ty_pair_map by_key;
-	/* Of the thread that is looked at: group + 1 by number. */
+	/* Of the current thread: group + 1 by number. */
 	uint32_t at[NRS], thread_of[NRS];
 	uint8_t role[NRS];
 	bool role_known[NRS];

@@ -72,7 +72,7 @@ const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bo
 	return out;
 }
 
-/* The end of a long name tells more than its begin. */
+/* The end of a long name is more specific than its beginning. */
 static const char *end_of(const char *name)
 {
 	size_t n = strlen(name);

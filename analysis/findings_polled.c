@@ -14,7 +14,7 @@
 #define TRIES	 3
 #define LEAST_NS UINT64_C(20000000)
 #define CALLS	 64   /* of a thread */
-#define NAMES	 1024 /* that are compared in all: each may need a look at many calls */
+#define NAMES	 1024 /* compared in all: each comparison may read many calls */
 
 enum ty_poll_role ty_poll_role(const struct ty_sysrow *row)
 {
@@ -45,8 +45,8 @@ void ty_poll_begin(struct ty_poll_watch *p, uint32_t thread)
 		.k = p->k, .thread = thread, .first = TY_NONE, .names = p->names};
 }
 
-/* Where the name begins; NULL: a descriptor whose name is not known, which says nothing of others.
- */
+/* The start of the name; NULL: a descriptor without a known name, which cannot be compared with
+ * others. */
 static const char *name_of(const char *object)
 {
 	const char *name = strchr(object, *object == '"' ? '"' : '<');
@@ -165,7 +165,7 @@ void ty_poll_step(struct ty_poll_watch *p, enum ty_poll_role role, uint32_t call
 	int error = ret < 0 && ret >= -511 ? (int)-ret : 0;
 
 	if (role == TY_POLL_SLEEP) {
-		/* What only looks whether something is there, and finds it, is work. */
+		/* A call that checks for something and succeeds is work, not polling. */
 		p->between_ns += error && error != EINTR ? 0 : end_ns - start_ns;
 		return;
 	}

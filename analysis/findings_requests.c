@@ -8,7 +8,7 @@
 #include "compare.h"
 #include "units.h"
 
-#define FEWEST	16 /* requests that say something about most of them */
+#define FEWEST	16 /* minimum number of requests for a statement about most of them */
 #define TIMES	10 /* the median */
 #define LONG_NS UINT64_C(20000000)
 

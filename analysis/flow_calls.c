@@ -145,8 +145,8 @@ static bool inside(const struct ty_flow_frame *f, const struct ty_flow_place *p)
 }
 
 /*
- * In the middle of a function, and not by a call: of one below `below`, or of one not seen yet.
- * Where there is no symbol nothing tells which: the level stays until a call or return tells.
+ * Entered the middle of a function without a call: one below `below`, or a new one. Without a
+ * symbol it is unknown which: the level stays until a call or return shows it.
  */
 static void land(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct ty_flow_at *at,
 		 const struct ty_flow_place *p, size_t below)
@@ -196,7 +196,7 @@ static bool resumed(struct ty_flow_calls *c, struct ty_flow_thread *t, const str
 	return r > 0;
 }
 
-/* A call of its own middle: the way by which code calls what it has the address of (retpolines). */
+/* A call into its own middle: an indirect call by a retpoline. */
 static bool trick(struct ty_flow_thread *t)
 {
 	size_t n = t->stack.frames.n;
@@ -218,7 +218,7 @@ static void returned_to_start(struct ty_flow_calls *c, struct ty_flow_thread *t,
 		replace(c, t, at, p);
 		return;
 	}
-	/* A new stack (makecontext): it stands where another one does, if the thread is on one. */
+	/* A new stack (makecontext) replaces another one, if the thread is on one. */
 	if (s->base == TY_NO_LEVEL || s->base + 1 == s->frames.n) {
 		replace(c, t, at, p);
 	} else {
@@ -244,7 +244,7 @@ static void returned(struct ty_flow_calls *c, struct ty_flow_thread *t, const st
 		ty_flow_stack_pop(s, at->ts_ns, 0);
 		return;
 	}
-	/* Cleaned up for an exception: the next function that wants it is further down. */
+	/* Clean-up for an exception: the next function that handles it is further down. */
 	if (n > 1 && trait(c, f) == TY_FUNC_UNWINDS) {
 		p = ty_flow_calls_place(c, t->pid, at->ts_ns, ip);
 		ty_flow_stack_unwind(s, n - 2, at->ts_ns, TY_CALL_CUT);
@@ -389,14 +389,14 @@ static void started(struct ty_flow_calls *c, struct ty_flow_thread *t, const str
 		t->entered = true;
 		push(c, t, at, &entry, 0, 0);
 	} else if (t->off && !t->gap && f && p->start) {
-		/* From what is not traced, it is a call. */
+		/* Coming from code that is not traced, it is a call. */
 		push(c, t, at, p, t->near ? 0 : t->resume, t->near ? 0 : TY_CALL_SIGNAL);
 	} else if (t->off && !t->gap && f && f->over) {
 		/* The handler has set where the program continues. */
 		ty_flow_stack_pop(s, at->ts_ns, 0);
 		land(c, t, at, p, s->frames.n);
 	} else if (t->gap) {
-		/* Comes to those below as this one ends. */
+		/* Added to the levels below when this one ends. */
 		if (f)
 			f->call.flags |= TY_CALL_GAP;
 		land(c, t, at, p, s->frames.n);
@@ -406,8 +406,8 @@ static void started(struct ty_flow_calls *c, struct ty_flow_thread *t, const str
 }
 
 /*
- * In doubt about the level, the first call from where a call on the stack was made shows that this
- * one is over, and with it what it called.
+ * If the level is uncertain, a call from the site of a call on the stack shows that the latter has
+ * ended, with everything it called.
  */
 static void settle(struct ty_flow_thread *t, const struct ty_flow_at *at, uint64_t ret)
 {
@@ -512,7 +512,7 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 		t->have = false;
 		break;
 	case TY_FLOW_ASYNC:
-		/* The last instruction was whole: what it did counts before the interruption. */
+		/* The last instruction completed: its effect precedes the interruption. */
 		if (t->have && t->cls == TY_FC_CALL && at->item.ip != t->ip + t->size)
 			push(c, t, at, ty_flow_calls_place(c, t->pid, at->ts_ns, at->item.ip),
 			     t->ip + t->size, 0);

@@ -9,7 +9,7 @@
 #include "err.h"
 #include "partition.h"
 
-#define LOOK 4096 /* items between two looks at stop */
+#define LOOK 4096 /* items between two checks at stop */
 
 struct going_on {
 	uint64_t seq;
@@ -31,7 +31,7 @@ static uint32_t innermost(const struct reading *g)
 	return g->stack.n ? g->stack.v[g->stack.n - 1].call : TY_NO_CALL;
 }
 
-/* They come as the first instruction behind them is fed, which is the next step. */
+/* They are reported when the first instruction after them is fed, which is the next step. */
 static void begins(void *ctx, const struct ty_flow_call *c)
 {
 	struct reading *g = ctx;
@@ -154,8 +154,9 @@ static int sort_depths(struct ty_flow_part *p)
 	return 0;
 }
 
-/* What is earlier than what was executed before it, or has no time behind what has one, takes the
- * last time, and is not marked as stamped with it: of its order more is known than of its time. */
+/* A step with a time earlier than its predecessor's, or without a time after one with a time, takes
+ * the last time and is not marked as having a time stamp: its order is more certain than its
+ * time. */
 static void order(struct reading *g, struct ty_flow_at *at)
 {
 	if (g->last_ns != TY_FLOW_NO_TIME &&
@@ -252,7 +253,7 @@ uint32_t ty_flow_part_call_from(const struct ty_flow_part *p, uint32_t depth, ui
 
 uint32_t ty_flow_part_step_at(const struct ty_flow_part *p, uint64_t t_ns)
 {
-	/* What has no time comes first. */
+	/* Items without a time are first. */
 	return partition_point(i, 0, (uint32_t)p->steps.n,
 			       p->steps.v[i].ts_ns == TY_FLOW_NO_TIME ||
 				       p->steps.v[i].ts_ns < t_ns);

@@ -12,7 +12,7 @@
 enum {
 	PLACES_MAX = 1 << 18, /* then all are forgotten */
 	BUCKETS_BITS = 12,    /* at first */
-	LOOK = 64,	      /* places looked at in a bucket */
+	LOOK = 64,	      /* places examined in a bucket */
 	TEXT = 512,
 };
 
@@ -137,7 +137,7 @@ static struct ty_flow_place *new_place(struct ty_flow_places *ps, int32_t pid, u
 	return &ps->places.v[ps->places.n - 1];
 }
 
-/* Ask for the function at the place. */
+/* Look up the function at the place. */
 static void ask(struct ty_flow_places *ps, struct ty_flow_place *p, uint64_t t)
 {
 	struct ty_flow_name n = ty_flow_names_at(ps->names, p->pid, t, p->ip);
@@ -151,8 +151,8 @@ static void ask(struct ty_flow_places *ps, struct ty_flow_place *p, uint64_t t)
 		p->start = p->ip == n.start;
 		p->entry = p->start && !strcmp(n.function, "_start");
 		put(text, sizeof(text), 0, n.function);
-		/* What the compiler put elsewhere of a function (landing pads of exceptions, too)
-		 * is a part of it. */
+		/* Parts of a function that the compiler placed elsewhere (including landing pads of
+		 * exceptions) belong to it. */
 		cold = strstr(text, ".cold");
 		if (cold) {
 			p->start = false;

@@ -21,7 +21,7 @@ enum ty_flow_trait {
 
 /* Where an address belongs to. */
 struct ty_flow_place {
-	uint64_t ip, lo, hi, from_ns, until_ns; /* asked at from_ns, valid till until_ns */
+	uint64_t ip, lo, hi, from_ns, until_ns; /* looked up at from_ns, valid until until_ns */
 	int32_t pid;
 	uint32_t func;
 	uint32_t chain; /* the next in its bucket, plus 1 */
@@ -48,7 +48,7 @@ struct ty_flow_places {
 int ty_flow_places_init(struct ty_flow_places *ps, struct ty_flow_names *names);
 void ty_flow_places_fini(struct ty_flow_places *ps);
 
-/* Another program: what was known of addresses does not hold any more. */
+/* Another program: discards all facts about addresses. */
 static inline void ty_flow_places_forget(struct ty_flow_places *ps)
 {
 	ps->age++;

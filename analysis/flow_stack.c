@@ -63,7 +63,7 @@ void ty_flow_stack_unwind(struct ty_flow_stack *s, size_t level, uint64_t ts_ns,
 		ty_flow_stack_pop(s, ts_ns, flags);
 }
 
-/* How far down a search below a level may look. */
+/* The depth limit of a search below a level. */
 static size_t lowest(const struct ty_flow_stack *s, size_t below)
 {
 	return below > LOOK_FREE + s->credit ? below - LOOK_FREE - s->credit : 0;

@@ -215,7 +215,7 @@ static int feed(struct ty_flow *f, ty_flow_choose *choose, void *ctx, struct ty_
 	size_t n = 0;
 	int r = 0, more = 0;
 
-	/* What is chosen is asked for each item. */
+	/* The selection is checked for each item. */
 	while (!r &&
 	       (more = choose ? ty_flow_next(f, &at) : ty_flow_next_runs(f, &at, &runs, &n)) > 0) {
 		if (!choose || choose(ctx, &at))

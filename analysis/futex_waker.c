@@ -13,7 +13,7 @@ struct look {
 	const struct ty_syscall *c;  /* the one that was ended */
 	const struct ty_wait_for *w; /* and what it waited for */
 	uint64_t from_ns;	     /* not before */
-	uint64_t unseen_ns;	     /* what lies before was not looked at everywhere */
+	uint64_t unseen_ns;	     /* earlier calls were not examined on every CPU */
 	struct ty_waker last;
 	unsigned fit;
 };

@@ -44,7 +44,7 @@ struct walk {
 	struct ty_span_rows *spans;
 	const struct ty_cpu_gaps *gaps; /* of the whole window */
 	struct ty_cpu_gaps own;		/* used when the caller has none */
-	/* No interrupt of the CPU before irq ends after irq_ns; TY_NONE: not known. */
+	/* No interrupt of the CPU before irq ends after irq_ns; TY_NONE: unknown. */
 	uint32_t irq_cpu, irq;
 	uint64_t irq_ns;
 	/* The last one that was read. */
@@ -185,7 +185,7 @@ static void known_modes(struct walk *w, uint32_t span, uint64_t from, uint64_t t
 			       outside, longest, span);
 }
 
-/* The same where events may be lost: what the thread did on that CPU then is not known, but of
+/* The same where events may be lost: what the thread did on that CPU then is unknown, but of
  * kernel threads. */
 static void modes(struct walk *w, uint32_t cpu, uint32_t span, uint64_t from, uint64_t to)
 {
@@ -218,7 +218,7 @@ static const struct ty_irq_span *irq_span(struct walk *w, uint32_t cpu, uint32_t
 	return &w->irq_read;
 }
 
-/* The first interrupt of the CPU that ends after t: not far behind the last one asked for, if t is
+/* The first interrupt of the CPU that ends after t: not far behind the last one requested, if t is
  * later. */
 static uint32_t irq_after(struct walk *w, uint32_t cpu, uint64_t t)
 {

@@ -52,7 +52,7 @@ static struct group *group_of(struct search *s, uint8_t abi, int32_t nr, bool ma
 	return &s->group[s->n - 1];
 }
 
-/* Is row i a call to be looked at? */
+/* Is row i a call to be examined? */
 static bool chosen(const struct search *s, uint32_t thread, uint32_t i, struct ty_comm_memo *memo)
 {
 	const struct ty_call_rows *r = &s->rows;

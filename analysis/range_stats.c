@@ -23,7 +23,7 @@ struct kind {
 struct ty_range_stats {
 	const struct ty_model *m;
 	struct ty_track *tracks;
-	uint32_t n, at;	 /* the track that is being looked at */
+	uint32_t n, at;	 /* the track that is being examined */
 	uint32_t i, end; /* its next span, and one behind its last */
 	bool entered;
 	uint64_t from_ns, to_ns;

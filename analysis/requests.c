@@ -371,7 +371,7 @@ static bool advance(const struct pass *p, struct cursor *c)
 /* Which processes begin when: a child has what its parent has at that moment. */
 struct birth {
 	uint64_t at_ns;
-	uint32_t process, parent; /* TY_NONE: not known */
+	uint32_t process, parent; /* TY_NONE: unknown */
 };
 
 static int by_time(const void *pa, const void *pb)

@@ -25,7 +25,7 @@ const char *ty_sharing_evidence_name(unsigned e)
 	return names[e < 4 ? e : 0];
 }
 
-/* Widths that are not known: as the address is aligned, and not to the next offset. From the last
+/* Widths that are unknown: as the address is aligned, and not to the next offset. From the last
  * to the first, so that the next offset is known. */
 static void assume_widths(struct ty_sharing_site *v, uint32_t n, uint32_t bytes)
 {

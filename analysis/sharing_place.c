@@ -2,8 +2,7 @@
 /* Accesses across the end of their line (sharing_place.h). */
 #include "sharing_place.h"
 
-/* What lies where behind the end of a physical page is not
- * known. */
+/* What lies where behind the end of a physical page is unknown. */
 void ty_place_next(struct ty_gather *g, uint64_t first, struct ty_mem_point *o, uint32_t n,
 		   struct ty_placed *at)
 {

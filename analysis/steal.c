@@ -17,10 +17,10 @@
 #include "err.h"
 #include "irq_find.h"
 
-#define SAMPLE	512   /* interrupts or points of a CPU that are looked at for its ticks */
+#define SAMPLE	512   /* interrupts or points of a CPU that are examined for its ticks */
 #define ENOUGH	8     /* intervals of one length are a period */
 #define OTHERS	65536 /* signs of life within one time without an interrupt */
-#define RUNS	4096  /* spans of a track that are looked at for one time */
+#define RUNS	4096  /* spans of a track that are examined for one time */
 #define INSIDE	8     /* interrupts within each other */
 #define SHARE	8     /* a CPU ticks when it has this part of the ticks that its runs should have */
 #define MIN_RAN 4     /* periods: in less, no tick may have come by chance */

@@ -17,7 +17,7 @@ struct ty_wait_holder {
 	bool proven;
 };
 
-/* Of the wait that is this span of the thread (ty_model_span); false: not known, or no wait. */
+/* Of the wait that is this span of the thread (ty_model_span); false: unknown, or no wait. */
 bool ty_wait_holder(const struct ty_explain *x, uint32_t thread, uint32_t span,
 		    struct ty_wait_holder *out);
 /* "mutex g_lock (app.c:14), held by app/123"; of a lock without a name its kind. */

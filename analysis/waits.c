@@ -39,11 +39,12 @@ enum {
 #define FUTEX_TID_MASK	  0x3fffffffu
 
 #define NAME_SHOWN 72 /* of a descriptor's name, so many bytes */
-/* What a thread does next: so many calls, none of them later than this after the one before. */
+/* Limits for the next actions of a thread: this many calls, each at most this long after the
+ * previous one. */
 #define SOON	   16
 #define SOON_NS	   UINT64_C(1000000)
 #define AT_ONCE_NS UINT64_C(100000)
-#define GAPS	   16384 /* a look at each for a span costs no more than its path (chain.h) */
+#define GAPS	   16384 /* examining each for a span costs no more than its path (chain.h) */
 
 /* fcntl's commands that wait: F_SETLKW, F_SETLKW64 (32-bit), F_OFD_SETLKW */
 #define IS_SETLKW(cmd) ((cmd) == 7 || (cmd) == 14 || (cmd) == 38)
@@ -116,8 +117,8 @@ static void futex(const struct ty_explain *x, const struct ty_span *s, const uin
 	}
 }
 
-/* Were events lost, on any CPU, between the two? Where more gaps than GAPS would have to be looked
- * at for that, they may have been. */
+/* Were events lost, on any CPU, between the two? Where more gaps than GAPS would have to be
+ * examined for that, they may have been. */
 static bool lost_between(const struct ty_model *m, uint64_t from_ns, uint64_t to_ns)
 {
 	uint32_t n;
@@ -391,8 +392,8 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 		c = ty_model_syscall_brief(x->m, thread, i);
 		talk = ty_syscall_ipc(x, &c);
 		arg = room ? talk.gives : talk.takes;
-		/* What it does after another wait is about something else; but a wait that ended at
-		 * once only polls again what is ready. */
+		/* Calls after another wait concern another object; but a wait that ended at once
+		 * only polls for what is ready. */
 		if ((c.nr == wait.nr && c.end_ns - c.start_ns > AT_ONCE_NS) || c.start_ns < from ||
 		    c.start_ns - from > SOON_NS ||
 		    c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
@@ -409,7 +410,7 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 	return 0;
 }
 
-/* What the wait is for, by what its descriptor is, where that is not known. Was it asked for, and
+/* What the wait is for, by what its descriptor is, where that is unknown. Was it requested, and
  * *name set? */
 static bool find_kind(const struct ty_explain *x, const struct ty_span *s, uint32_t call, bool room,
 		      struct ty_wait_for *w, const char **name)
@@ -432,7 +433,7 @@ static bool find_kind(const struct ty_explain *x, const struct ty_span *s, uint3
 	return true;
 }
 
-/* The end of a long name tells more than its begin. */
+/* The end of a long name is more specific than its beginning. */
 static const char *end_of(const char *name, const char **cut)
 {
 	*cut = "";

@@ -24,7 +24,7 @@ enum {
 	VEC_RCU
 };
 
-#define LOOK_BACK 64 /* handlers or points looked at before a wakeup */
+#define LOOK_BACK 64 /* handlers or points examined before a wakeup */
 #define NEAR_NS	  UINT64_C(1000000)
 
 /* The handler of this kind that ran on the CPU at t, the innermost; false: none is recorded. */
@@ -48,7 +48,7 @@ static uint32_t completed(const struct ty_model *m, uint32_t cpu, uint64_t from,
 	uint64_t end = 0;
 
 	/* Requests are in order of issue; one that ends here was issued not long ago: no more are
-	 * looked at than a device's queue holds, and few behind one that fits. */
+	 * examined than a device's queue holds, and few behind one that fits. */
 	for (unsigned k = 0; i && k < (best == TY_NONE ? 512 : 64); k++) {
 		struct ty_io io = ty_model_io(m, --i);
 

@@ -54,7 +54,7 @@ static void finishing(void *ctx, uint64_t done, uint64_t total)
 	*(bool *)ctx = true;
 }
 
-/* ", exit status 0"; "": not known, or none. */
+/* ", exit status 0"; "": unknown, or none. */
 static const char *status_text(const struct ty_record_opts *o, const struct ty_record_result *res,
 			       char out[48])
 {

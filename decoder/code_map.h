@@ -37,7 +37,7 @@ struct ty_bytes {
 };
 
 /*
- * The bytes of a file of the traced machine, by path and build id (build_id_n 0: not known). 0, or
+ * The bytes of a file of the traced machine, by path and build id (build_id_n 0: unknown). 0, or
  * -TY_ENOTFOUND (also when a file of that path has another build id). Called once per file; calls
  * are serialised.
  */

@@ -26,7 +26,7 @@
 
 struct ty_flow_at {
 	struct ty_flow_item item;
-	uint64_t ts_ns;	  /* TY_FLOW_NO_TIME: not known */
+	uint64_t ts_ns;	  /* TY_FLOW_NO_TIME: unknown */
 	uint64_t last_ns; /* RUN: time of its last instruction, likewise */
 	int32_t tid, pid; /* -1: unknown */
 	int32_t cpu;	  /* -1: unknown (a per-thread stream) */

@@ -28,7 +28,7 @@ _Static_assert(ARENA_PIECE >> 3 == 1 << REF_BITS, "a place in a piece has REF_BI
 
 struct ty_blocks {
 	struct ty_code *code;
-	struct ty_disasm *dis; /* NULL: not asked for yet */
+	struct ty_disasm *dis; /* NULL: not requested yet */
 	struct ty_code_at at;
 	uint8_t *pieces[ARENA_MAX / ARENA_PIECE]; /* NULL: no more */
 	size_t piece, piece_used;		  /* number and used bytes of the last one */

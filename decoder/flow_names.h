@@ -47,7 +47,7 @@ void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uin
 struct ty_flow_variable {
 	const char *name;
 	uint64_t in;	  /* bytes into it */
-	const char *file; /* where it is declared; NULL: not known */
+	const char *file; /* where it is declared; NULL: unknown */
 	int line;
 };
 /* The variable at addr, if it is one of the file that has the code at ip. */

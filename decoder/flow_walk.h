@@ -55,7 +55,7 @@ struct ty_walk_gap {
  */
 struct ty_walk_run {
 	uint64_t ip, last, tsc;
-	uint64_t until;	       /* the time of the last; 0: not known */
+	uint64_t until;	       /* the time of the last; 0: unknown */
 	uint32_t insns, marks; /* marks: number of marks before it */
 	uint8_t size, cls;     /* of the last: enum ty_flow_class, TY_BLOCK_INDIRECT */
 	uint8_t flags;	       /* TY_FF_* */

@@ -26,7 +26,7 @@ static inline uint64_t num(const struct ty_formats *f, const struct ty_fmt_slot 
 	return v;
 }
 
-/* The bytes of a string slot: its start and how many bytes may be looked at; NULL when damaged. */
+/* The bytes of a string slot: its start and how many bytes may be examined; NULL when damaged. */
 static const char *str(const struct ty_formats *f, const struct ty_fmt_slot *s,
 		       const struct ty_event *ev, uint32_t *n)
 {

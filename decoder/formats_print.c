@@ -80,7 +80,7 @@ void ty_fmt_print_fini(struct ty_formats *f)
 
 struct eval {
 	struct tep_event *event;
-	const uint8_t *data; /* NULL: only the shape is looked at, not the values of a record */
+	const uint8_t *data; /* NULL: only the shape is examined, not the values of a record */
 	uint32_t size;
 	bool be;
 	bool bad;     /* not of a form that is known to be safe */

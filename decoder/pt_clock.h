@@ -16,9 +16,9 @@
 
 struct ty_pt_clock {
 	/* Set before use. */
-	uint32_t cpuid_15_eax, cpuid_15_ebx; /* TSC : crystal clock; 0: not known */
+	uint32_t cpuid_15_eax, cpuid_15_ebx; /* TSC : crystal clock; 0: unknown */
 	uint8_t mtc_freq;		     /* IA32_RTIT_CTL.MTCFreq, at most 15 */
-	uint8_t nom_freq;		     /* base frequency in 100 MHz; 0: not known */
+	uint8_t nom_freq;		     /* base frequency in 100 MHz; 0: unknown */
 	bool skl168;			     /* CYC may be lost before a PSB */
 
 	bool timed; /* a TSC was seen */

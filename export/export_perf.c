@@ -56,7 +56,7 @@ static void add_where(struct export *x, const struct ty_event *ev, int32_t tid)
 {
 	int32_t tgid = tid ? ty_tgids_get(x->tgids, tid) : 0;
 
-	ty_buf_addle(&x->rec, (uint32_t)tgid, 4); /* -1: not known */
+	ty_buf_addle(&x->rec, (uint32_t)tgid, 4); /* -1: unknown */
 	ty_buf_addle(&x->rec, (uint32_t)tid, 4);
 	ty_buf_addle(&x->rec, ev->ts_ns, 8);
 	ty_buf_addle(&x->rec, ev->cpu, 8);

@@ -30,7 +30,7 @@ struct rec {
 	size_t body;		   /* in the section, or behind its end, in `bodies` */
 	uint32_t n, type, order;
 	uint32_t stream; /* AUXTRACE: a number of its own */
-	int32_t tid;	 /* SAMPLE; -1: not known */
+	int32_t tid;	 /* SAMPLE; -1: unknown */
 	uint16_t misc;
 };
 

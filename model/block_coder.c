@@ -10,8 +10,8 @@
 #include "table.h"
 
 #define JOBS 128u
-/* So many before the thread is woken, and so many gone before a builder that waits for room is:
- * being woken costs as much as several blocks. */
+/* The thread is woken when this many blocks are queued, and a builder that waits for space when
+ * this many are done: a wakeup costs as much as several blocks. */
 #define WAKE 48u
 
 struct job {

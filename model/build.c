@@ -57,8 +57,8 @@ static void clock_of_cut(struct ty_builder *b, const char *text)
 	}
 }
 
-/* The store's part: an eighth is for what is decoded ahead, some for the program itself and for
- * blocks that are being filled. */
+/* The store's share of the memory: an eighth is for data decoded ahead, some for the program itself
+ * and for blocks being filled. */
 static uint64_t store_budget(uint64_t memory_bytes)
 {
 	uint64_t most = memory_bytes / 4 * 3, but_program = memory_bytes / 8 * 7;
@@ -411,9 +411,9 @@ static uint32_t provisional(const struct ty_builder *b, const struct ty_bcpu *c,
 }
 
 /*
- * The usual event: packed, or a system call of the thread that is known to be current, or the only
- * sign of one, without anything that others have to hear of. What it does is what ty_builder_feed
- * would; its end was taken, too, where br->end_ns is left. false: nothing has happened.
+ * The fast path for common events: packed ones, and system calls of the current thread (or the only
+ * evidence of it) that concern no other module. Equals ty_builder_feed; the end of the call is
+ * included if br->end_ns is left set. false: nothing was changed.
  */
 static inline bool feed_quick(struct ty_builder *b, struct ty_brief *br)
 {
@@ -445,7 +445,7 @@ static inline bool feed_quick(struct ty_builder *b, struct ty_brief *br)
 		return true;
 	}
 	if (br->end_ns) {
-		/* Others may still come before it: the present stays. */
+		/* Events of other CPUs may precede it: the current time stays. */
 		b->sum.events++;
 		ts = br->end_ns;
 		if (ts > b->ends_ns)
@@ -476,7 +476,8 @@ static uint64_t take_run(struct ty_builder *b, struct ty_events *es, struct ty_b
 	return n;
 }
 
-/* The next event; early: and what follows it that others have no say in. 1, 0 at the end. */
+/* Feeds the next event; early: and following ones that do not depend on other CPUs. 1, 0 at the
+ * end. */
 static inline int take_next(struct ty_builder *b, struct ty_events *es, bool early, uint64_t *n,
 			    struct ty_err *err)
 {

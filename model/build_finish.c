@@ -12,7 +12,7 @@
 #include "key_value.h"
 #include "vec.h"
 
-#define LOOK_TRACKS 1024 /* between two looks whether to go on */
+#define LOOK_TRACKS 1024 /* between two checks whether to go on */
 
 /* A trace without switches says nothing about states: one unknown span per thread and CPU. */
 static void forget_states(struct ty_builder *b)
@@ -222,7 +222,7 @@ static int strings(struct ty_builder *b, struct ty_index_body *body)
 	uint32_t *off = section(b, body, TY_S_STR_OFFSETS, n, sizeof(*off));
 	char *to;
 
-	/* Filled before more is asked for (store.h). */
+	/* Filled before more is requested (store.h). */
 	for (uint32_t i = 0; off && i < n; i++) {
 		off[i] = at;
 		at += (uint32_t)strlen(ty_strtab_get(b->strs, i)) + 1;
@@ -261,7 +261,7 @@ static int tids(struct ty_builder *b, struct ty_index_body *body)
 		const struct ty_tid_entry *a = &b->alias.v[i];
 
 		tid[k++] = *a;
-		/* Under its present tid it lives since the exec only. */
+		/* It has its present tid only since the exec. */
 		if (tid[a->thread].from_ns < a->to_ns)
 			tid[a->thread].from_ns = a->to_ns;
 	}

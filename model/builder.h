@@ -26,7 +26,7 @@
 
 #define TY_MAX_CPUS    8192u	  /* CONFIG_NR_CPUS' largest */
 #define TY_MAX_TID     4194304	  /* PID_MAX_LIMIT */
-#define TY_MAX_THREADS (1u << 24) /* thread lives in one trace */
+#define TY_MAX_THREADS (1u << 24) /* threads in one trace, counting each reuse of a tid */
 #define TY_IRQ_DEPTH   8
 #define TY_IRQ_INSIDE  65536u /* interrupts nested in one before its end is taken as lost */
 

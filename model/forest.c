@@ -265,7 +265,7 @@ static void cell(const struct walk *w, uint32_t a, uint32_t z, uint64_t from, ui
 		cut(w, z - 1, from, to, out, &b);
 }
 
-/* What a cell gets in which no row begins: a part of the row before, or nothing. */
+/* The content of a cell in which no row begins: a part of the previous row, or nothing. */
 struct going_on {
 	uint64_t end_ns, next_ns; /* ends of that row and of the stretch without starts */
 	unsigned state;
@@ -517,8 +517,8 @@ static uint32_t seek_rows(const struct walk *w, const struct ty_seek *q, uint32_
 	return TY_NONE;
 }
 
-/* The next block from b on (b: the first to be looked at) in the direction, within [lo, hi), that
- * promises: whole nodes that do not are stepped over. TY_NONE. */
+/* The next block from b on (b: the first to be examined) in the direction, within [lo, hi), that
+ * may match: nodes without a match are skipped as a whole. TY_NONE. */
 static uint32_t seek_block(const struct walk *w, const struct ty_seek *q, uint32_t b, uint32_t lo,
 			   uint32_t hi, bool backward)
 {
@@ -557,7 +557,7 @@ uint32_t ty_forest_seek(const struct ty_table *t, uint32_t track, const struct t
 	if (!w.rows || (!backward && t_ns == UINT64_MAX))
 		return TY_NONE;
 	w.nrs = folded(q);
-	/* Rows [0, row) start before t; forward those with start > t are looked at. */
+	/* Rows [0, row) start before t; forward those with start > t are examined. */
 	row = ty_table_before(t, track, backward ? t_ns : t_ns + 1);
 	if (backward ? !row : row >= w.rows)
 		return TY_NONE;

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #define SURE	  UINT64_MAX
-#define LOOK_ROWS 4096 /* between two looks whether to go on */
+#define LOOK_ROWS 4096 /* between two checks whether to go on */
 
 static bool waits(unsigned state)
 {

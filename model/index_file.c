@@ -26,7 +26,7 @@
 #define VERSION 9u	    /* to be raised when the same trace gives another model */
 #define SAMPLE	(64u << 10) /* of the trace's begin and end */
 
-/* What a trace is known by. */
+/* Identifies a trace. */
 struct identity {
 	uint64_t bytes, inode;
 	int64_t mtime_ns;

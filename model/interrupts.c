@@ -32,7 +32,7 @@ static uint32_t vector_name(struct ty_builder *b, uint16_t id)
 	return b->vector_name[id];
 }
 
-/* What has ended goes to the table when nothing around it is open any more: by begin. */
+/* Ended interrupts are added to the table, ordered by begin, when none around them is open. */
 static void push(struct ty_builder *b, uint32_t cpu)
 {
 	struct ty_bcpu *c = &b->cpu[cpu];

@@ -30,7 +30,7 @@ static int begin(struct ty_mem_points *p, uint64_t memory_bytes)
 {
 	struct ty_mem_build *b = calloc(1, sizeof(*b));
 
-	/* Half is for the points; the other for codes, threads and what looks at the points. */
+	/* Half is for the points; the rest for codes, threads and analyses of the points. */
 	p->build = b;
 	p->store = b ? ty_store_new(memory_bytes ? memory_bytes / 2 : UINT64_MAX) : NULL;
 	if (!p->store)
@@ -93,7 +93,7 @@ static int add_gap(struct ty_mem_points *p, const struct ty_mem *m)
 							 : UINT16_MAX});
 }
 
-/* Flags that stand in the same order in both. */
+/* Flags that have the same order in both. */
 #define ADDRESSES (TY_MEM_HAS_VA | TY_MEM_HAS_PA)
 #define LATENCIES (TY_MEM_HAS_TOTAL | TY_MEM_HAS_ISSUE | TY_MEM_HAS_XLAT)
 _Static_assert(TY_MEM_HAS_VA >> 2 == TY_MP_HAS_VA && TY_MEM_HAS_PA >> 2 == TY_MP_HAS_PA &&
@@ -114,7 +114,7 @@ static unsigned flags(const struct ty_mem *m)
 	return f;
 }
 
-/* Over all points: of what was counted by kind and level, and of the groups. */
+/* Sums over all points, from the counts by kind and level and from the groups. */
 static void sum_up(struct ty_mem_points *p)
 {
 	struct ty_memory_sum *s = &p->sum;
@@ -186,7 +186,8 @@ static inline int take(struct ty_mem_points *p, const struct ty_mem_point *o)
 
 	if (r)
 		return r;
-	/* What is not there stays as it was, so that its column's values lie near each other. */
+	/* A missing field keeps its previous value, so that the values of the column are close
+	 * together. */
 	if (o->flags & (TY_MP_HAS_VA | TY_MP_HAS_TARGET))
 		b->va = o->va;
 	if (o->flags & TY_MP_HAS_PA) {

@@ -174,8 +174,8 @@ struct ty_summary {
 	uint64_t regions_left_out;    /* regions of user code beyond what a model holds */
 };
 const struct ty_summary *ty_model_summary(const struct ty_model *m);
-/* From when seconds "from the start" count: the start; of a file cut out of another one, that of
- * the other one, so that a moment has one time in both. Never after the start. */
+/* The origin of seconds "from the start": the start; in an exported part, the start of the
+ * original, so that an instant has the same time in both. Never after the start. */
 uint64_t ty_model_origin_ns(const struct ty_model *m);
 void ty_model_set_origin(struct ty_model *m, uint64_t origin_ns);
 
@@ -323,7 +323,7 @@ uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns);
 #define TY_LANES_ASYNC	0x3b00u
 #define TY_LANE_INSTANT 0x4000u /* instants, counters, ends without a begin */
 enum {
-	/* Why the length is not known; 0: start and end are recorded. */
+	/* Why the length is unknown; 0: start and end are recorded. */
 	TY_RGN_OPEN = 1,   /* no end before the recording's */
 	TY_RGN_ENDED = 2,  /* its thread ended, or executed another program, inside it */
 	TY_RGN_LOST = 4,   /* events were lost: it lasted at least to end_ns, or has an end only */

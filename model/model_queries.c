@@ -136,7 +136,7 @@ const char *ty_model_comm(const struct ty_model *m, uint32_t thread, uint64_t t_
 
 /* rows -------------------------------------------------------------------------------------- */
 
-/* Numbers of threads, states and CPUs may come from a file: none that is not there is handed on. */
+/* Numbers of threads, states and CPUs may come from a file: invalid ones are not passed on. */
 static uint32_t thread_of(const struct ty_model *m, uint64_t thread1)
 {
 	return thread1 && thread1 <= m->threads ? (uint32_t)thread1 - 1 : TY_NONE;
@@ -216,8 +216,8 @@ static uint32_t edge_of(const struct ty_model *m, uint32_t thread, uint64_t t, u
 	return n ? m->t[TY_T_EDGES].row_first[thread] + n - 1 : TY_NONE;
 }
 
-/* The wakeup at t: an inferred run begins with it where nothing says how long the thread was ready.
- */
+/* The wakeup at t: an inferred run begins with it if it is unknown how long the thread was
+ * runnable. */
 static uint32_t edge_at(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
 	uint32_t edge = edge_of(m, thread, t, 0);

@@ -53,7 +53,7 @@ static void cover(struct ty_open_region *o, uint64_t from, uint64_t to)
 	}
 }
 
-/* Take an open region out of its thread's stack: it ended, or what is known of it ends. */
+/* Removes an open region from its thread's stack: it ended, or nothing later is known of it. */
 static void end_open(struct ty_builder *b, struct ty_region_stack *s, size_t at, uint64_t ts,
 		     uint32_t thread, unsigned flags)
 {
@@ -207,7 +207,7 @@ static void async_begin(struct ty_builder *b, uint32_t thread, uint32_t name, in
 			return;
 		}
 	}
-	/* Slots are lanes: what is open at a time never shares one. */
+	/* Slots are lanes: regions open at the same time never share one. */
 	o.r.lane = (uint16_t)(TY_LANE_ASYNC + (at < TY_LANES_ASYNC ? at : TY_LANES_ASYNC - 1));
 	l->async.v[at] = o;
 	if (ty_hash_add(&l->async_by, async_key(o.process, name, id), at))
@@ -365,7 +365,7 @@ void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t 
 	}
 }
 
-/* Beyond the bound the last one stands for all: too much is marked rather than too little. */
+/* Beyond the bound the last one represents all: too much is marked rather than too little. */
 static void note_gap(struct ty_builder *b, uint64_t from, uint64_t to)
 {
 	struct ty_region_log *l = &b->regions;
@@ -401,8 +401,8 @@ static int by_start(const void *pa, const void *pb)
 	return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* A gap is known of at its end, when regions of other buffers have ended in it. An end or a begin
- * that belonged to them may be what was lost. */
+/* A gap is reported at its end, when regions of other buffers may have ended inside it. The lost
+ * events may include their begins or ends. */
 static void mark_gaps(struct ty_region_log *l)
 {
 	size_t n = 0;
@@ -410,7 +410,7 @@ static void mark_gaps(struct ty_region_log *l)
 	if (!l->gaps.n)
 		return;
 	qsort(l->gaps.v, l->gaps.n, sizeof(*l->gaps.v), by_start);
-	vec_each (g, &l->gaps) { /* those that overlap as one: ordered by both times */
+	vec_each (g, &l->gaps) { /* overlapping ones merged: ordered by both times */
 		if (n && g->from <= l->gaps.v[n - 1].to) {
 			if (g->to > l->gaps.v[n - 1].to)
 				l->gaps.v[n - 1].to = g->to;

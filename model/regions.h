@@ -14,7 +14,8 @@
 struct ty_builder;
 struct ty_event;
 
-/* Bounds: rows in all, open ones of a thread, open ones with an id. What is beyond is counted. */
+/* Limits: rows in all, open regions of a thread, open regions with an id. Regions beyond them are
+ * counted. */
 #define TY_REGIONS_MAX	     (4u << 20)
 #define TY_REGION_DEPTH	     1000u
 #define TY_REGION_ASYNC_OPEN 65536u
@@ -27,8 +28,8 @@ struct ty_open_region {
 	uint64_t sp; /* CALL: the stack pointer at its entry; 0: not recorded */
 };
 
-/* One with an id. process: as it was at the begin, which is what the index has it by: a thread may
- * belong to another by the time of the end. */
+/* A region with an id. process: at the begin, and the key in the index; the thread may belong to
+ * another process at the end. */
 struct ty_open_async {
 	struct ty_region r; /* thread TY_NONE: free */
 	int32_t process;
@@ -53,8 +54,8 @@ struct ty_region_log {
 	VEC(uint32_t) async_free;
 	VEC(struct ty_region_gap) gaps;
 	uint64_t left_out, lost_ns;
-	uint64_t buffers;    /* bits: those that regions came from */
-	uint64_t name_bytes; /* of names that came with regions */
+	uint64_t buffers;    /* bits: the sources of regions */
+	uint64_t name_bytes; /* of names given by regions */
 	uint32_t max;
 };
 
@@ -62,8 +63,8 @@ struct ty_region_log {
 void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
 /* Events of a buffer were lost in (from, to]. */
 void ty_regions_gap(struct ty_builder *b, unsigned buffer, uint64_t from, uint64_t to);
-/* No more events: what is open ends with its thread or the recording; rows are put in order. After
- * the threads' ends are known. */
+/* After the last event: open regions end with their thread or the recording, and rows are sorted.
+ * Call when the threads' ends are known. */
 void ty_regions_finish(struct ty_builder *b, uint64_t end);
 void ty_regions_fini(struct ty_region_log *l);
 

@@ -15,16 +15,16 @@
 #include "strtab.h"
 #include "vec.h"
 
-/* A function, or what stands for one that has no name. */
+/* A function, or the substitute for code without a symbol. */
 struct ty_sample_func {
-	uint32_t name;	 /* text; 0: not known */
-	uint32_t module; /* text: the mapped file's path, "[kernel.kallsyms]"; 0: not known */
+	uint32_t name;	 /* text; 0: unknown */
+	uint32_t module; /* text: the mapped file's path, "[kernel.kallsyms]"; 0: unknown */
 	bool kernel;
 };
 /* Where in it: of the innermost frame where it ran, of others the line of the call. */
 struct ty_sample_frame {
 	uint32_t func; /* in funcs */
-	uint32_t file; /* text: source; 0: not known */
+	uint32_t file; /* text: source; 0: unknown */
 	int32_t line;
 	bool inlined; /* into its caller */
 };
@@ -35,11 +35,11 @@ struct ty_sample_node {
 
 struct ty_sample {
 	uint64_t ns;
-	uint64_t period; /* of the event: what the sample stands for */
+	uint64_t period; /* period of the event: the weight of the sample */
 	int32_t pid, tid;
-	uint32_t comm; /* text; 0: not known */
+	uint32_t comm; /* text; 0: unknown */
 	uint32_t node; /* 0: no frame */
-	uint16_t cpu;  /* UINT16_MAX: not known */
+	uint16_t cpu;  /* UINT16_MAX: unknown */
 	uint8_t event; /* of several, in their order */
 	bool in_kernel;
 	bool cut; /* outer frames are missing */
@@ -47,7 +47,7 @@ struct ty_sample {
 
 struct ty_samples {
 	VEC(struct ty_sample) v; /* by time */
-	/* Waits whose stack was recorded, where they were asked for: ns is when one began, period
+	/* Waits whose stack was recorded, where they were requested: ns is when one began, period
 	 * its length; the innermost function is "[sleeping]" or "[blocked]". */
 	VEC(struct ty_sample) waits;
 	VEC(struct ty_sample_func) funcs;
@@ -59,18 +59,18 @@ struct ty_samples {
 	uint64_t others;   /* samples of the file's other events */
 	bool damaged;	   /* some could not be read */
 	uint64_t branches; /* entries of branch stacks: not used */
-	uint32_t hz;	   /* samples a second and CPU that were asked for; 0: by a period */
+	uint32_t hz;	   /* samples a second and CPU that were requested; 0: by a period */
 	char event[64];	   /* "cpu-clock", "cycles:u" */
 	bool clock;	   /* its period is nanoseconds of CPU time */
 	const char *how;   /* how callers were found: "DWARF", "frame pointers"; NULL: no stacks */
-	/* While it is filled: numbers by what they are of. */
+	/* While filled: numbers by content. */
 	struct ty_pair_map func_of, frame_of, node_of;
 };
 
 struct ty_samples *ty_samples_new(void); /* NULL: out of memory */
 void ty_samples_free(struct ty_samples *s);
 
-/* Numbers of texts, functions, frames and nodes, the same for what is equal. UINT32_MAX: out of
+/* Numbers of texts, functions, frames and nodes; equal ones share a number. UINT32_MAX: out of
  * memory. Text NULL: 0. */
 uint32_t ty_samples_text(struct ty_samples *s, const char *text);
 uint32_t ty_samples_func(struct ty_samples *s, const char *name, const char *module, bool kernel);

@@ -43,7 +43,7 @@ static bool waits(unsigned state)
 	return state == TY_ST_SLEEPING || state == TY_ST_BLOCKED || state == TY_ST_STOPPED;
 }
 
-/* The first event that tells this thread's state: what does it say of the time before? */
+/* The first event that shows this thread's state: derive the state before it. */
 static void first_woken(struct ty_builder *b, struct ty_bthread *t, uint64_t ts)
 {
 	if (t->seen)
@@ -171,7 +171,7 @@ static void infer_own(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t 
 	if (t->open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
 	t->seen = true;
-	/* It may have come back long before it did anything that shows. */
+	/* It may have returned long before its first recorded action. */
 	if (t->open_state == TY_ST_RUNNABLE)
 		ty_sched_set(b, thread, t->open_start, TY_ST_UNKNOWN, 0, TY_NO_CPU);
 	run(b, thread, cpu, ts, 0);
@@ -332,7 +332,7 @@ void ty_sched_evidence(struct ty_builder *b, const struct ty_brief *br, uint64_t
 		return;
 	c->tail_ns = 0;
 	if (c->gaps.endless != UINT64_MAX && br->buffer != b->sched_buf) {
-		/* Of the scheduler nothing more comes here: this proves an instant only. */
+		/* No further scheduler event follows here: this proves an instant only. */
 		if (br->tid)
 			seen_in_passing(b, c, br->tid, ts);
 		return;

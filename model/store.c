@@ -42,9 +42,9 @@ struct ty_store_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	int fd;
-	uint64_t full;		     /* up to here extents are complete */
-	uint64_t written;	     /* up to here they are in the file */
-	uint64_t dropped;	     /* up to here the file's pages stand in for memory */
+	uint64_t full;	  /* up to here extents are complete */
+	uint64_t written; /* up to here they are in the file */
+	uint64_t dropped; /* up to here the data is in the file's pages and no longer in memory */
 	uint64_t begun_ns, until_ns; /* when writing began; when it is not worth waiting any more */
 	bool closing, failed;
 	int error; /* errno of the failure */
@@ -168,7 +168,7 @@ static void give_up(struct ty_store_writer *w)
 {
 	w->error = errno;
 	w->failed = true;
-	/* A full disk gets its room back; what stands in for memory stays. */
+	/* Free the space of a full disk; pages that replace memory are kept. */
 	if (ftruncate(w->fd, (off_t)w->dropped))
 		w->error = errno;
 }
@@ -298,7 +298,7 @@ void ty_store_close_file(struct ty_store *s)
 
 /* filling ----------------------------------------------------------------------------------- */
 
-/* Over the budget, and nothing takes what is too much: a nameless file shall. */
+/* Over the budget without a file to write to: use an unnamed one. */
 static bool spill(struct ty_store *s)
 {
 	const char *dir;
@@ -405,7 +405,7 @@ void ty_store_free(struct ty_store *s)
 		struct ty_store_writer *w = s->writer;
 
 		pthread_mutex_lock(&w->lock);
-		if (!w->closing) /* given up: what is there is worth nothing */
+		if (!w->closing) /* abandoned: its content is useless */
 			w->closing = w->failed = true;
 		else
 			await(s, w);

@@ -37,8 +37,8 @@ static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint
 	struct ty_table_fill *f = &b->fill[TY_T_CALLS];
 	struct ty_call_row *row, apart;
 
-	/* Calls of one thread follow each other; what a damaged file makes overlap is cut, so that
-	 * searches stay right. */
+	/* Calls of one thread do not overlap; overlaps in a damaged file are cut, so that searches
+	 * stay correct. */
 	if (start < *last)
 		start = *last;
 	*last = end > start ? end : start;
@@ -191,7 +191,7 @@ const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *ru
 	return i;
 }
 
-/* What is first known of the traced command is that it goes its own way. */
+/* The first event of the traced command: from here on it runs on its own. */
 static void released(struct ty_builder *b, int32_t tid, uint64_t ts)
 {
 	uint32_t i = tid && tid == b->command_tid ? ty_identity_get(b, tid, ts) : TY_NONE;

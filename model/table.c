@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* What stands in for a damaged block: every column 0. */
+/* The substitute for a damaged block: every column 0. */
 static const uint64_t
 	nothing[(sizeof(struct ty_block_head) + 8 * (TY_COLS_MAX + TY_GROUP_COLS) + 16) / 8];
 

@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void differ(const uint8_t *rows, si
 	}
 }
 
-/* Is column c, by what differ says, the same in all rows? */
+/* True if column c, according to differ, is the same in all rows. */
 static bool all_same(const struct ty_table_kind *k, unsigned c, const uint8_t *bits)
 {
 	uint64_t any = 0;
@@ -77,9 +77,8 @@ static struct range gather(const struct ty_table_kind *k, unsigned c, const uint
 		return (struct range){out[0], out[n - 1]};
 	}
 
-	/* Every second value has a range of its own: half the waiting of each for the one
-	 * before.
-	 */
+	/* Even and odd values have a minimum and maximum each, which halves the dependency
+	 * chain. */
 #define LOOP(type)                                                                                 \
 	{                                                                                          \
 		type v_, w_, lo_, hi_, lo2_, hi2_;                                                 \
@@ -133,7 +132,7 @@ static uint8_t *code(uint8_t *block, unsigned c, const uint64_t *v, uint32_t n, 
 	h->base[c] = r.lo;
 	h->width[c] = (uint8_t)w;
 	h->off[c] = (uint16_t)((size_t)(at - block) / 2);
-	/* Each value overwrites what the one before wrote too much. */
+	/* Each value overwrites the excess bytes of the previous one. */
 #define LOOP(bytes)                                                                                \
 	for (uint32_t i = 0; i < n; i++) {                                                         \
 		uint64_t x = v[i] - r.lo;                                                          \
@@ -179,7 +178,7 @@ static uint32_t level(const uint64_t *v, uint32_t n, uint64_t *out, struct range
 	return (uint32_t)step;
 }
 
-/* What the forest keeps of the rows: per group and, in *node, of all. */
+/* The forest's aggregates of the rows: per group, and of all in *node. */
 struct groups {
 	uint64_t ns[TY_ST_COUNT][GROUPS], longest[GROUPS], flags[GROUPS];
 };
@@ -399,8 +398,7 @@ int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, 
 		at = code(block, k->cols + TY_ST_COUNT, g.longest, gn, range_of(g.longest, gn), at);
 		at = code(block, k->cols + TY_ST_COUNT + 1, g.flags, gn, range_of(g.flags, gn), at);
 	}
-	memset(at, 0,
-	       8); /* what a reader of the last value sees behind it, checked with the rest */
+	memset(at, 0, 8); /* padding read behind the last value, checked with the rest */
 	ref.bytes = (uint32_t)(at + 8 - block);
 	ref.first_ns = col.r[0].lo;
 	ref.hash = ty_store_hash(block, ref.bytes);

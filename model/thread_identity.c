@@ -86,7 +86,7 @@ uint32_t ty_identity_get(struct ty_builder *b, int32_t tid, uint64_t ts)
 	if (reused && !b->thread.v[i].ended)
 		return i;
 	/* Not forked in the trace. Without a snapshot it may have been there all along; one that is
-	 * not in the snapshot, or has a used tid, was born where events were lost. */
+	 * not in the snapshot, or has a used tid, was created while events were lost. */
 	i = life_new(b, tid, reused || b->have_snapshot ? ts : b->start);
 	if (i != TY_NONE)
 		b->thread.v[i].open_flags = reused || b->have_snapshot ? TY_SF_LOST : TY_SF_BEFORE;
@@ -127,7 +127,7 @@ bool ty_identity_handover(struct ty_builder *b, uint32_t a, int32_t tid, uint64_
 	t->tid_now = t->pub.tid = t->pub.tgid = tid;
 	set_life(b, tid, a);
 	if (l && !l->ended) {
-		/* What is left of the leader's end happens under the thread's old tid. */
+		/* The rest of the leader's exit has the thread's old tid. */
 		l->tid_now = old;
 		set_life(b, old, leader);
 	}

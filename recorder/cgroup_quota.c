@@ -215,7 +215,7 @@ static uint64_t trace_now(struct look *l)
 }
 
 /*
- * The group was held back since it was last looked at, or (ns NULL) is gone. tids: those that it
+ * The group was held back since it was last examined, or (ns NULL) is gone. tids: those that it
  * had then and those of now; the same as its line before in `out` has: not written again. False: it
  * was left out.
  */
@@ -275,7 +275,7 @@ static int read_group(struct ty_quotas *q, struct ty_quota_group *g, struct ty_t
 	return r;
 }
 
-/* The count grew, or threads are to be looked at: both: those of the last look and of now. */
+/* The count grew, or threads are to be examined: both: those of the last look and of now. */
 static int look_closer(struct look *l, struct ty_quota_group *g, uint64_t grown)
 {
 	struct ty_tid_set old = {0}, both = {0};

@@ -20,7 +20,7 @@ struct ty_file_locks *ty_file_locks_new(void);
 void ty_file_locks_free(struct ty_file_locks *l);
 /*
  * The process that took the lock that a thread of `pid` waits for, if it lives (as
- * ty_file_lock_holder); 0: not known. The thread sleeps since since_ns at least, and did at now_ns:
+ * ty_file_lock_holder); 0: unknown. The thread sleeps since since_ns at least, and did at now_ns:
  * only what was read in that time is about this wait. *read_ns: when it was read; unchanged: not in
  * that time. A long wait has the locks read, which is of use to a later call.
  */

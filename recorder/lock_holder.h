@@ -15,7 +15,7 @@
 /*
  * A thread waits in futex(.., op, val); words: the futex' word and the five behind it.
  * Layouts: glibc's sysdeps/nptl/bits/struct_mutex.h and struct_rwlock.h of x86-64 and
- * AArch64, the same since 2.25. The holder's tid; 0: not known. *kind: of the lock.
+ * AArch64, the same since 2.25. The holder's tid; 0: unknown. *kind: of the lock.
  */
 int32_t ty_futex_holder(uint64_t op, uint64_t val, const uint32_t words[6],
 			enum ty_lock_kind *kind);

@@ -250,7 +250,7 @@ void ty_perf_put_mmap2(struct ty_buf *b, const struct ty_perf_where *w, uint64_t
 	ty_buf_addle(b, addr, 8);
 	ty_buf_addle(b, len, 8);
 	ty_buf_addle(b, off, 8);
-	ty_buf_addle(b, build_id_n, 4); /* or device and inode: not known, 0 */
+	ty_buf_addle(b, build_id_n, 4); /* or device and inode: unknown, 0 */
 	ty_buf_add(b, id, sizeof(id));
 	ty_buf_addle(b, (unsigned)prot, 4);
 	ty_buf_addle(b, 2, 4); /* MAP_PRIVATE */

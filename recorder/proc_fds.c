@@ -36,7 +36,7 @@
 
 struct fd {
 	int pid, fd; /* fd < 0: its working directory */
-	ino_t net;   /* the network namespace of its process; 0: not known */
+	ino_t net;   /* the network namespace of its process; 0: unknown */
 	bool cloexec;
 	unsigned long inode; /* of a socket; 0: none */
 	char *target;	     /* heap */
@@ -408,7 +408,7 @@ static int name_sockets(struct fds *f, ino_t ns, int proc)
 }
 
 /* The lists of each network namespace with sockets are read once, of the first of its processes
- * that still has them; once for each process where namespaces are not known. */
+ * that still has them; once for each process where namespaces are unknown. */
 static int name_all(struct fds *f)
 {
 	ino_t done[TY_PROC_NETS_MAX];

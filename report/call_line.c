@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See call_line.h. Columns follow strace: pid padded to 5, results from column 40 after the time
- * on. What is not known is said in angle brackets in the place of the duration; a caller whose ABI
- * is not the machine's own, or not known, is marked in square brackets at the end.
+ * on. Missing facts are stated in angle brackets in place of the duration. A caller whose ABI is
+ * unknown, or not the machine's own, is marked in square brackets at the end.
  */
 #include "call_line.h"
 
@@ -180,7 +180,7 @@ static void add_fd_names(struct ty_json *j, const struct ty_arg_names *names, un
 		ty_json_str(j, "ret_name", names->result);
 }
 
-/* "strings": of each argument what it points to, null where that is no text or not known. */
+/* "strings": the text that each argument points to; null if it is no text, or unknown. */
 static void add_strings(struct ty_json *j, const struct ty_evidence_item item[6], unsigned n)
 {
 	bool any = false;

@@ -21,7 +21,7 @@ enum ty_call_part {
 void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const struct ty_call *c,
 		  enum ty_call_part part, const struct ty_arg_names *names, struct ty_buf *out);
 
-/* One NDJSON line. pid -1: not known. item, values: what the arguments pointed to; may be NULL.
+/* One NDJSON line. pid -1: unknown. item, values: what the arguments pointed to; may be NULL.
  * scratch is overwritten. */
 void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_t pid,
 		  const char *comm, const struct ty_arg_names *names,

@@ -225,8 +225,8 @@ static void json_event(struct dump *d, const struct ty_event *ev, const char *co
 	ty_json_line(j);
 }
 
-/* What stands in the file (names, strings of user programs, formats) makes no line of its own and
- * commands no terminal. The text of print events ends in a newline. */
+/* Text from the file (names, strings of user programs, formats) can neither break lines nor control
+ * the terminal. The text of print events ends in a newline. */
 static void finish_line(struct ty_buf *b)
 {
 	while (b->len && b->p[b->len - 1] == '\n')
@@ -298,7 +298,7 @@ static int run(struct dump *d, const struct ty_select *sel, FILE *out, struct ty
 		if (ferror_unlocked(out))
 			return 0; /* the caller reports it: errno is its matter */
 	}
-	/* That nothing is known there is an answer. */
+	/* "Nothing is known there" is a valid result. */
 	return r < 0 || d->loss_shown ? r : ty_select_inside(sel, d->w, last, err);
 }
 

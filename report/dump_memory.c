@@ -72,7 +72,7 @@ struct name {
 
 /* Texts made once: operations, by class and payload; names of events. */
 struct texts {
-	struct ty_mem_names *names; /* NULL: not asked for */
+	struct ty_mem_names *names; /* NULL: not requested */
 	struct {
 		uint8_t n; /* 0: not made yet */
 		char s[39];
@@ -172,7 +172,7 @@ static void json_names(struct ty_json *j, struct ty_mem_names *names, const stru
 	}
 }
 
-/* "name+0x10 ", and of code where it stands. */
+/* "name+0x10 ", and for code the source line. */
 static void text_name(struct line *l, struct ty_mem_names *names, const struct ty_mem *m,
 		      uint64_t addr)
 {

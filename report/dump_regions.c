@@ -45,7 +45,7 @@ static bool has_length(const struct ty_region *r)
 	return r->lane < TY_LANE_INSTANT;
 }
 
-/* Why begin or end are not known; NULL: they are. */
+/* Why begin or end are unknown; NULL: both are known. */
 static const char *reason(const struct ty_region *r)
 {
 	if (r->flags & TY_RGN_LOST)

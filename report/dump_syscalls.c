@@ -80,7 +80,7 @@ struct dump {
 	struct ty_buf strings_text;
 	struct ty_strtab *inner; /* lists of ty_fd_track_name in hex, a blank behind each */
 	size_t inner_bytes;
-	uint64_t paths, paths_unknown; /* calls shown that have any; that have one not known */
+	uint64_t paths, paths_unknown; /* calls with strings; calls with an unknown one */
 	struct ty_wall wall;
 	struct ty_json j;
 	struct ty_buf text;
@@ -89,7 +89,7 @@ struct dump {
 	struct line *split; /* calls that the queue let go; LINE_DROPPED once they are over */
 	size_t split_cap, split_n, split_open;
 	uint64_t last_key;
-	uint64_t now_ns;      /* of the event that is looked at */
+	uint64_t now_ns;      /* of the current event */
 	uint64_t sys_buffers; /* bit per buffer in which system calls were seen */
 };
 
@@ -111,7 +111,7 @@ static bool tids_wanted(const struct dump *d, const struct ty_call *c)
 	return ty_window_has_tid(d->w, c->tid) || ty_window_has_tid(d->w, c->end_tid);
 }
 
-/* Decided by what is known when it begins. */
+/* Decided by what is known at its begin. */
 static bool begin_wanted(const struct dump *d, const struct ty_call *c)
 {
 	return (tids_wanted(d, c) || may_move(d, c)) && ty_window_has_cpu(d->w, c->cpu) &&
@@ -139,8 +139,8 @@ static void put_text(struct dump *d)
 	fwrite_unlocked(d->text.p, 1, d->text.len, d->out);
 }
 
-/* What pointers point to, as items and as texts in d->strings_text. A call that is shown as begun
- * has not been looked at when it ends. */
+/* The data behind pointers, as items and as texts in d->strings_text. A call already shown as
+ * unfinished has none yet when it ends. */
 static void add_strings(struct dump *d, const struct line *l, const struct ty_sysrow *row,
 			bool begun, const struct ty_values *values, struct ty_evidence_item item[6],
 			struct ty_arg_names *names)
@@ -187,7 +187,7 @@ static bool is_fd(const struct ty_sysrow *row, unsigned i)
 	return row->a[i] == TY_ARG_FD || row->a[i] == TY_ARG_DIRFD;
 }
 
-/* What the call's descriptors are as it begins. */
+/* The objects of the call's descriptors at its begin. */
 static void name_fds(const struct dump *d, struct line *l)
 {
 	const struct ty_call *c = &l->u.call;
@@ -199,7 +199,7 @@ static void name_fds(const struct dump *d, struct line *l)
 				ty_fd_track_name(d->fds, l->pid, (int32_t)c->args[i], c->start_ns);
 }
 
-/* What the descriptors in structures are as the call begins. */
+/* The objects of the descriptors in structures at the call's begin. */
 static void name_inner(struct dump *d, struct line *l)
 {
 	int32_t fds[TY_VALUES_FDS];
@@ -241,7 +241,7 @@ static void inner_names(const struct dump *d, const struct line *l, struct ty_va
 	}
 }
 
-/* What the descriptor is that the call has made. */
+/* The object of the descriptor that the call created. */
 static void name_result(const struct dump *d, struct line *l)
 {
 	const struct ty_call *c = &l->u.call;
@@ -276,7 +276,7 @@ static void show_call(struct dump *d, const struct line *l, enum ty_call_part pa
 			    &names);
 	}
 	if (d->json) {
-		if (part != TY_CALL_BEGUN) /* a JSON line is whole: it comes when all is known */
+		if (part != TY_CALL_BEGUN) /* a JSON line is printed when all of it is known */
 			ty_call_json(d->s->arch, c, l->pid, l->comm, &names,
 				     d->strings && row->points ? item : NULL,
 				     valued ? &values : NULL, &d->text, &d->j);
@@ -393,7 +393,7 @@ static int grow(struct dump *d)
 }
 
 /* The first line waits for its end: go on without it. Its beginning is shown when it is known to be
- * wanted; before the window, or without a name, that is not known yet. */
+ * wanted; before the window, or without a name, that is unknown yet. */
 static int split_first(struct dump *d)
 {
 	struct line *l = at(d, 0);
@@ -499,7 +499,7 @@ static int begun(struct dump *d, const struct ty_call *c, uint64_t after_ns)
 	return 0;
 }
 
-/* A rename tells the name that the thread had. */
+/* A rename contains the previous name of the thread. */
 static void learn_old_name(struct dump *d, const struct ty_event *ev)
 {
 	const struct ty_call *c;
@@ -519,7 +519,7 @@ static void learn_old_name(struct dump *d, const struct ty_event *ev)
 	}
 }
 
-/* The call is over, or the recording is: what is known now completes its line. */
+/* The call or the recording has ended: complete its line with what is known now. */
 static void complete(struct dump *d, struct line *l, const struct ty_call *c)
 {
 	l->u.call = *c;
@@ -631,7 +631,7 @@ static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 	if (!r && step.started)
 		r = begun(d, &step.call,
 			  d->strings ? ty_evidence_after(d->strings, step.call.tid) : 0);
-	/* Its own line is the last to know what it closes. */
+	/* Its own line is the last one that names the descriptor it closes. */
 	if (!r && step.started && ty_fd_track_follows(d->fds, &step.call))
 		ty_fd_track_begin(d->fds, ty_tgids_get(d->tgids, step.call.tid), &step.call);
 	flush_lines(d);
@@ -666,7 +666,7 @@ static void finish(struct dump *d)
 	flush_lines(d);
 }
 
-/* What was to be recorded and is not there. */
+/* Reports strings that should have been recorded and are missing. */
 static void tell_unknown(const struct dump *d)
 {
 	const struct ty_evidence_counts n = ty_evidence_counts(d->strings);
@@ -698,7 +698,7 @@ static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)
 		if (ferror_unlocked(d->out))
 			return 0; /* the caller reports it */
 	}
-	if (!r && !d->loss_shown) /* that nothing is known there is an answer */
+	if (!r && !d->loss_shown) /* "nothing is known there" is a valid result */
 		r = ty_select_inside(sel, d->w, d->now_ns, err);
 	if (r < 0)
 		return r;

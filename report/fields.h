@@ -15,12 +15,12 @@
 enum ty_field_type {
 	TY_F_END,      /* of a table */
 	TY_F_U64,      /* uint64_t; text with thousands separated */
-	TY_F_U32,      /* uint32_t; UINT32_MAX: not known */
+	TY_F_U32,      /* uint32_t; UINT32_MAX: unknown */
 	TY_F_I32,      /* int32_t */
-	TY_F_DURATION, /* uint64_t of nanoseconds; UINT64_MAX: not known */
+	TY_F_DURATION, /* uint64_t of nanoseconds; UINT64_MAX: unknown */
 	TY_F_INSTANT,  /* uint64_t of the trace clock; text by ctx's clock */
 	TY_F_BOOL,     /* bool; text: the heading's word where it is true, else nothing */
-	TY_F_TEXT,     /* what `text` gives; NULL: not known */
+	TY_F_TEXT,     /* the result of `text`; NULL: unknown */
 };
 
 struct ty_field {
@@ -41,10 +41,10 @@ struct ty_field_ctx {
 
 /* The headings, as a line. */
 void ty_fields_head(const struct ty_field *fields, FILE *f);
-/* One record as a line. What is not known is "-". */
+/* One record as a line. What is unknown is "-". */
 void ty_fields_text(const struct ty_field *fields, const struct ty_field_ctx *c, const void *record,
 		    FILE *f);
-/* Its members, into an object that is open: null where a value is not known. */
+/* Its members, into an object that is open: null where a value is unknown. */
 void ty_fields_json(const struct ty_field *fields, const struct ty_field_ctx *c, const void *record,
 		    struct ty_json *j);
 

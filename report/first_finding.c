@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See first_finding.h. What is found is what the report finds (report_find.c). */
+/* See first_finding.h. Uses the findings of the report (report_find.c). */
 #include "first_finding.h"
 
 #include <stdio.h>

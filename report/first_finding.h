@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording shows first, in a few words: for the line that closes `tarry record`. */
+/* The first finding of a recording in a few words, for the last line of `tarry record`. */
 #ifndef TY_FIRST_FINDING_H
 #define TY_FIRST_FINDING_H
 

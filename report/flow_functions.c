@@ -25,7 +25,7 @@ static void plain(FILE *o, const char *s)
 	fputs(text, o);
 }
 
-/* What the rest is not of. */
+/* The part that the rest excludes. */
 static void print_not_decoded(const struct ty_flow_stats *st, FILE *o)
 {
 	char all[TY_DURATION_MAX], part[TY_DURATION_MAX];

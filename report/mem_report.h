@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the reports on memory samples share: the findings, and code shown as text and JSON. */
+/* Shared by the reports on memory samples: the findings, and code as text and JSON. */
 #ifndef TY_MEM_REPORT_H
 #define TY_MEM_REPORT_H
 
@@ -18,15 +18,15 @@ struct ty_mem_report {
 	uint32_t line_bytes;
 };
 
-/* s without what a terminal would obey, in buf; returns buf. */
+/* Copies s without control characters to buf; returns buf. */
 const char *ty_mem_report_plain(char *buf, size_t size, const char *s);
 /* "0x4000 main+0x10 (main.c:3)" of an instruction; the same as JSON keys. */
 void ty_mem_report_code(struct ty_mem_report *r, FILE *f, const struct ty_mem_code *c);
 void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j,
 			     const struct ty_mem_code *c);
 
-/* The sections, as text to f, or as JSON where j is not NULL. 0; -TY_ENOMEM; -TY_ELIMIT (what is
- * to be counted is too much, analysis/memory.h). */
+/* The sections, as text to f, or as JSON where j is not NULL. 0; -TY_ENOMEM; -TY_ELIMIT (too much
+ * to count, analysis/memory.h). */
 int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j);
 int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j);
 

@@ -14,8 +14,8 @@ static const char *const evidence_text[] = {
 	"loads came from another core's cache",
 };
 
-/* What is accessed at the line's site i, which may be another variable than the line begins with.
- */
+/* The variable accessed at the line's site i, which may differ from the one at the start of the
+ * line. */
 static void name_site(struct ty_mem_report *r, const struct ty_sharing *s,
 		      const struct ty_sharing_line *l, uint32_t i, struct ty_mem_name_of *n)
 {
@@ -201,7 +201,7 @@ static void headline(const struct ty_sharing *s, uint64_t all, FILE *f)
 		stores = s->lines[i].writes;
 	fprintf(f, "%" PRIu64 " line%s of %u bytes %s shared by two or more threads ", all,
 		all == 1 ? "" : "s", s->line_bytes, all == 1 ? "is" : "are");
-	/* Of recordings of loads what they hit shows it. */
+	/* In recordings of loads only, the data source of the loads shows it. */
 	fprintf(f, "%s (%" PRIu64 " accesses analysed",
 		stores ? "while one writes"
 		       : "and written, as loads of modified lines show: no store was sampled",

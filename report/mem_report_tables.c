@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tarry report memory: tables of samples by instruction, function, source, page, thread; branches;
- * and what the sample is worth. */
+ * and the quality of the sample. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a perf.data file holds that has no events for a timeline, and which command shows it. */
+/* Lists the contents of a perf.data file without events for a timeline, and the command that shows
+ * each. */
 #ifndef TY_PERF_CONTENTS_H
 #define TY_PERF_CONTENTS_H
 

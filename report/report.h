@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One report: what was found, once, for text and JSON alike. */
+/* One report: all findings, computed once for both text and JSON. */
 #ifndef TY_REPORT_H
 #define TY_REPORT_H
 
@@ -30,17 +30,17 @@ enum {
 	TY_REP_LONGEST = 8,
 	TY_REP_LOSS = 16,
 	TY_REP_STALLS = 32,
-	TY_REP_LEDGER = 64, /* when asked for */
+	TY_REP_LEDGER = 64, /* when requested */
 	TY_REP_CHAIN = 128,
 	TY_REP_OUTLIERS = 256,
 	TY_REP_DIFF = 512,
 	TY_REP_REQUESTS = 1024,
 	TY_REP_ANSWER = 2048,
 	TY_REP_FINDINGS = 4096,
-	TY_REP_STACKS = 8192, /* when asked for */
+	TY_REP_STACKS = 8192, /* when requested */
 	TY_REP_HOT = 16384,   /* the same */
 	TY_REP_REGIONS = 32768,
-	TY_REP_OBJECTS = 65536, /* when asked for */
+	TY_REP_OBJECTS = 65536, /* when requested */
 	TY_REP_ALL = 63 | TY_REP_REGIONS | TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS,
 };
 
@@ -129,7 +129,7 @@ int ty_hot_note(struct ty_report *r);
 int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_texts *roots,
 		FILE *f, struct ty_err *err);
 
-/* What is asked of a report. */
+/* The request for a report. */
 struct ty_report_query {
 	unsigned sections; /* TY_REP_*; 0: the default ones */
 	struct ty_stalls_opts stalls;

@@ -141,8 +141,8 @@ static int ledgers(struct ty_explained *e, const struct ty_window *w, bool few, 
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "ledger: %s", ty_strerror(r)) : 0;
 }
 
-/* The chain of the finding that the wait [from, to) is a part of, so that both say the same. 1; 0:
- * it is no part of one; -TY_E... with err. */
+/* The chain of the finding that contains the wait [from, to), so that both are the same. 1; 0: no
+ * finding contains it; -TY_E... with err. */
 static int finding_chain(struct ty_explained *e, const struct ty_window *w, uint32_t thread,
 			 const struct ty_span *s, struct ty_err *err)
 {

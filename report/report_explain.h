@@ -32,18 +32,18 @@ struct ty_explained {
 	uint32_t ledgers;
 	uint32_t ledgers_left;		     /* FEW: so many more there would be */
 	bool processes;			     /* but for the command's they are of processes */
-	struct ty_link link[TY_STALL_LINKS]; /* of the chain asked for */
+	struct ty_link link[TY_STALL_LINKS]; /* of the chain requested */
 	uint32_t links;
 	const struct ty_report_logs *logs; /* shown beside stalls; NULL: none. To be set later */
 };
 
-/* The chain asked for: of thread tid at at_ns. tid 0: the first one chosen. */
+/* The chain requested: of thread tid at at_ns. tid 0: the first one chosen. */
 struct ty_explain_at {
 	uint64_t at_ns;
 	int32_t tid;
 };
 
-/* What was asked for, within w. 0 or -TY_E... with err; fini in any case. */
+/* Computes the requested parts within w. 0 or -TY_E... with err; fini in any case. */
 int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned what,
 		      const struct ty_stalls_opts *o, const struct ty_explain_at *at,
 		      struct ty_explained *out, struct ty_err *err);

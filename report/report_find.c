@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report shows is found once here, for text (report_text.c) and JSON (report_json.c). */
+/* Computes the contents of a report once, for text (report_text.c) and JSON (report_json.c). */
 #include "report.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ const char *ty_report_context(uint8_t context)
 	return context & TY_EVF_SOFTIRQ ? "softirq" : NULL;
 }
 
-/* What the sections (bits) show, but for what explained() and correlated() find. */
+/* Computes the sections (bits), except those of explained() and correlated(). */
 static int find(struct ty_report *r, unsigned sections, struct ty_err *err)
 {
 	const struct ty_model *m = r->s->model;
@@ -140,7 +140,7 @@ static int regions(struct ty_report *r, const struct ty_report_query *q, struct 
 		      : 0;
 }
 
-/* Outliers and comparison: when asked for. */
+/* Outliers and comparison: when requested. */
 static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err)
 {
 	struct ty_explain x = ty_explain_session(r->s);

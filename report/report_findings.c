@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report's section "findings": what stands beside stalls (analysis/summed_findings.h). */
+/* The report's section "findings": findings other than stalls (analysis/summed_findings.h). */
 #include "fields.h"
 #include "put_text.h"
 #include "text_page.h"

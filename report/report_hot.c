@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report's section "hot": functions and lines by samples, beside what the trace knows. */
+/* The report's section "hot": functions and lines by samples, compared with exact times of the
+ * trace. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 /* At most; those with a single sample only where there are not ROWS_LEAST others. */
 enum { FUNCS_SHOWN = 20, LINES_SHOWN = 10, ROWS_LEAST = 3 };
 
-/* What the rows are printed from. */
+/* Context for printing the rows. */
 struct hot_ctx {
 	const struct ty_samples *s;
 	const struct ty_hot *hot;
@@ -114,7 +115,7 @@ static const struct ty_field fields[] = {
 	{.type = TY_F_END}};
 #undef OF
 
-/* What the trace knows of the window, without samples. */
+/* Exact times of the window from the trace, without samples. */
 struct exact {
 	uint64_t on_cpu_ns, waiting_ns, runnable_ns;
 	uint64_t ran, unseen, unseen_ns; /* threads that ran; of them those without a sample */
@@ -269,7 +270,7 @@ static void tables_text(const struct ty_hot_of *of, const struct ty_hot *h, FILE
 		return;
 	fputs("\nfunctions\n", f);
 	rows_text(h->funcs, h->funcs_n, FUNCS_SHOWN, &c, f);
-	/* A caller's line has nothing of its own. */
+	/* A caller's line has no self samples. */
 	while (own < h->lines_n && h->lines[own].self)
 		own++;
 	if (!own)

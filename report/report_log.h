@@ -26,7 +26,7 @@ void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_ex
 /* Indexes into JSON's log.lines. */
 void ty_report_logs_near_json(const struct ty_report_logs *l, uint64_t from_ns, uint64_t to_ns,
 			      struct ty_json *j);
-/* What was read, and what the times were taken for. */
+/* The number of lines read, and how their times were interpreted. */
 void ty_report_logs_text(const struct ty_report_logs *l, FILE *f);
 void ty_report_logs_json(const struct ty_report_logs *l, struct ty_json *j);
 

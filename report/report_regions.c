@@ -49,7 +49,7 @@ static const char *thread(const void *ctx, const void *record, char *buf, size_t
 	return buf;
 }
 
-/* What has no length, and why. */
+/* Regions without a length, and why. */
 static const char *unknown(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct ty_region_stats *s = record;

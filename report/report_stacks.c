@@ -20,7 +20,7 @@
 #define GROUPS_SHOWN 20
 #define FRAMES_SHOWN 24
 
-/* A line of a stack: what the thread called there. */
+/* A line of a stack: the function called there. */
 static void put_frame(const struct ty_stack_frame *f, FILE *out)
 {
 	struct ty_buf b;
@@ -116,7 +116,7 @@ static const struct ty_field fields[] = {
 	{TY_F_TEXT, "folded", NULL, 0, .text = folded},
 	{.type = TY_F_END}};
 
-/* What was not captured; false: nothing is known to be missing. */
+/* Prints what was not captured; false: nothing is known to be missing. */
 static void tell_missing(const struct ty_session *s, struct ty_wait_stacks *w, FILE *f)
 {
 	const struct ty_stack_counts n = ty_wait_stacks_counts(w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as text: aligned tables for 80 columns and up. Times are in the clock asked for. */
+/* The report as text: aligned tables for 80 columns and up. Times are in the clock requested. */
 #include "report.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 #define THREAD_ROWS 40
 #define GAP_ROWS    20
-#define OTHER_ROWS  8 /* of names outside of what was traced */
+#define OTHER_ROWS  8 /* names of threads that were not traced */
 #define NAMES_SHOWN 6
 
 static const char *dur(uint64_t ns, char b[TY_DURATION_MAX])
@@ -33,13 +33,13 @@ static const char *dur0(uint64_t ns, char b[TY_DURATION_MAX])
 	return ns ? ty_fmt_duration(ns, b) : "-";
 }
 
-/* To the microsecond, in the clock asked for; without its unit. */
+/* To the microsecond, in the requested clock; without the unit. */
 static const char *at(const struct ty_report *r, uint64_t t, char b[TY_TIME_MAX])
 {
 	return ty_time_digits(r->s->model, r->s->clock, t, 1000, b);
 }
 
-/* " s", behind at(); headings of columns say it once. */
+/* " s", after at(); in tables the unit is in the heading. */
 static bool in_seconds(const struct ty_report *r)
 {
 	return r->s->clock != TY_CLOCK_WALL;

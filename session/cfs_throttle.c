@@ -17,21 +17,21 @@
 #define TIDS   8192  /* of a line */
 #define LATEST 256   /* groups whose last line before a time is found */
 #define LOOKS  65536 /* lines, from that time backward */
-#define GROUPS 8     /* that one thread is looked for in: those above each other */
+#define GROUPS 8     /* nested groups in which one thread is searched */
 
 struct tids {
 	size_t first, n; /* in order, each once */
 };
 
 struct line {
-	uint64_t from_ns, to_ns, ns, quota_us, period_us; /* quota 0: not known, or none */
+	uint64_t from_ns, to_ns, ns, quota_us, period_us; /* quota 0: unknown, or none */
 	struct tids tids;
 	uint32_t path;
 	bool unknown;	 /* ns is */
 	bool taken_away; /* the quota, before to_ns */
 };
 
-/* As of a path's last line. */
+/* From the last line of a path. */
 struct last {
 	struct tids tids;
 	uint64_t quota_us, period_us; /* 0: none */
@@ -183,7 +183,8 @@ bool ty_throttle_lines_quota(const struct ty_throttle_lines *h, int32_t tid, uin
 	unsigned n = 0;
 	size_t i = partition_point(k, 0, h->v.n, h->v.v[k].to_ns < to_ns);
 
-	/* One look may end behind `to`: a group's state then is known from before or from that. */
+	/* One sample may end after `to`: the state of a group at `to` is known from an earlier one
+	 * or from that one. */
 	while (i < h->v.n && h->v.v[i].from_ns < to_ns)
 		i++;
 	for (unsigned looks = 0; i && n < LATEST && looks < LOOKS; looks++) {
@@ -194,9 +195,10 @@ bool ty_throttle_lines_quota(const struct ty_throttle_lines *h, int32_t tid, uin
 			settled = path[k] == l->path;
 		if (settled || l->from_ns >= to_ns)
 			continue;
-		/* Of a group that is gone, the last threads left it before its line's end. */
+		/* The last threads of a removed group left it before the end of its line. */
 		may = !l->taken_away && has_tid(h, l, tid) && !(l->unknown && l->to_ns < to_ns);
-		/* The quota of the last line before `from` is what the later ones left alone. */
+		/* The quota of the last line before `from` still applies: the later lines did not
+		 * change it. */
 		if (may && before) {
 			*out = (struct ty_throttled){.quota_us = l->quota_us,
 						     .period_us = l->period_us,

@@ -29,8 +29,8 @@ void ty_debuginfod_free(struct ty_debuginfod *d)
 		return;
 	if (d->client)
 		d->end(d->client);
-	/* The library stays: what it and those that it needs hold for good would be lost with it.
-	 */
+	/* The library is never unloaded: permanent resources of it and its dependencies would
+	 * leak. */
 	free(d);
 }
 
@@ -41,7 +41,7 @@ static void load(struct ty_debuginfod *d)
 	d->tried = true;
 	if (!lib)
 		return;
-	/* POSIX says that functions come this way, ISO C knows no conversion. */
+	/* POSIX returns functions this way; ISO C has no conversion. */
 	*(void **)&begin = dlsym(lib, "debuginfod_begin");
 	*(void **)&d->end = dlsym(lib, "debuginfod_end");
 	*(void **)&d->executable = dlsym(lib, "debuginfod_find_executable");

@@ -26,7 +26,8 @@ static int by_tid(const void *a, const void *b)
 	return r ? r : compare(x->at, y->at);
 }
 
-/* Where the snapshot of /proc has each thread. Out of memory: what is left is not known. */
+/* The position of each thread in the snapshot of /proc. Out of memory: the remaining ones stay
+ * unknown. */
 static void find_lines(struct ty_session *s)
 {
 	const char *text = ty_trace_section(s->trace, TY_SEC_THREADS).s, *p = text;
@@ -39,8 +40,8 @@ static void find_lines(struct ty_session *s)
 		qsort(s->snapshot.v, s->snapshot.n, sizeof(*s->snapshot.v), by_tid);
 }
 
-/* A call that began before the recording: the snapshot of /proc knows it, if it is still that one.
- */
+/* A call that began before the recording: the snapshot of /proc contains it, if it is still the
+ * same call. */
 static int snapshot_args(const struct ty_session *s, const struct ty_syscall *c, uint64_t out[6])
 {
 	int32_t tid = ty_model_thread(s->model, c->thread)->tid;

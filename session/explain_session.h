@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Provides the explaining analyses with what they need of an opened trace. */
+/* Gives the explaining analyses access to an opened trace. */
 #ifndef TY_EXPLAIN_SESSION_H
 #define TY_EXPLAIN_SESSION_H
 

@@ -44,7 +44,7 @@ enum { F_DUPFD_ = 0, F_SETFD_ = 2, F_DUPFD_CLOEXEC_ = 1030, CLOSE_RANGE_CLOEXEC_
 struct slot {
 	uint64_t since_ns;   /* the end of the call that made it */
 	uint64_t closing_ns; /* a call that closes or replaces it began; 0: none */
-	uint32_t name;	     /* 0: not known */
+	uint32_t name;	     /* 0: unknown */
 	bool open, cloexec;
 	bool fresh; /* took the place of one that was open, as the lowest free number */
 };
@@ -69,7 +69,7 @@ struct ty_fd_track {
 	VEC(struct process) processes;
 	struct ty_pair_map by_pid; /* (pid, 0): index of its process */
 	uint32_t slots;		   /* allocated */
-	uint64_t listed_ns;	   /* what was open before is known from then on */
+	uint64_t listed_ns;	   /* from this time on, earlier descriptors are known */
 	struct ty_buf text;
 };
 
@@ -268,7 +268,7 @@ bool ty_fd_track_follows(const struct ty_fd_track *t, const struct ty_call *c)
 	       row->id == TY_SYS_fchdir || row->id == TY_SYS_unshare;
 }
 
-/* What the call closes or replaces, as [*from, *to]; false: nothing. */
+/* The descriptors that the call closes or replaces, as [*from, *to]; false: none. */
 static bool takes_away(const struct ty_sysrow *row, const struct ty_call *c, uint32_t *from,
 		       uint32_t *to)
 {
@@ -310,7 +310,7 @@ static void taken_away(const struct process *p, const struct ty_call *c, uint32_
 	}
 }
 
-/* lowest: the call took the lowest free number, so that what was there had been closed. */
+/* lowest: the call returned the lowest free number, so its previous descriptor had been closed. */
 static void put(struct ty_fd_track *t, struct process *p, const struct ty_call *c, int64_t fd,
 		uint32_t name, bool cloexec, bool lowest)
 {
@@ -452,7 +452,7 @@ static int on_exec(struct ty_fd_track *t, struct process *p)
 	return r;
 }
 
-/* What a call that succeeded does to a table. */
+/* Applies a successful call to a table. */
 static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysrow *row,
 		  const struct ty_call *c, const struct ty_evidence_item item[6])
 {
@@ -488,7 +488,7 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 				put(t, p, c, fd.fd, kernel_name(t, &fd), cloexec, true);
 		break;
 	case TY_FDS_NAMED:
-		/* Of one that was not known: an exec may close it. */
+		/* The descriptor was unknown: an exec may close it. */
 		if (ty_evidence_fd(&item[0], 0, &fd) && (uint32_t)fd.fd == (uint32_t)c->args[0])
 			put(t, p, c, fd.fd, kernel_name(t, &fd), !s || s->cloexec, false);
 		break;
@@ -517,7 +517,7 @@ int ty_fd_track_end(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
 
 	if (pid <= 0)
 		return 0;
-	if (ty_call_end_only(c)) { /* what it was about is not known */
+	if (ty_call_end_only(c)) { /* its object is unknown */
 		p = process_of(t, pid);
 		if (p)
 			let_go(t, p);
@@ -556,7 +556,8 @@ static int inherit(struct ty_fd_track *t, int32_t parent, const struct ty_event 
 	if (ev->u.newtask.clone_flags & SHARES_FILES)
 		return 0;
 	r = unshare(t, child);
-	/* Made while the child was: it may have it or not. So what was not yet looked at. */
+	/* Created while the child was: the child may or may not have it. The same for calls not yet
+	 * processed. */
 	for (uint32_t i = 0; child->table && i < child->table->n; i++) {
 		struct slot *s = &child->table->v[i];
 

@@ -28,16 +28,16 @@ struct ty_flow_files {
 	const char *const *roots;
 	size_t roots_n;
 	bool local, same_boot;
-	int64_t from_ns, to_ns; /* when it was recorded; the same: not known */
+	int64_t from_ns, to_ns; /* when it was recorded; the same: unknown */
 	struct ty_bytes vdso;	/* the recording's; n 0: it has none */
 	char cache[PATH_MAX];	/* perf's own, "" none */
 	VEC(struct ty_bytes) maps;
-	struct ty_debuginfod *debuginfod; /* NULL: not asked for */
+	struct ty_debuginfod *debuginfod; /* NULL: not requested */
 	VEC(char *) notes;
 	size_t more_notes;
 };
 
-/* A file that is looked for. */
+/* A file that is searched. */
 struct wanted {
 	const uint8_t *id;
 	size_t id_n;
@@ -410,8 +410,8 @@ int ty_flow_files_load(void *ctx, const char *path, const uint8_t *build_id, siz
 	return -TY_ENOTFOUND;
 }
 
-/* Below a root ("": this machine's), where gdb looks: by build id, then by the name in the stripped
- * file, beside it, in .debug beside it, and below the root with its path. */
+/* Below a root ("": this machine's), in the places of gdb: by build id, then by the name in the
+ * stripped file, beside it, in .debug beside it, and below the root with its path. */
 static bool debug_below(struct ty_flow_files *f, const char *root, const char *path,
 			const char *link, struct wanted *w, struct ty_bytes *out)
 {
@@ -457,7 +457,7 @@ struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_
 
 	if (!s || ty_symbols_whole(s))
 		return s;
-	/* Of what is no path (the vdso) there is only the build id. */
+	/* A mapping without a path (the vdso) is identified by its build id only. */
 	link = *path == '/' ? ty_symbols_link(s, &crc) : NULL;
 	w.crc = link ? &crc : NULL;
 	w.id_n = ty_elf_build_id(b.p, b.n, id);

@@ -195,7 +195,7 @@ static int read_aux(void *ctx, uint64_t place, void *buf, size_t n)
 	return ty_perf_read(ctx, place, buf, n, NULL);
 }
 
-/* What the header of a perf.data file says of machine and events. */
+/* Reads the machine and the events from the header of a perf.data file. */
 static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const struct ty_perf *f)
 {
 	struct ty_perf_build_id id;
@@ -232,7 +232,7 @@ static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	return r;
 }
 
-/* All records of the open s->perf. shown: what it is called in messages. */
+/* All records of the open s->perf. shown: its name in messages. */
 static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *shown,
 		    struct ty_err *err)
 {
@@ -248,7 +248,7 @@ static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 		r = rec.type == TY_PERF_AUXTRACE ? add_auxtrace(s, f, &rec, err)
 						 : ty_flow_perf_record(perf, &rec, &id, -1);
 	}
-	/* In the pipe form they come with the records. */
+	/* In the pipe form they are among the records. */
 	if (!r && f->pipe)
 		r = perf_head(s, perf, f);
 	if (r)

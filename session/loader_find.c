@@ -74,7 +74,7 @@ static const Elf64_Ehdr *head(const struct file *f)
 		       : NULL;
 }
 
-/* What the file has at an address, and how much; NULL: nothing. */
+/* The bytes of the file at an address, and their number; NULL: none. */
 static const void *mapped(const struct file *f, const Elf64_Ehdr *e, uint64_t addr, size_t *n)
 {
 	const Elf64_Phdr *ph = at(f, e->e_phoff, (uint64_t)e->e_phnum * sizeof(*ph));
@@ -201,7 +201,7 @@ static bool in_cache(const char *cache, const char *name, uint16_t machine, char
 
 	if (!open_file(cache, &f))
 		return false;
-	/* The older form may stand before it. */
+	/* The older form may precede it. */
 	head = memmem(f.p, f.n, magic, sizeof(magic) - 1);
 	base = head ? (size_t)(head - f.p) : 0;
 	if (head && at(&f, base, CACHE_HEAD)) {

@@ -12,8 +12,8 @@
 #include "symbols.h"
 #include "vec.h"
 
-#define FORKS_MAX 64	/* generations that are looked back */
-#define LOOKS_MAX 10000 /* mappings that are looked at for a variable */
+#define FORKS_MAX 64	/* generations of parents searched */
+#define LOOKS_MAX 10000 /* mappings searched for a variable */
 
 struct image {
 	const char *name;
@@ -27,10 +27,10 @@ struct ty_mem_names {
 	struct ty_flow_files *files;
 	VEC(struct image) images;
 	struct ty_pair_map
-		image_of; /* by where the name stands: names of a stream are one text each */
+		image_of; /* by the address of the name: equal names of a stream share one text */
 	struct ty_symbol_list *kernel; /* NULL: not given */
 	struct ty_disasm *disasm;      /* NULL: not needed yet */
-	uint8_t *width;		       /* by code; NULL: not asked for yet */
+	uint8_t *width;		       /* by code; NULL: not requested yet */
 };
 
 /* The waiting thread is next, even if the other one wants the lock again at once. */
@@ -157,10 +157,10 @@ static bool name_mapped(struct ty_mem_names *n, const struct ty_mem_map *m, uint
 	return true;
 }
 
-/* A variable of one of the process' files, of the one mapped last before. Their data need not be
- * mapped in the recording: it lies as far from their code as in the file, or where the file itself
- * says. What the process was forked with counts, too. None where there are more mappings than are
- * looked at: another one may lie nearer. */
+/* A variable of one of the process's files, of the most recently mapped one first. The mapping of
+ * the data need not be recorded: its distance to the code is that in the file, or the address is
+ * given by the file. Mappings inherited by fork count, too. None if there are more mappings than
+ * the limit, because another one may be nearer. */
 static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		      struct ty_mem_name_of *out)
 {
@@ -296,7 +296,7 @@ static unsigned access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, u
 	return n->disasm ? ty_disasm_access(n->disasm, i->bytes.p + off, i->bytes.n - off, pc) : 0;
 }
 
-/* They last as long as n; made twice at once, those that were there first. */
+/* Valid as long as n; if two threads create them at once, the first are used. */
 static const uint8_t *keep_widths(struct ty_mem_names *n, uint8_t *width)
 {
 	const uint8_t *kept;

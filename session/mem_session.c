@@ -277,8 +277,8 @@ static int no_room(const struct ty_mem_session *s, const struct ty_mem_points *p
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
 }
 
-/* What goes with a sample, looked up once for all that follow each other with the same thread, or
- * CPU: of a thread's names only that of its first sample counts. */
+/* The attributes of a sample, looked up once for consecutive samples of the same thread or CPU: a
+ * thread has the name of its first sample. */
 struct beside {
 	int32_t pid, tid;
 	uint32_t cpu;
@@ -440,7 +440,7 @@ int ty_mem_session_check(const struct ty_mem_session *s, struct ty_err *err)
 	return s->whole.damaged ? ty_index_damaged(s->path, err) : 0;
 }
 
-/* The machine that recorded is this one? Its files may have changed: build ids are compared. */
+/* Whether this machine made the recording. Its files may have changed: build ids are compared. */
 static bool is_local(const struct ty_mem_session *s)
 {
 	const struct ty_mem_facts *f = ty_mem_facts(s->stream);

@@ -60,7 +60,7 @@ static unsigned kind_of(const char *name)
 	return strncmp(name, "anon_inode:", 11) ? FILE_ : OTHER;
 }
 
-/* The object of that kind and name; -1: too many. -TY_ENOMEM. own: its name tells it only within
+/* The object of that kind and name; -1: too many. -TY_ENOMEM. own: its name is unique only within
  * the process. */
 static int64_t object(struct work *k, unsigned kind, const char *name, int32_t tid, int32_t pid,
 		      bool own)
@@ -291,7 +291,7 @@ static int run(struct work *k, struct ty_err *err)
 	}
 	if (r < 0)
 		return r;
-	/* What had not ended; of what was lost nothing more is known. */
+	/* Calls that had not ended; nothing more is known about lost ones. */
 	for (r = 0; !r && ty_pairs_open_next(k->pairs, &it, &c);)
 		if (c.how == TY_CALL_OPEN)
 			r = over(k, &c, k->now_ns);

@@ -16,8 +16,8 @@ struct ty_object {
 	uint64_t received, sent; /* bytes */
 	const char *kind;	 /* "file", "pipe", "socket", "device", "lock", "futex", "other",
 				  * "unknown": a descriptor without a name */
-	const char *name; /* as in ty_fd_track_name; where the number alone tells it, with the
-			   * process: "fd 7 of sh/12" */
+	const char *name; /* as in ty_fd_track_name; without a name, the number with its process:
+			     "fd 7 of sh/12" */
 	int32_t pid;	  /* of the first call */
 	bool several;	  /* other processes use it, too */
 };

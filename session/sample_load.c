@@ -61,7 +61,7 @@ struct loader {
 	struct ty_unwinder *unwinder;
 	bool arm;
 	bool unwound, pointers; /* how callers were found, anywhere */
-	uint64_t kernel_text;	/* where the kernel's _text was; 0: not known */
+	uint64_t kernel_text;	/* where the kernel's _text was; 0: unknown */
 	VEC(struct name_change) comms;
 	VEC(struct named) named;
 	VEC(uint32_t) frames;
@@ -98,8 +98,8 @@ static int init(struct loader *l, const struct ty_sample_load_opts *o)
 	return l->perf && l->out ? 0 : -TY_ENOMEM;
 }
 
-/* what is no sample -------------------------------------------------------------------------------
- */
+/* records other than samples
+ * ---------------------------------------------------------------------- */
 
 static int on_comm(struct loader *l, const struct ty_perf_rec *r, uint64_t ns)
 {
@@ -237,7 +237,7 @@ static int add_frame(struct loader *l, struct ty_sample_frame f, const char *fun
 	return id == UINT32_MAX ? -TY_ENOMEM : vec_push(&l->frames, id);
 }
 
-/* The frames at an address, those that were inlined there, too. NULL: out of memory. */
+/* The frames at an address, including inlined ones. NULL: out of memory. */
 static const struct named *name_at(struct loader *l, int32_t pid, uint64_t ns, uint64_t pc)
 {
 	const bool kernel = pc >> 63;
@@ -292,7 +292,7 @@ static void add_pc(struct chain *c, uint64_t pc)
 		c->cut = true;
 }
 
-/* Registers of user code as the unwinder wants them; false: some are missing. */
+/* Registers of user code in the unwinder's order; false: some are missing. */
 static bool take_regs(const struct loader *l, const struct ty_perf_attr *a,
 		      const struct ty_perf_sample *p, struct ty_stack *out)
 {
@@ -550,7 +550,8 @@ static int read_sampling(struct loader *l, struct ty_perf *f, struct ty_err *err
 		struct ty_perf_id id;
 
 		if (more < 0)
-			return more == -TY_ENOMEM ? more : 0; /* damaged: what was read counts */
+			return more == -TY_ENOMEM ? more
+						  : 0; /* damaged: use the part read so far */
 		if (r.type == TY_PERF_SAMPLE)
 			continue;
 		ty_perf_id(f, &r, &id);
@@ -631,7 +632,7 @@ int ty_samples_of_trace(const struct ty_trace *t, const struct ty_sample_load_op
 	return done(&l, e, t->path, out, err);
 }
 
-/* All records of a perf.data file: first what is no sample, then the samples. */
+/* All records of a perf.data file: first all others, then the samples. */
 static int read_perf(struct loader *l, struct ty_perf *f, bool samples, struct ty_err *err)
 {
 	struct ty_perf_rec r;
@@ -664,7 +665,7 @@ static int read_perf(struct loader *l, struct ty_perf *f, bool samples, struct t
 	return e;
 }
 
-/* What the file's head says of machine and files. */
+/* Reads the machine and the files from the header of the file. */
 static int perf_head(struct loader *l, const struct ty_perf *f)
 {
 	const char *host = ty_perf_text(f, TY_PERF_F_HOSTNAME),

@@ -25,11 +25,11 @@
 #include "strtab.h"
 #include "units.h"
 
-#define TAKE_EVENTS 65536    /* between two looks at the clock and for Ctrl-C */
+#define TAKE_EVENTS 65536    /* events between two checks of the clock and for Ctrl-C */
 #ifndef INDEX_MIN	     /* make fuzz: 0 */
 #define INDEX_MIN (1u << 20) /* smaller models are built in a blink */
 #endif
-#define AHEAD_PART 8 /* of the memory, for what is decoded ahead */
+#define AHEAD_PART 8 /* share of the memory for data decoded ahead */
 
 /* Ctrl-C while a file is opened ends with a sentence; a second one at once. */
 static volatile sig_atomic_t interrupted;
@@ -146,7 +146,7 @@ static int build_once(struct ty_session *s, const struct ty_build_how *how, bool
 	struct ty_build_facts facts = {
 		.machine = ty_trace_section(s->trace, TY_SEC_MACHINE).s,
 		.threads = ty_trace_section(s->trace, TY_SEC_THREADS).s,
-		/* Tells of the whole recording. */
+		/* Covers the whole recording. */
 		.self = how->most ? NULL : ty_trace_section(s->trace, TY_SEC_SELF).s,
 		.cmdlines = s->trace->cmdlines.s,
 		.cpus = s->trace->cpu_count,

@@ -104,7 +104,7 @@ int ty_index_damaged(const char *path, struct ty_err *err);
  * and a sentence about it; NULL when nothing was dropped. */
 enum { TY_KEPT_MAX = 200 };
 uint64_t ty_session_recorded_ns(const struct ty_session *s);
-/* CPU time of the recorder while it recorded, of all that it recorded; 0: not known. */
+/* CPU time of the recorder while it recorded, of all that it recorded; 0: unknown. */
 uint64_t ty_recorder_cpu_ns(const struct ty_trace *t);
 const char *ty_session_kept(const struct ty_session *s, char out[TY_KEPT_MAX]);
 /* Call at the end of output: -TY_EFORMAT when the index file turned out to be damaged. */

@@ -20,12 +20,12 @@
 enum { KEPT = 8 };
 
 struct source {
-	char *path; /* as asked for; NULL: unused */
+	char *path; /* as requested; NULL: unused */
 	char *text; /* NULL: there is none */
 	size_t bytes;
 	VEC(uint32_t) lines; /* where they begin */
 	struct timespec written;
-	uint64_t used; /* when it was last asked for */
+	uint64_t used; /* when it was last requested */
 };
 
 struct ty_source_text {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits beside the samples of what ran, so that both can be shown as one tree of functions. */
+/* Adds waits to the CPU samples, so that both can be shown as one tree of functions. */
 #ifndef TY_WAIT_SAMPLES_H
 #define TY_WAIT_SAMPLES_H
 

@@ -130,7 +130,7 @@ static bool is_runtime_function(const char *name)
 
 static void add(struct ty_stack_frames *s, struct ty_stack_frame f)
 {
-	/* A source line of one's own outweighs a name that looks like a library's. */
+	/* A source line of the program outweighs a name that resembles a library's. */
 	f.runtime = is_runtime_file(f.module) || (!f.file && is_runtime_function(f.function));
 	if (s->n < TY_STACK_FRAMES)
 		s->v[s->n++] = f;
@@ -310,7 +310,7 @@ const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s
 
 	while (i < s->n && (s->v[i].runtime || !s->v[i].module))
 		i++;
-	/* A program that holds its libraries itself has source lines of its own code only. */
+	/* A statically linked program has source lines of its own code only. */
 	for (k = i; k < s->n && !s->v[k].file && s->v[k].module &&
 		    !strcmp(s->v[k].module, s->v[i].module);)
 		k++;

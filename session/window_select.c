@@ -47,8 +47,8 @@ static bool is_trace_time(const char *s, const struct bounds *b)
 	return s && *s >= '0' && *s <= '9' && !ty_parse_seconds(s, &ns) && ns >= b->start_ns;
 }
 
-/* Without a model: the first event, and the last one and the first clock marker only when asked
- * for. */
+/* Without a model: the first event, and the last one and the first clock marker only if
+ * requested. */
 static int scan_bounds(const struct ty_session *s, const struct ty_select *sel, bool want_end,
 		       bool want_clock, struct bounds *b, struct ty_err *err)
 {
@@ -148,7 +148,7 @@ static int instant(const char *path, const struct bounds *b, const char *opt, co
 		opt, arg);
 }
 
-/* length_ns: of the recording; 0: not known. */
+/* length_ns: of the recording; 0: unknown. */
 static int nothing(const struct ty_select *sel, bool recording, uint64_t length_ns,
 		   struct ty_err *err)
 {
@@ -211,8 +211,8 @@ static bool has_cpu(const struct ty_model *m, const struct ty_window *w)
 	return k < w->cpus_n;
 }
 
-/* A choice that chooses nothing would look like "all is well". Lists may be ranges: a note for
- * each option that chooses nothing at all. */
+/* An empty selection would look like "all is well". Lists may be ranges: print a note for each
+ * option that selects nothing at all. */
 static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 {
 	struct ty_window tids = {

@@ -43,7 +43,7 @@ static int resize(struct app *a, struct ty_err *err)
 		  : 0;
 }
 
-/* What the i-th view answered. False: the program ends. */
+/* Handles the result of the i-th view. False: the program ends. */
 static bool take(struct app *a, int i, enum ty_view_result r)
 {
 	const struct ty_view_ops *ops = a->stack[i].ops;

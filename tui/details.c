@@ -58,7 +58,7 @@ static void add_link(struct ty_timeline *t, char *line, uint32_t thread, uint64_
 		add_link_to(t, line, TY_ROW_THREAD, thread, at_ns);
 }
 
-/* The cursor's instant, or the nearest within [from, to): a link to what is seen from here. */
+/* The cursor's instant, or the nearest one within [from, to): a link stays close to the cursor. */
 static uint64_t here(const struct ty_timeline *t, uint64_t from, uint64_t to)
 {
 	return t->cursor_ns < from ? from : t->cursor_ns >= to && to > from ? to - 1 : t->cursor_ns;
@@ -122,7 +122,7 @@ static void syscall_line(struct ty_timeline *t, char *line, uint32_t call)
 		add(line, "; began before the recording");
 }
 
-/* The same of a span's call, which has a row of its own. */
+/* The same for the system call of a span, which has its own row. */
 static void call_in_progress(struct ty_timeline *t, char *line, uint32_t call)
 {
 	struct ty_syscall c = ty_model_syscall(t->m, call);
@@ -261,7 +261,7 @@ static uint32_t stall_of(const struct ty_timeline *t, uint32_t span)
 	return TY_NONE;
 }
 
-/* What the analysis says of it. */
+/* The result of the analysis for it. */
 static void stall_line(struct ty_timeline *t, char *line, uint32_t i)
 {
 	const struct ty_stall *s = &t->findings.stalls.v[i];
@@ -312,7 +312,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 	add_flags(t, line, &s, TY_NONE);
 	if (s.state == TY_ST_RUNNING)
 		add_stolen(t, line, &s);
-	if (finding != TY_NONE) /* what most people come for: seen on the smallest pane */
+	if (finding != TY_NONE) /* the most important fact: shown on the smallest pane */
 		stall = next(l);
 	if (s.syscall != TY_NONE)
 		call = next(l);
@@ -404,10 +404,10 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 		call_in_progress(t, next(l), s.syscall);
 }
 
-/* So many interrupts before one are asked whether they are around it. */
+/* This many interrupts before one are checked for being around it. */
 #define AROUND 32
 
-/* What the interrupt interrupted: the outermost one around it, or the thread that ran. */
+/* The interrupted context: the outermost interrupt around it, or the running thread. */
 static void add_interrupted(struct ty_timeline *t, char *line, uint32_t cpu, uint32_t idx,
 			    const struct ty_irq_span *s)
 {
@@ -572,7 +572,7 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 	add(next(l), r->folded ? "folded: Space unfolds" : "Space folds");
 }
 
-/* Why there is nothing under the cursor: only what is known to be nothing is called that. */
+/* Why there is nothing under the cursor. "Empty" is said only if nothing was lost there. */
 static const char *nothing_here(const struct ty_timeline *t, struct ty_track track,
 				const struct ty_cell *cell, uint64_t from, uint64_t to)
 {

@@ -96,8 +96,8 @@ static void draw_box(const struct ty_flame_view *v, struct ty_grid *g, const str
 		ty_grid_elide(g, p, x0 + 1, y, x1 - x0 - 1, ty_flame_name(v, n), st);
 }
 
-/* Where the box of a child ends that begins at `at`, of the node's [x0, x1). Never beyond it: the
- * sums come from the file, and doubles round. */
+/* The end of the box of a child that begins at `at`, within the node's [x0, x1). Never beyond it:
+ * the sums come from the file, and doubles round. */
 static uint64_t box_end(uint64_t x0, uint64_t x1, uint64_t at, const struct ty_flame_node *child,
 			const struct ty_flame_node *n)
 {

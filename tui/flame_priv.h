@@ -34,11 +34,11 @@ struct ty_flame_view {
 	bool sandwich;		      /* both are shown, of the function `focus` */
 	bool inverted;		      /* pane 1 leads from the innermost function outwards */
 	bool root_below;	      /* flames: the root is at the bottom */
-	bool stale;		      /* the trees are not those of what is asked for */
+	bool stale;		      /* the trees do not match the request */
 	uint32_t focus;
 	enum ty_flame_scope scope;
 	enum ty_flame_what what;
-	unsigned scopes_due, whats_due; /* steps asked for while samples were being read */
+	unsigned scopes_due, whats_due; /* steps requested while samples were being read */
 	unsigned at;			/* the pane of: */
 	uint32_t node;
 	int w;
@@ -57,9 +57,9 @@ static inline bool ty_flame_has_tree(const struct ty_flame_view *v)
 {
 	return v->s && !v->rc && v->pane[1].flame.v.n;
 }
-/* Does one node lie on the other's way to the root, or is it that one? */
+/* True if one node is the other one or its ancestor. */
 bool ty_flame_is_above(const struct ty_flame *f, uint32_t above, uint32_t below);
-/* What a box is called; "all": the root. */
+/* The name of a box; "all": the root. */
 const char *ty_flame_name(const struct ty_flame_view *v, const struct ty_flame_node *n);
 /* Does its name match the search? */
 bool ty_flame_is_hit(const struct ty_flame_view *v, const struct ty_flame_node *n);

@@ -104,7 +104,7 @@ static void find(struct ty_flame_view *v)
 		ty_flame_fini(&v->pane[1].flame);
 		v->rc = ty_fail(&v->err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the graph");
 	}
-	/* The function stands once between its callers and its callees, without the roots. */
+	/* The function is drawn once between its callers and its callees, without the roots. */
 	v->pane[0].zoom = v->pane[1].zoom = 0;
 	v->pane[0].top = 2;
 	v->pane[1].top = v->sandwich;
@@ -179,7 +179,7 @@ static void to_child(struct ty_flame_view *v)
 	const struct ty_flame *f = &v->pane[v->at].flame;
 	uint32_t c = f->v.v[v->node].first;
 
-	/* On the way to what is zoomed in on there is one way. */
+	/* Each ancestor of the zoomed box has one child only. */
 	if (v->node != v->pane[v->at].zoom && ty_flame_is_above(f, v->node, v->pane[v->at].zoom))
 		while (c && !ty_flame_is_above(f, c, v->pane[v->at].zoom))
 			c = f->v.v[c].next;

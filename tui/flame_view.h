@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flame graph of a window: a box per function and way to it, as wide as its share of the
- * samples; below it (or above) what it called. Opened from the timeline, or on a perf.data file.
+ * The flame graph of a window: a box per function and call path, as wide as its share of the
+ * samples; below it (or above) its callees. Opened from the timeline, or on a perf.data file.
  */
 #ifndef TY_FLAME_VIEW_H
 #define TY_FLAME_VIEW_H
@@ -18,7 +18,7 @@ struct ty_flame_input {
 	int32_t tid, pid;	      /* of the row that it was opened from; 0: of none */
 	char comm[24];		      /* and the thread's name */
 	char when[80];		      /* the window in words */
-	const char *note;	      /* what the file says is missing; NULL */
+	const char *note;	      /* a note on missing data in the file; NULL */
 	bool aside;		      /* the samples are read in a thread */
 };
 

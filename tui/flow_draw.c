@@ -44,7 +44,7 @@ static void follow_cursor(struct ty_flow_view *v)
 	uint32_t depths = ty_flow_part_depths(v->part), rows = (uint32_t)v->calls_h;
 	uint32_t h = (uint32_t)v->list_h, was = v->top;
 
-	/* One row more than the cursor's, to see what is called. */
+	/* One row more than the cursor's, to show the callee. */
 	if (v->depth > depth)
 		v->depth = depth;
 	if (depth + 2 > v->depth + rows)
@@ -170,7 +170,7 @@ static void draw_path(const struct ty_flow_view *v, struct ty_grid *g, const str
 	ty_grid_elide(g, p, 1, v->path_y, g->w - 2, text, ty_palette_role(p, TY_ROLE_ACCENT));
 }
 
-/* Columns of the list. Times of a stepped program say nothing: numbers take less room. */
+/* Columns of the list. Times of a stepped program are meaningless, and numbers are narrower. */
 struct columns {
 	int first_w, count, bytes, place, place_w, insn, insn_w, line, line_w;
 	bool numbers;
@@ -198,7 +198,7 @@ static struct columns columns_of(const struct ty_flow_view *v)
 	return c;
 }
 
-/* The end of what is too long: of "directory.c:123" the number counts most. */
+/* Shortens at the start: the number in "directory.c:123" matters most. */
 static void put_tail(struct ty_grid *g, const struct ty_palette *p, int x, int y, int w,
 		     const char *s, struct ty_style st)
 {

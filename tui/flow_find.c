@@ -9,7 +9,7 @@
 #include "footer.h"
 #include "input_line.h"
 
-/* Small letters stand for both, as in less -i. */
+/* Lower-case letters match both cases, as in less -i. */
 static bool matches(const char *name, const char *wanted)
 {
 	for (const char *p = wanted; *p; p++)

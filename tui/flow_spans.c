@@ -156,7 +156,7 @@ void ty_flow_gaps_draw(const struct ty_flow_axis *v, struct ty_grid *g, const st
 	const struct ty_flow_part *part = v->part;
 	uint64_t end = ty_flow_axis_pos(v, (uint32_t)part->steps.n);
 
-	/* What was not decoded is not nothing. */
+	/* A part that was not decoded is not empty. */
 	if (part->cut && !v->by_insn && end < v->vp->to_ns) {
 		int x = end > v->vp->from_ns ? (int)ty_viewport_column(v->vp, end, (uint32_t)v->w)
 					     : 0;

@@ -8,7 +8,7 @@
 #include "flow_view_priv.h"
 #include "ruler.h"
 
-#define PART_MOST (2u << 20) /* instructions that are looked at at a time: 64 MB */
+#define PART_MOST (2u << 20) /* instructions decoded at a time: 64 MB */
 #define POLL_MS	  20
 #define ABOUT	  30 /* instructions before and behind the cursor, where none is in the window */
 #define IDLE_MS	  60 /* counts follow after so long without input */
@@ -85,7 +85,7 @@ static void drop_part(struct ty_flow_view *v)
 	v->placed = false;
 }
 
-/* Twice the window that is looked at, so that a small step needs nothing new. */
+/* Twice the displayed window, so that a small step needs no new decoding. */
 static void begin(struct ty_flow_view *v)
 {
 	uint64_t from = v->vp.from_ns / TY_FLOW_PER_NS, to = v->vp.to_ns / TY_FLOW_PER_NS + 1;
@@ -108,7 +108,7 @@ static void begin(struct ty_flow_view *v)
 		decoded(v);
 }
 
-/* Is something looked at that was not decoded? */
+/* True if the window contains a part that was not decoded. */
 static bool must_decode(const struct ty_flow_view *v)
 {
 	uint64_t from, to;
@@ -121,7 +121,7 @@ static bool must_decode(const struct ty_flow_view *v)
 	to = v->on.start_ns + v->vp.to_ns / TY_FLOW_PER_NS;
 	if (from < v->part->from_ns || to > v->part->to_ns)
 		return v->request_from_ns != v->vp.from_ns || v->request_to_ns != v->vp.to_ns;
-	/* What was too much for one part may fit now. */
+	/* A part that was too large before may fit now. */
 	return v->part->cut && v->vp.to_ns > ty_flow_view_pos(v, ty_flow_view_steps(v)) &&
 	       (v->request_from_ns != v->vp.from_ns || v->request_to_ns != v->vp.to_ns);
 }
@@ -206,7 +206,7 @@ static uint32_t depth_of(const struct ty_flow_view *v, uint32_t step)
 	return c == TY_NO_CALL ? 0 : v->part->calls.v[c].depth;
 }
 
-/* The next step forward or back that is not deeper: what is called in between is stepped over. */
+/* The next step forward or back that is not deeper: calls in between are stepped over. */
 static enum ty_view_result over(struct ty_flow_view *v, int by)
 {
 	uint32_t depth;
@@ -223,7 +223,7 @@ static enum ty_view_result over(struct ty_flow_view *v, int by)
 	return TY_VIEW_CHANGED;
 }
 
-/* Out of the call: to what is executed behind it, or to the instruction that made it. */
+/* Out of the call: to the instruction after it, or to the calling one. */
 static enum ty_view_result out(struct ty_flow_view *v, int by)
 {
 	uint32_t c = v->at < ty_flow_view_steps(v) ? v->part->steps.v[v->at].call : TY_NO_CALL;
@@ -293,7 +293,7 @@ static enum ty_view_result next_axis(struct ty_flow_view *v)
 	return moved(v);
 }
 
-/* How often what is in the list was executed in the window. */
+/* How often each listed instruction was executed in the window. */
 static void count(struct ty_flow_view *v)
 {
 	uint32_t first = ty_flow_view_step(v, v->vp.from_ns),

@@ -264,8 +264,8 @@ bool ty_cell_lost(const struct ty_gaps *gaps, struct ty_track t, const struct ty
 			     of_cpu ? t.id : TY_NONE);
 }
 
-/* Somewhere in [from, to) the thread may have made calls that went to a buffer which lost events:
- * those of the CPU that it ran on, of any where that is not known. */
+/* True if calls of the thread in [from, to) may be lost: the buffer of its CPU lost events, or, if
+ * the CPU is unknown, any buffer. */
 static bool may_have_called(const struct ty_model *m, const struct ty_gaps *gaps,
 			    const struct ty_cell *state, uint64_t from, uint64_t to)
 {

@@ -56,7 +56,7 @@ static int char_width(uint32_t ch)
 {
 	if (ch < 0x7f)
 		return ch < 0x20 ? -1 : 1;
-	/* What the views themselves draw (lines, blocks, arrows) is one column in every locale. */
+	/* Characters drawn by the views (lines, blocks, arrows) have one column in every locale. */
 	if ((ch >= 0x2190 && ch <= 0x21ff) || (ch >= 0x2500 && ch <= 0x25ff) || ch == 0x2026 ||
 	    ch == 0xb7)
 		return 1;

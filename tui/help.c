@@ -37,7 +37,7 @@ static void title(struct page *pg, const char *s)
 	pg->titled = false;
 }
 
-/* Is this line of the topic shown? By its own text, or because the topic was asked for. */
+/* True if this line is shown: its text matches, or its topic does. */
 static bool begin_line(struct page *pg, const char *a, const char *b)
 {
 	if (!holds(pg, pg->topic) && !holds(pg, a) && !holds(pg, b))

@@ -10,7 +10,7 @@ struct ty_help {
 	bool typing;	      /* keys go into it */
 	int top, lines, page; /* first line shown, number of lines, lines on the screen */
 	const char *note;     /* missing data of the recording; NULL */
-	const char *scope;    /* what the recording cannot contain; NULL */
+	const char *scope;    /* a note on data that the recording cannot contain; NULL */
 };
 
 extern const struct ty_view_ops

@@ -10,7 +10,7 @@
 #include "ruler.h"
 
 #define RECORDS_MAX 1000u
-#define LOOK_MAX    1000000u /* samples looked at for them: a few ms */
+#define LOOK_MAX    1000000u /* samples examined for them: a few ms */
 
 /* "0x4000 main+0x10" of an address. */
 static void name_address(const struct ty_memory_view *v, int32_t pid, uint64_t addr, uint64_t ts,
@@ -64,7 +64,7 @@ void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const str
 	int n = (int)(sharing ? v->sharing.lines_n : v->table.rows_n);
 	char text[400], what[300];
 
-	/* The heads stand over their columns; the table's title over the names. */
+	/* Headings are above their columns; the title of the table is above the names. */
 	if (!v->counted || v->failed || !n)
 		snprintf(text, sizeof(text), "%s: %s", titles[v->by],
 			 !v->counted ? "counting"

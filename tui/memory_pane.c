@@ -129,7 +129,7 @@ void ty_memory_fill(struct ty_memory_view *v)
 	if (same && v->fill_w == v->w && v->bin && !v->refill)
 		return;
 	if (!same || v->job.want.selected)
-		ty_memory_count_forget(v);		    /* it may look at the strips */
+		ty_memory_count_forget(v);		    /* it may read the strips */
 	v->counted &= same && !(v->refill && v->selecting); /* of rows that were none yet */
 	v->filled = true;
 	v->refill = false;
@@ -298,7 +298,7 @@ static void draw_line(struct ty_memory_view *v, struct ty_grid *g, const struct 
 	free(cell);
 }
 
-/* What is selected, or the cursor's column. */
+/* The selection, or the cursor's column. */
 static void draw_cursor(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,
 			int y)
 {

@@ -236,7 +236,7 @@ static enum ty_view_result up_down(struct ty_memory_view *v, int by)
 
 static enum ty_view_result next_pane(struct ty_memory_view *v)
 {
-	ty_memory_count_forget(v); /* it looks at the pane */
+	ty_memory_count_forget(v); /* it reads the pane */
 	v->pane = (v->pane + 1) % TY_MEMORY_PANES;
 	if (v->pane == TY_MEMORY_LINE && v->by != TY_MEMORY_OF_SHARING) {
 		v->by = TY_MEMORY_OF_SHARING;

@@ -176,7 +176,7 @@ bool ty_palette_choose(struct ty_palette *p, const char *how)
 	} else if (!strcmp(how, "16")) {
 		p->mode = TY_COLOR_16;
 	} else if (!strcmp(how, "always")) {
-		/* Asked for by name: that outranks NO_COLOR. */
+		/* An explicit --color overrides NO_COLOR. */
 		p->mode = mode_of_environment(-1);
 		if (p->mode < TY_COLOR_16)
 			p->mode = TY_COLOR_16;

@@ -15,7 +15,7 @@
 #include "units.h"
 
 #define WORDS	  8
-#define NRS	  1024 /* numbers of each ABI that are looked for by name */
+#define NRS	  1024 /* numbers of each ABI that are searched by name */
 #define X32_BIT	  0x40000000
 #define ABIS	  4
 #define ERRNOS	  600 /* the kernel's internal ERESTART* included */
@@ -43,10 +43,10 @@ struct ty_query {
 	struct word word[WORDS];
 	unsigned n;
 	uint8_t all;	 /* bits of all words */
-	uint8_t item;	 /* of those that only an item can satisfy (not ANY) */
+	uint8_t item;	 /* words that only an item can satisfy (not ANY) */
 	uint8_t any;	 /* of the ANY words */
 	uint8_t *thread; /* per thread: words it satisfies; `refused` is one that it cannot */
-	struct ty_query_part *part; /* by the words an item must satisfy; made when asked for */
+	struct ty_query_part *part; /* by the words that an item must satisfy; created on demand */
 	bool *part_known;
 	uint8_t call[ABIS][NRS], error[ERRNOS], state[TY_ST_COUNT], kind[KINDS], sig[SIGNALS], gap;
 	uint64_t min_ns;
@@ -250,7 +250,7 @@ static void fill(struct ty_query *q, unsigned i)
 	}
 }
 
-/* Of a word of fixed names: does it stand for any? */
+/* True if a word of a fixed set of names matches any of them. */
 static int names_any(const struct ty_query *q, unsigned i, struct ty_err *err)
 {
 	static const struct {
@@ -383,7 +383,8 @@ static struct ty_query_part part_of(const struct ty_query *q, uint8_t need)
 	struct ty_query_part p = {.nr = -1, .min_ns = q->min_ns, .errors_only = true};
 	bool one = true;
 
-	if (!need) { /* its name says it all: its runs; with a length, whatever lasts that long */
+	if (!need) { /* only the name was searched: its runs; with a length, any state of that
+			length */
 		p.named = true;
 		p.states = 1u << TY_ST_RUNNING;
 		if (q->min_ns)

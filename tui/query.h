@@ -33,7 +33,7 @@ int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const 
 		 struct ty_query **out, struct ty_err *err);
 void ty_query_free(struct ty_query *q);
 const char *ty_query_text(const struct ty_query *q);
-/* Why it may have found nothing, as an end of a sentence: a word that looks like a key and is none.
+/* A reason for finding nothing, as the end of a sentence: a word that resembles a key and is none.
  * "" where there is no such word. */
 const char *ty_query_hint(const struct ty_query *q);
 

@@ -24,8 +24,7 @@ static uint64_t edge(const struct draw *d, int i)
 	return ty_viewport_edge(&d->t->vp, (uint32_t)i, (uint32_t)d->n);
 }
 
-/* A column of less than a nanosecond is of that nanosecond: the last of its columns stands for all.
- */
+/* Columns narrower than a nanosecond: the last column of a nanosecond represents it. */
 static int whole(const struct draw *d, int i)
 {
 	while (i + 1 < d->n && edge(d, i + 1) == edge(d, i))
@@ -51,7 +50,7 @@ static struct ty_glyph lost_sign(const struct draw *d)
 	return (struct ty_glyph){.ch = '!', .st = ty_palette_role(d->p, TY_ROLE_LOST)};
 }
 
-/* The name, what stays whole behind it when it is cut, and what stands at the right end. */
+/* The name (which may be cut), the text after it (which is not), and the text at the right end. */
 static void row_name(const struct draw *d, char buf[64], char count[16], char right[24])
 {
 	const struct ty_tracks *tr = &d->t->tracks;
@@ -205,7 +204,7 @@ static void draw_run_names(const struct draw *d, struct ty_track track)
 			n = ty_text_width(who);
 		}
 		if (n > room && room < 5)
-			continue; /* too little of a name says nothing */
+			continue; /* a few letters of a name are useless */
 		if (n > room)
 			n = room;
 		if (d->p->mode >= TY_COLOR_16)
@@ -305,8 +304,8 @@ static struct ty_glyph hidden_call(const struct ty_palette *p)
 	return g;
 }
 
-/* The cells of the thread's states, where they matter: it is not known throughout, or events were
- * lost in the window; else NULL. */
+/* The cells of the thread's states, if parts of them are unknown or events were lost in the window;
+ * else NULL. */
 static struct ty_cell *states_of(const struct draw *d, struct ty_track calls)
 {
 	struct ty_track track = {.kind = TY_TRACK_THREAD, .id = calls.id};

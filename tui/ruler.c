@@ -29,7 +29,7 @@ const char *ty_fmt_length(uint64_t ns, char out[TY_TIME_MAX])
 	return out;
 }
 
-/* What the clock shows at the window's start, in ns; ticks are round there. */
+/* The clock at the window's start, in ns; ticks are at round values of it. */
 static uint64_t shown_ns(const struct ty_viewport *v, const struct ty_model *m, enum ty_clock clock)
 {
 	uint64_t real;
@@ -55,7 +55,7 @@ static void label(const struct ty_model *m, enum ty_clock clock, uint64_t t_ns, 
 	ty_fmt_clock(real + unit / 2, step, text);
 }
 
-/* May a label of n columns stand at column c? Not over the edge, another label or a sign. */
+/* True if a label of n columns fits at column c: not over the edge, another label or a sign. */
 static bool is_free(const uint8_t *taken, int w, int cursor, int c, int n, int label_end)
 {
 	if (c < label_end || c + n >= w || (cursor >= c && cursor < c + n))
@@ -82,8 +82,9 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 		label(m, clock, v->to_ns, from + length, step, text);
 		need = (int)strlen(text) + 3;
 	}
-	/* A label is whole and behind its tick, or not there: on both sides of ticks it is read as
-	 * of the wrong one. Where none would be left, they are before their ticks. */
+	/* A label is drawn whole and after its tick, or not at all: with labels on both sides of
+	 * ticks, readers assign them to the wrong one. If none would fit, they are before their
+	 * ticks. */
 	for (int before = 0; before < 2 && !label_end; before++)
 		for (t = (from + step - 1) / step * step; t < from + length && t >= from;
 		     t += step) {

@@ -44,7 +44,7 @@ void ty_search_count(struct ty_search *s, const struct ty_model *m, struct ty_qu
 	s->other = false;
 }
 
-/* Is what belongs to this thread of the group that is looked at? */
+/* True if items of this thread belong to the current group. */
 static bool in_group(const struct ty_search *s, uint32_t thread)
 {
 	return !s->grouped ||
@@ -78,7 +78,7 @@ static void take(struct ty_search *s, struct ty_hit h)
 		const struct ty_hit *at = &s->from;
 		bool before = h.at_ns != at->at_ns ? h.at_ns < at->at_ns : h.ord <= at->ord;
 
-		/* What a step cannot tell apart is one. */
+		/* Hits that a step cannot distinguish count as one. */
 		if (s->n && s->last_ns == h.at_ns && s->last_ord == h.ord)
 			return;
 		s->last_ns = h.at_ns;
@@ -93,8 +93,8 @@ static void take(struct ty_search *s, struct ty_hit h)
 	s->found = true;
 }
 
-/* Where a track is entered: a seek takes what starts behind (before) this. Of the start's own
- * instant only tracks behind (before) the start's are wanted. */
+/* Where the search of a track begins: at items that start after (before) this. At the start's own
+ * instant, only tracks after (before) the start's track count. */
 static uint64_t entry(const struct ty_search *s)
 {
 	bool same = s->backward ? s->ord < s->from.ord : s->ord > s->from.ord;
@@ -195,8 +195,8 @@ static bool gap_step(struct ty_search *s)
 	return false;
 }
 
-/* On from a short interrupt to the next that is long enough, past those of its own instant, which
- * are looked at one by one. */
+/* Skips from a short interrupt to the next one that is long enough, after those of the same
+ * instant, which are examined one by one. */
 static void skip_short(struct ty_search *s, uint32_t cpu, const struct ty_irq_span *irq)
 {
 	struct ty_track track = {.kind = TY_TRACK_IRQS, .id = cpu};
@@ -251,7 +251,7 @@ static bool track_step(struct ty_search *s)
 	return irq_step(s, (uint32_t)(s->ord - 2ull * sum->threads - sum->cpus - 1));
 }
 
-/* All tracks are done: what is left to look at, in the order of the hits? False: nothing. */
+/* All tracks are done: continue with the next part in the order of hits. False: none is left. */
 static bool next_round(struct ty_search *s)
 {
 	const unsigned rounds =

@@ -47,8 +47,8 @@ struct ty_search {
 /* Everything is borrowed. A starting point with ord UINT64_MAX is after all matches at its time,
  * with 0 before them. Hits of threads whose
  * calls were recorded, where there are such and others, come before all others, whatever their
- * time. `from` says of which group it is; fresh: it is no hit, and the whole first group is looked
- * at before the other. */
+ * time. `from` says of which group it is; fresh: it is no hit, and the whole first group is
+ * examined before the other. */
 void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
 		     struct ty_hit from, bool backward, bool fresh);
 /* Instead: count all hits in that order; `at` is one of them. */

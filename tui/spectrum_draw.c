@@ -42,7 +42,8 @@ const char *ty_spec_thread_name(const struct ty_spectrum_view *v, uint32_t threa
 	return out;
 }
 
-/* So many in a cell: 1 to LEVELS; the steps are even in powers. least: what a level begins with. */
+/* The level of a count in a cell: 1 to LEVELS, on a logarithmic scale. least: the smallest count of
+ * each level. */
 static unsigned level_of(uint64_t n, uint64_t most)
 {
 	unsigned bits = 0, all = 0;
@@ -88,7 +89,7 @@ static struct ty_glyph worst(const struct ty_palette *p)
 	return (struct ty_glyph){p->utf8 ? 0x25c6 : '*', st};
 }
 
-/* What it is of, for the title. */
+/* The subject, for the title. */
 static void scope_text(const struct ty_spectrum_view *v, char out[80])
 {
 	const struct ty_window *w = &v->on.in->window;
@@ -182,7 +183,7 @@ static void draw_heat(const struct ty_spectrum_view *v, struct ty_grid *g,
 	}
 }
 
-/* The axis below; '!' where events were lost: what is not drawn there may have been. */
+/* The axis below; '!' where events were lost, so that more may have happened than is drawn. */
 static void draw_axis(const struct ty_spectrum_view *v, struct ty_grid *g,
 		      const struct ty_palette *p)
 {
@@ -245,7 +246,7 @@ static void draw_panel(const struct ty_spectrum_view *v, struct ty_grid *g,
 		snprintf(text, sizeof(text), "%" PRIu64 " without start", s->untimed);
 		ty_grid_elide(g, p, x, y++, l->panel_w - 1, text, ty_palette_role(p, TY_ROLE_WARN));
 	}
-	/* A glyph and the least that it stands for; levels that nothing reaches are left out. */
+	/* A glyph and the smallest count that it represents; unused levels are left out. */
 	for (unsigned i = 1; i <= LEVELS && s->n && y < end; i++) {
 		struct ty_glyph gl = glyph(p, i);
 

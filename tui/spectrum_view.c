@@ -13,7 +13,7 @@
 #include "model_time.h"
 #include "units.h"
 
-/* Counting that takes no longer is shown with the key that asked for it. */
+/* Counting that takes no longer is shown in the frame of its key. */
 #define AT_ONCE_MS 10
 #define LOOK_MS	   15
 
@@ -78,7 +78,7 @@ static void counted(struct ty_spectrum_view *v)
 	widen(v);
 }
 
-/* Counts what the screen shows, unless that is done or under way. */
+/* Counts the displayed part, unless that is done or in progress. */
 static void follow(struct ty_spectrum_view *v)
 {
 	struct ty_spec_counting *c = &v->counting;
@@ -443,7 +443,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_NEXT: next_kind(v, 1); break;
 	case TY_ACT_PREV: next_kind(v, -1); break;
 	case TY_ACT_SEARCH:
-		drop_listing(v); /* its page would come above this one */
+		drop_listing(v); /* its page would be opened above this one */
 		return kinds_page(v);
 	case TY_ACT_FOCUS: next_scope(v); break;
 	case TY_ACT_SELECT: select_cells(v); break;

@@ -15,7 +15,7 @@
 
 struct ty_spectrum_view;
 
-/* What it shares with the timeline; borrowed. */
+/* Shared with the timeline; borrowed. */
 struct ty_spectrum_on {
 	const struct ty_view_input *in;
 	const struct ty_gaps *gaps;

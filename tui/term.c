@@ -23,7 +23,7 @@
 struct ty_term {
 	SCREEN *screen;
 	struct ty_grid shown;
-	bool afresh; /* the screen is not what `shown` says */
+	bool afresh; /* the screen differs from `shown` */
 	bool mouse;
 	struct ty_mouse down; /* the last button down, and when */
 	int64_t down_ms;
@@ -41,7 +41,7 @@ static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 static struct sigaction fatal_was[COUNT(fatal)]; /* previous handlers, called afterwards */
 
 /*
- * The mouse is asked for and read here and not by ncurses, which knows no drags: xterm's button and
+ * The mouse is enabled and read here and not by ncurses, which has no drags: xterm's button and
  * drag events (1002) in SGR form (1006), which has no limit of 223 columns.
  */
 #define MOUSE_ON  "\033[?1002h\033[?1006h"
@@ -106,7 +106,7 @@ static void add_restore(const char *s)
 	restore_len += (sig_atomic_t)n;
 }
 
-/* Past ncurses, which flushes what it wrote itself before. */
+/* Bypasses ncurses, whose own output is flushed first. */
 static void put_raw(const char *s)
 {
 	ssize_t n = write(STDOUT_FILENO, s, strlen(s));
@@ -126,7 +126,7 @@ static void prepare_restore(const struct ty_term *t)
 	add_restore(tigetstr("rmcup"));
 }
 
-/* What terminals (and tmux) send whatever their TERM says. */
+/* Sequences that terminals (and tmux) send regardless of TERM. */
 static void define_keys(void)
 {
 	static const struct {
@@ -195,7 +195,7 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 		start_color();
 		use_default_colors();
 	}
-	/* A terminal without a mouse is asked for nothing. ncurses' own reading of it stays out. */
+	/* Nothing is sent to a terminal without a mouse. ncurses' own mouse support is not used. */
 	t->mouse = tigetstr("kmous") && tigetstr("kmous") != (const char *)-1;
 	keyok(KEY_MOUSE, FALSE);
 	if (t->mouse)
@@ -429,7 +429,7 @@ static struct ty_input mouse_report(struct ty_term *t)
 	return in;
 }
 
-/* Alone it is the key; ncurses has waited for what may belong to it. */
+/* Alone it is the Escape key; ncurses has waited for further bytes of a sequence. */
 static struct ty_input escape(struct ty_term *t)
 {
 	wint_t c;
@@ -439,7 +439,7 @@ static struct ty_input escape(struct ty_term *t)
 		r = get_wch(&c);
 		if (r == OK && c == '<')
 			return mouse_report(t);
-		/* A sequence that is not known: as if it had not come. */
+		/* An unknown sequence is ignored. */
 		while (r == OK && (c < 0x40 || c > 0x7e))
 			r = get_wch(&c);
 		return (struct ty_input){.what = TY_INPUT_NONE};
@@ -505,7 +505,7 @@ struct ty_input ty_term_read(struct ty_term *t, int wait_ms)
 			return (struct ty_input){.what = TY_INPUT_NONE};
 		if (r < 0)
 			continue;
-		/* Readable without a byte to read: the terminal is gone. */
+		/* Readable without a byte to read: the terminal was closed. */
 		if (fd[0].revents & (POLLHUP | POLLERR | POLLNVAL) ||
 		    (fd[0].revents & POLLIN &&
 		     (ioctl(STDIN_FILENO, FIONREAD, &waiting) || !waiting)))

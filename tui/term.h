@@ -24,7 +24,7 @@ struct ty_input {
 	enum ty_input_what what;
 	uint32_t key;
 	struct ty_mouse mouse;
-	int signal; /* END: the signal; SIGHUP when the terminal is gone */
+	int signal; /* END: the signal; SIGHUP when the terminal was closed */
 };
 
 struct ty_term;

@@ -41,7 +41,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	t->vp.undo_n = 0;
 	ty_timeline_indexing_begin(t);
 	ty_timeline_find(t);
-	/* What is there at once needs no second frame. */
+	/* A result that is available at once needs no second frame. */
 	if (ty_background_wait(&t->stall_search.aside, FIRST_MS)) {
 		rc = t->stall_search.rc;
 		t->findings = t->stall_search.found;
@@ -71,7 +71,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 		ty_timeline_to_finding(t);
 		t->message[0] = 0;
 	}
-	ty_timeline_memory_loaded(t, FIRST_MS); /* what is there at once */
+	ty_timeline_memory_loaded(t, FIRST_MS); /* results available at once */
 	*out = t;
 	return 0;
 }

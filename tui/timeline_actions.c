@@ -40,7 +40,7 @@ static void focus(struct ty_timeline *t)
 		t->finding = t->listed[0];
 }
 
-/* The time of day is passed over where it is not known. */
+/* The time of day is skipped if it is unknown. */
 static void next_clock(struct ty_timeline *t)
 {
 	uint64_t real;
@@ -166,7 +166,8 @@ struct action {
 	bool (*open)(struct ty_timeline *t);
 	enum ty_prompt prompt;
 	enum ty_view_result result;
-	const char *needs_all; /* what it shows needs the whole recording indexed; NULL */
+	const char
+		*needs_all; /* the name of a result that needs the whole recording indexed; NULL */
 };
 
 static const struct action actions[TY_ACT_COUNT] = {
@@ -232,7 +233,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_QUIT] = {.open = quit, .result = TY_VIEW_QUIT},
 };
 
-/* What the view answers; TY_VIEW_CHANGED: the cursor may have moved. */
+/* The result of the view; TY_VIEW_CHANGED: the cursor may have moved. */
 static enum ty_view_result run(struct ty_timeline *t, const struct action *a)
 {
 	if (a->needs_all && ty_timeline_indexing_waits(t, a->needs_all))

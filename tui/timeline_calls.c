@@ -2,9 +2,9 @@
 /*
  * Executed calls of up to TY_TRACKS_FLOW threads, nested, in rows of the timeline under each
  * thread: decoded in a thread, one after the other, for twice the displayed window and at most
- * PARTS_MOST instructions in total; what is beyond is marked. If the window has few enough
- * instructions, the last row shows them individually. If it has more packets than are decoded at a
- * time, a strip shows their number over time. Drawing costs columns x log(calls) per row.
+ * PARTS_MOST instructions in total; the rest is marked. If the window has few enough instructions,
+ * the last row shows them individually. If it has more packets than are decoded at a time, a strip
+ * shows their number over time. Drawing costs columns x log(calls) per row.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static struct ty_flow_axis axis(const struct ty_timeline *t, const struct ty_tim
 /* Packets ---------------------------------------------------------------------------------------
  */
 
-/* Those of [from, to), as the bins tell. */
+/* Packets in [from, to), from the bins. */
 static uint64_t packets(const struct ty_timeline_part *c, uint64_t from, uint64_t to)
 {
 	uint64_t len = c->request.to_ns - c->request.from_ns, sum = 0;
@@ -99,7 +99,7 @@ static void draw_packets(const struct ty_timeline *t, const struct ty_timeline_p
 /* Decoding --------------------------------------------------------------------------------------
  */
 
-/* How much of the window that was asked for is not decoded, for the part is full. */
+/* How much of the requested window is not decoded because the part is full. */
 static uint64_t rest_ns(const struct ty_timeline_part *c)
 {
 	uint64_t last = steps(c) ? c->part->steps.v[steps(c) - 1].ts_ns : 0;
@@ -109,7 +109,7 @@ static uint64_t rest_ns(const struct ty_timeline_part *c)
 	return c->request_to_ns - (last > c->request_from_ns ? last : c->request_from_ns);
 }
 
-/* How many packets there are, and what they tell, unless they are more than can be kept. */
+/* The number of packets and their contents, unless there are too many to keep. */
 static void look(const struct ty_flow_input *in, struct ty_timeline_part *c)
 {
 	if (in->packets)
@@ -137,7 +137,7 @@ static void decode(void *ctx)
 		   rest_ns(c) > window - window / PART_LEAST;
 }
 
-/* What the packets call a thread: its tid where one looks, for an exec may have changed it. */
+/* The tid of a thread in the packets: its tid at that time, because an exec may have changed it. */
 static int32_t tid_here(const struct ty_timeline *t, uint32_t thread)
 {
 	return ty_model_tid(t->m, thread, t->cursor_ns);
@@ -156,7 +156,7 @@ static bool due(const struct ty_timeline *t, uint32_t i)
 		return false;
 	if (t->vp.from_ns < c->request.from_ns || t->vp.to_ns > c->request.to_ns)
 		return true;
-	/* What was too much may fit now. */
+	/* A part that was too large before may fit now. */
 	return (c->wide || (c->part->cut &&
 			    (!steps(c) || c->part->steps.v[steps(c) - 1].ts_ns < t->vp.to_ns))) &&
 	       (c->request_from_ns != t->vp.from_ns || c->request_to_ns != t->vp.to_ns);
@@ -295,8 +295,8 @@ static uint32_t step_here(const struct ty_timeline *t, const struct ty_timeline_
 	return n ? n - 1 : TY_NONE;
 }
 
-/* The depth of the first row, so that the call under the cursor and what it calls are among them.
- */
+/* The depth of the first row, chosen so that the call under the cursor and its callees are
+ * shown. */
 static uint32_t top_depth(const struct ty_timeline *t, const struct ty_timeline_part *p,
 			  uint32_t rows)
 {
@@ -309,8 +309,8 @@ static uint32_t top_depth(const struct ty_timeline *t, const struct ty_timeline_
 	return top + rows > depths ? depths > rows ? depths - rows : 0 : top;
 }
 
-/* Each instruction from where it is to where the next one is, where that is wide enough; behind a
- * bar those that a time stamp belongs to. */
+/* Each instruction from its position to that of the next, if wide enough; those with a time stamp
+ * follow a bar. */
 static void draw_insns(const struct ty_timeline *t, const struct ty_flow_axis *a, struct ty_grid *g,
 		       const struct ty_palette *p, int y)
 {
@@ -354,7 +354,7 @@ static void draw_insns(const struct ty_timeline *t, const struct ty_flow_axis *a
 	}
 }
 
-/* What was not decoded, for it was too much: how much it is. */
+/* The amount that was not decoded because it exceeds the limit. */
 static void draw_rest(const struct ty_timeline *t, const struct ty_timeline_part *c,
 		      const struct ty_flow_axis *a, struct ty_grid *g, const struct ty_palette *p,
 		      int y)

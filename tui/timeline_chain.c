@@ -22,7 +22,7 @@ static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned de
 	ty_page_link(&t->page, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
 }
 
-/* Where the time of the path went, thread by thread, is more than one line of causes tells. */
+/* The time of the path by thread, which one line of causes cannot show. */
 static void add_root(struct ty_timeline *t, const struct ty_path *p, const struct ty_root *r)
 {
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX];
@@ -75,7 +75,7 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 	}
 	n = a->links;
 	if (n)
-		memcpy(links, a->link, sizeof(links)); /* the same as the finding says */
+		memcpy(links, a->link, sizeof(links)); /* the same as in the finding */
 	else
 		n = ty_path_links(path, root.seg, links, TY_STALL_LINKS);
 	for (uint32_t i = 0; i < n; i++)

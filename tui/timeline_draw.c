@@ -80,7 +80,8 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 			 s->gaps_unknown ? "lost %" PRIu64 "+" : "lost %" PRIu64, s->lost);
 	else
 		snprintf(lost, sizeof(lost), t->partial ? "lost ?" : "lost 0");
-	/* The name and what is missing come first; the recorder's cost goes first. */
+	/* The name and notes on missing data have priority; the recorder's cost is dropped
+	 * first. */
 	n = ty_text_width(name);
 	if (n > 12 && n > g->w / 4)
 		n = g->w / 4 > 12 ? g->w / 4 : 12;
@@ -385,12 +386,12 @@ static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const st
 	}
 }
 
-/* What a filter hides is counted beside the ruler. */
+/* The number of rows hidden by a filter is shown beside the ruler. */
 static void draw_hidden(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	char text[60];
 
-	if (!t->tracks.hidden_n && t->top) { /* CPUs come first: they are what is missed */
+	if (!t->tracks.hidden_n && t->top) { /* CPUs first: they are missed most */
 		snprintf(text, sizeof(text), t->lay.label_w < 18 ? "%u above" : "%u rows above",
 			 t->top);
 		ty_grid_elide(g, p, 1, t->lay.ruler_y, t->lay.label_w - 2, text,

@@ -126,7 +126,7 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 	/* Its system calls, one row below, should be seen, too. */
 	t->below = 1;
 	ty_timeline_show_finding(t);
-	/* The details say why, where they have the room. */
+	/* The details give the reason, if there is space. */
 	if (stall && t->lay.details_h >= 5)
 		ty_timeline_say(t, "stall %u of %u", t->finding + 1, t->findings.stalls.n);
 	else if (stall)

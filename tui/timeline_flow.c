@@ -44,7 +44,7 @@ bool ty_timeline_flow(struct ty_timeline *t)
 	ty_timeline_calls_stop(t);
 	on.tid = ty_model_tid(t->m, thread, t->cursor_ns);
 	on.comm = ty_model_comm(t->m, thread, t->cursor_ns);
-	/* A page that is on its way would come above this. */
+	/* A page that is being computed would be opened above this one. */
 	ty_timeline_stop_page(t);
 	ty_flow_view_free(t->flow);
 	t->flow_thread = thread;

@@ -101,7 +101,7 @@ static int indexing_wait_ms(const struct ty_timeline *t)
 	return t->partial && !t->indexing.failed ? 100 : -1;
 }
 
-/* Look how far that is, go over to all of it when it is done. */
+/* Check the progress, and switch to the whole recording when it is indexed. */
 static bool indexing_work(struct ty_timeline *t)
 {
 	struct ty_indexing_news was = t->indexing;

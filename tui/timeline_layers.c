@@ -8,7 +8,7 @@
 #include "timeline_priv.h"
 
 #define SLICE_MS 4
-/* A job that takes longer says how far it is, so often. */
+/* A job that takes longer reports its progress at this interval. */
 #define PROGRESS_MS 200
 
 /* In the order in which they are drawn, over each other. */
@@ -72,7 +72,7 @@ static enum ty_view_result job_done(struct ty_timeline *t)
 	return TY_VIEW_CHANGED;
 }
 
-/* What is asked for goes first; the bars of heads follow. */
+/* Requested results first; the bars of group rows follow. */
 static enum ty_view_result sum_heads(struct ty_timeline *t, int64_t start)
 {
 	while (ty_now_ms() - start < SLICE_MS && ty_group_bars_due(&t->heads))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was kept of a recording (timeline_save.c): read again, and its page. Nothing of it is
- * trusted: a line that says something else than this recording can hold is left.
+ * What was kept of a recording (timeline_save.c): read again, and its page. Nothing in it is
+ * trusted: a line that this recording cannot contain is ignored.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,8 +82,8 @@ void ty_timeline_keep_load(struct ty_timeline *t)
 	ty_buf_fini(&b);
 }
 
-/* The page of what is kept: a line leads to its mark, or repeats its search.
- * ----------------------------- */
+/* The page of kept entries: a line leads to its mark, or repeats its search.
+ * ---------------------------- */
 
 static void kept_left(struct ty_timeline *t)
 {

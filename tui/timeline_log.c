@@ -85,7 +85,7 @@ static void draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palet
 			    : p->utf8  ? 0x25c6
 				       : '*',
 			    sign);
-		/* A few letters say nothing. */
+		/* A few letters are useless. */
 		if (end > c + 6) {
 			text_of(&log->line.v[next - 1], true, text, sizeof(text));
 			ty_grid_elide(g, p, l->cells_x + (int)c + 1, l->log_y, (int)(end - c) - 2,

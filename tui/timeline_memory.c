@@ -11,7 +11,7 @@
 #include "memory_glyphs.h"
 #include "timeline_priv.h"
 
-/* Strips that are shown without being asked for. */
+/* Strips that are shown without a request. */
 #define OPEN_MOST 16u
 
 /* Which CPUs have samples on the time axis. */
@@ -127,7 +127,7 @@ static bool memory_work(struct ty_timeline *t)
 	return ty_timeline_memory_loaded(t, 0);
 }
 
-/* The row's strip, and what it is one of; NULL: none (yet). */
+/* The row's strip and its kind; NULL: none (yet). */
 static const struct ty_mem_heat *strip_of(const struct ty_timeline *t, const struct ty_row *r,
 					  uint32_t *strip)
 {

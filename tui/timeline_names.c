@@ -8,7 +8,7 @@
 
 #include "timeline_priv.h"
 
-/* Names that take no longer come with the key that moved the cursor. */
+/* Names found within this time are in the frame of the key that moved the cursor. */
 #define AT_ONCE_MS 5
 
 static void make(void *ctx)

@@ -57,7 +57,7 @@ struct ty_mark {
 	char filter[200]; /* that was in force; "": none */
 };
 
-/* What was searched for or filtered by. */
+/* Texts of searches and filters. */
 #define TY_HISTORY  50u
 #define TY_KEEP_MAX (64u << 10) /* bytes of what is kept of a recording */
 struct ty_past_query {
@@ -279,11 +279,11 @@ struct ty_timeline {
 	struct ty_flame_view *flame;	   /* the same */
 	struct ty_flow_view *flow;	   /* likewise */
 	uint32_t flow_thread;
-	/* The instant that was gone to (typed, a link, a hit): while the cursor stays there, each
-	 * row shows what it had at that instant, not the longest span of the cell. UINT64_MAX:
+	/* The instant of the last jump (typed, a link, a hit): while the cursor stays there, each
+	 * row shows its span at that instant, not the longest span of the cell. UINT64_MAX:
 	 * none. */
 	uint64_t exact_ns;
-	/* Of the spans at that instant the one that was gone to. */
+	/* The span at that instant that was the target of the jump. */
 	struct {
 		bool on;
 		struct ty_track track;
@@ -301,7 +301,7 @@ struct ty_timeline {
 	struct ty_call_names names;
 };
 
-/* timeline_state.c: what others ask of it */
+/* timeline_state.c: queries of other files */
 /* "name/tid" of a thread at an instant; returns out. */
 #define TY_THREAD_NAME_MAX 48
 const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
@@ -316,10 +316,10 @@ bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, st
 			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns);
 /* Selects this span of the cursor's row, which need not be the longest of its cell. */
 void ty_timeline_pin(struct ty_timeline *t, struct ty_track track, uint32_t idx);
-/* From now on each row shows what it has at the cursor's instant. */
+/* From now on each row shows its span at the cursor's instant. */
 void ty_timeline_exact(struct ty_timeline *t);
-/* What the track has at the instant that was gone to; TY_NONE: the cursor has left it, or the track
- * has nothing there. */
+/* The track's span at the instant of the last jump; TY_NONE: the cursor has left it, or the track
+ * is empty there. */
 uint32_t ty_timeline_span_at_instant(const struct ty_timeline *t, struct ty_track track);
 /* The thread of the cursor's row, for a process's head its leader; TY_NONE: none. */
 uint32_t ty_timeline_row_thread(const struct ty_timeline *t);
@@ -348,7 +348,7 @@ int ty_timeline_settle(struct ty_timeline *t, int w, int h);
 unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX]);
 
 /* timeline_names.c: "8</srv/site.lock>, LOCK_EX" of a call; at first, and where nothing is known,
- * without names. Kept until it is asked for another one's. */
+ * without names. Kept until the names of another call are requested. */
 const char *ty_timeline_args(struct ty_timeline *t, uint32_t call);
 void ty_timeline_args_forget(struct ty_timeline *t); /* the model changes */
 
@@ -416,7 +416,7 @@ void ty_timeline_keep_load(struct ty_timeline *t); /* as it was kept, to what th
 bool ty_timeline_kept(struct ty_timeline *t); /* the page of it; false: a sentence says why not */
 
 /* timeline_findings.c */
-void ty_timeline_find(struct ty_timeline *t); /* begin to look for them */
+void ty_timeline_find(struct ty_timeline *t); /* begins to search for them */
 void ty_timeline_to_foremost(struct ty_timeline *t);
 void ty_timeline_to_finding(struct ty_timeline *t);
 void ty_timeline_step_finding(struct ty_timeline *t, int by);
@@ -460,8 +460,8 @@ bool ty_timeline_push_page(struct ty_timeline *t); /* t->page, as it was filled 
 void ty_timeline_child(void *self, const struct ty_view_ops **ops, void **view);
 enum ty_view_result ty_timeline_resumed(void *self);
 
-/* timeline_chain.c: what the span under the cursor waited for; true: the page is ready; otherwise
- * it is being computed, or a sentence states why not. */
+/* timeline_chain.c: the wakeup chain of the span under the cursor; true: the page is ready;
+ * otherwise it is being computed, or a sentence states why not. */
 bool ty_timeline_chain(struct ty_timeline *t);
 /* Likewise: where the time of the thread under the cursor went. */
 bool ty_timeline_ledger(struct ty_timeline *t);
@@ -524,7 +524,7 @@ void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const stru
 /* The strip's samples under the cursor. */
 void ty_timeline_memory_text(const struct ty_timeline *t, const struct ty_row *r, char *out,
 			     size_t n);
-/* What the colours mean, and how to have the others. */
+/* The meaning of the colours, and the key to change them. */
 void ty_timeline_memory_colours(const struct ty_timeline *t, char *what, char *other, size_t n);
 void ty_timeline_memory_recolour(struct ty_timeline *t);
 bool ty_timeline_memory_open(struct ty_timeline *t); /* true: there is a view to push */
@@ -532,9 +532,9 @@ bool ty_timeline_memory_open(struct ty_timeline *t); /* true: there is a view to
 /* timeline_stats.c */
 void ty_timeline_stats(struct ty_timeline *t);
 
-/* timeline_prompt.c: what is typed */
+/* timeline_prompt.c: typed input */
 void ty_timeline_prompt_open(struct ty_timeline *t, enum ty_prompt what);
-/* The question, for the footer; what is typed follows it. */
+/* The prompt, for the footer; the typed text follows it. */
 #define TY_QUESTION_MAX 120
 const char *ty_timeline_prompt_label(const struct ty_timeline *t, char buf[TY_QUESTION_MAX]);
 enum ty_view_result ty_timeline_text(void *self, uint32_t key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is kept of a recording: marks with their windows, and the searches and filters that were
- * asked for. Written by the program around it (struct ty_view_host) whenever it changes, as lines:
+ * requested. Written by the program around it (struct ty_view_host) whenever it changes, as lines:
  *
  *   tarry-view 1
  *   mark AT FROM TO KIND ID NAME     times in ns of the trace, a row's kind and id (tracks.h)
@@ -78,7 +78,7 @@ void ty_timeline_keep(struct ty_timeline *t)
 		ty_fail(&err, TY_ELIMIT, TY_NO_OFFSET, "there are too many marks");
 	else
 		(void)t->in->host.keep_save(t->in->host.ctx, b.p, b.len, &err);
-	if (err.msg[0]) { /* behind what was done */
+	if (err.msg[0]) { /* behind the present position */
 		size_t n = strlen(t->message);
 
 		snprintf(t->message + n, sizeof(t->message) - n, "%snot kept: %s", n ? "; " : "",

@@ -10,7 +10,7 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
-#define BUDGET 32 /* candidates between two looks at the clock */
+#define BUDGET 32 /* candidates between two checks of the clock */
 
 void ty_timeline_search(struct ty_timeline *t, const char *text)
 {
@@ -110,7 +110,7 @@ static void say_hit(struct ty_timeline *t)
 	t->hit_said = true;
 }
 
-/* All hits are counted, while the first one is looked at. */
+/* All hits are counted while the first one is shown. */
 static bool count_step(struct ty_timeline *t)
 {
 	return ty_search_step(&t->count, BUDGET);

@@ -113,7 +113,8 @@ void ty_timeline_selection_taken(const struct ty_timeline *t, uint8_t *taken)
 			taken[c[i]] = 1;
 }
 
-/* A row's shares are one question to the zoom forest: so many rows cost no more than a frame. */
+/* The shares of a row are one query of the zoom forest: this many rows cost no more than a
+ * frame. */
 #define COUNTED_ROWS 200u
 
 struct shares {

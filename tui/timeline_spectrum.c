@@ -3,7 +3,7 @@
 #include "glyphs.h"
 #include "timeline_priv.h"
 
-/* Of what is under the cursor: its system call, else its state; elsewhere of waits for a CPU. */
+/* The subject under the cursor: its system call, else its state; elsewhere waits for a CPU. */
 static struct ty_spec_kind kind_here(const struct ty_timeline *t)
 {
 	struct ty_spec_kind k = {.of = TY_SPEC_STATE, .state = TY_ST_RUNNABLE};
@@ -59,7 +59,7 @@ bool ty_timeline_spectrum(struct ty_timeline *t)
 				    .kind = kind_here(t),
 				    .thread = ty_timeline_row_thread(t)};
 
-	/* A page that is on its way would come above this. */
+	/* A page that is being computed would be opened above this one. */
 	ty_timeline_stop_page(t);
 	ty_spectrum_view_free(t->spectrum);
 	t->spectrum = ty_spectrum_view_new(&on);

@@ -8,7 +8,7 @@
 #include "timeline_priv.h"
 #include "units.h"
 
-#define BUDGET 32 /* candidates between two looks at the clock */
+#define BUDGET 32 /* candidates between two checks of the clock */
 
 typedef VEC(struct ty_track) tracks;
 
@@ -22,8 +22,8 @@ static int add_thread(const struct ty_timeline *t, tracks *v, uint32_t thread)
 	return rc;
 }
 
-/* The tracks of a row; of a head all that it folds away. A thread's row stands for its system
- * calls, too, so their own row adds nothing where both are selected. */
+/* The tracks of a row; of a folded row, all that it contains. A thread's row includes its system
+ * calls, so their own row adds nothing if both are selected. */
 static int add_row(const struct ty_timeline *t, tracks *v, uint32_t row, uint32_t first)
 {
 	const struct ty_row *r = &t->tracks.rows.v[row];

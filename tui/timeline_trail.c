@@ -10,7 +10,7 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
-/* Making it takes no longer: it comes with the key that asked for it. */
+/* A path computed within this time is in the frame of its key. */
 #define AT_ONCE_MS 5
 
 static void make_arrows(void *ctx)
@@ -69,7 +69,7 @@ static void end_only(struct ty_trail *a)
 	a->only = false;
 }
 
-/* What the cursor is on now. */
+/* The item under the cursor. */
 static void follow(struct ty_timeline *t)
 {
 	struct ty_trail *a = &t->arrows;
@@ -99,7 +99,7 @@ static void follow(struct ty_timeline *t)
 	a->to_ns = to;
 	s = ty_stalls_around(&t->findings.stalls, thread, from, to);
 	if (s) {
-		/* The same as the finding says. */
+		/* The same as in the finding. */
 		a->rc = 0;
 		a->links = s->links;
 		memcpy(a->link, s->link, sizeof(a->link));

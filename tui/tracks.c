@@ -17,7 +17,7 @@
 #define THREADS_MOST  12
 #define THREADS_SHOWN 8
 
-/* What the order is made of. */
+/* The criteria of the order. */
 struct relevance {
 	uint32_t thread, process; /* process: leader's thread index, or own when unknown */
 	uint32_t wait;		  /* place of its first finding; TY_NONE */
@@ -40,8 +40,8 @@ static int cmp_thread(const void *a, const void *b)
 	return by_relevance(a, b);
 }
 
-/* Threads in the order of relevance, gathered by process: a process stands where its foremost
- * thread stands. asked: the traced threads are those that were asked about. */
+/* Threads in the order of relevance, gathered by process: a process has the position of its first
+ * thread. asked: the traced threads are those of a command or of given processes. */
 static int gather(struct ty_tracks *t, struct relevance *r, uint32_t n, uint32_t all, bool asked)
 {
 	uint32_t *place = malloc(all * sizeof(*place)), *fill;
@@ -230,7 +230,7 @@ static bool any_shown(const struct ty_tracks *t, const struct ty_process *p)
 static int add_process(struct ty_tracks *t, uint32_t i, unsigned depth)
 {
 	struct ty_process *p = &t->processes.v[i];
-	/* What a filter lets through is all seen. */
+	/* All rows that pass the filter are visible. */
 	const bool folds = p->n > THREADS_MOST && !t->hidden_n;
 	int rc = 0;
 
@@ -417,7 +417,7 @@ uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id)
 	return TY_NONE;
 }
 
-/* The nearest head above a row that does not fold itself; TY_NONE: it stands alone. */
+/* The nearest group row above a row that does not fold itself; TY_NONE: none. */
 static uint32_t head_of(const struct ty_tracks *t, uint32_t row)
 {
 	uint8_t depth = t->rows.v[row].depth;
@@ -493,7 +493,7 @@ void ty_tracks_filter_end(struct ty_tracks *t)
 	t->hidden_n = 0;
 	for (uint32_t i = 0; i < t->threads; i++)
 		t->hidden_n += t->hidden[t->members[i]];
-	t->others_folded = false; /* what was asked for is seen */
+	t->others_folded = false; /* the requested row is visible */
 	(void)rebuild(t);
 }
 

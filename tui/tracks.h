@@ -49,7 +49,7 @@ static inline bool ty_row_is_memory(const struct ty_row *r)
 }
 
 struct ty_process {
-	uint32_t leader; /* thread index; a thread that stands for it when the leader is unknown */
+	uint32_t leader; /* thread index; another thread of the process if the leader is unknown */
 	int32_t tgid;	 /* -1: unknown */
 	uint32_t first, n; /* members */
 	bool folded, quiet;

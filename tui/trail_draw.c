@@ -173,7 +173,7 @@ static void draw_stretch(const struct ty_timeline *t, struct ty_grid *g, const s
 		struct ty_style st = {.attr = TY_A_BOLD};
 
 		if (s.ch == '!')
-			continue; /* lost events stay what they are */
+			continue; /* marks of lost events are kept */
 		if (color)
 			st = (struct ty_style){.fg = TY_C_BLACK, .bg = s.st.fg, .attr = TY_A_BOLD};
 		put(g, l->cells_x + c, y, p->utf8 ? 0x2501 : '=', st);

@@ -64,8 +64,8 @@ struct ty_view_ops {
 	/* Called after the view above it was closed; the result counts as for a key. NULL: no
 	 * effect. */
 	enum ty_view_result (*resumed)(void *self);
-	/* Long work, cut into slices of a few milliseconds between two looks at the input. wait_ms:
-	 * -1 there is nothing to do, else after how many milliseconds; both NULL: never any. */
+	/* Long work, in slices of a few milliseconds between checks of the input. wait_ms: -1:
+	 * nothing to do, else milliseconds until the next slice; both NULL: never any. */
 	int (*wait_ms)(const void *self);
 	enum ty_view_result (*work)(void *self);
 };
@@ -77,10 +77,10 @@ struct ty_samples;
 /* How far the indexing of a recording's rest is. */
 struct ty_indexing_news {
 	double part;   /* 0 .. 1 */
-	double left_s; /* negative: not known yet */
+	double left_s; /* negative: unknown yet */
 	/* When it is over: */
 	const struct ty_view_input *all; /* the whole recording; lives as long as the first input */
-	bool failed;			 /* there is none, and err says why */
+	bool failed;			 /* none; err has the reason */
 	struct ty_err err;
 };
 
@@ -112,7 +112,7 @@ struct ty_view_host {
 	 */
 	int (*memory_load)(void *ctx, const atomic_bool *stop, const struct ty_memory_input **out,
 			   struct ty_err *err);
-	/* The samples of what ran on the CPUs, read when they are first asked for (in a thread
+	/* The samples of what ran on the CPUs, read when they are first requested (in a thread
 	 * where `aside`): 0, -TY_EINTR when *stop is set, or with err. NULL: it has none. */
 	int (*samples_load)(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
 			    struct ty_err *err);
@@ -123,17 +123,17 @@ struct ty_view_input {
 	const struct ty_model *model;
 	const char *path;
 	const char *note;	 /* "unfinished recording", ...; NULL */
-	const char *scope;	 /* what it could not tell from the first, in words; NULL */
+	const char *scope;	 /* a note on facts unknown from the first part; NULL */
 	const char *kept;	 /* that it is the newest part of a recording; NULL */
 	struct ty_window window; /* first window of time, and the choice of threads and CPUs */
 	const struct ty_sysarch *arch;
 	const struct ty_explain *explain; /* for stalls and chains; NULL: there are none */
 	struct ty_view_host host;
 	const struct ty_flow_input *flow; /* executed instructions; NULL: none were recorded */
-	uint64_t recorder_cpu_ns;	  /* the recorder's own CPU time; UINT64_MAX: not known */
+	uint64_t recorder_cpu_ns;	  /* the recorder's own CPU time; UINT64_MAX: unknown */
 	enum ty_clock clock;		  /* that times are shown in; the model knows it */
 	uint32_t at_finding;		  /* 1..: start on that finding; 0: at the start */
-	const struct ty_log *log;     /* lines of log files, sorted; NULL: none were asked for */
+	const struct ty_log *log;     /* lines of log files, sorted; NULL: none were requested */
 	const char *const *log_names; /* of its files */
 	bool first; /* the user has not seen a timeline yet: the first keys are shown */
 	bool aside; /* analyses run in threads of their own: input never waits for them */

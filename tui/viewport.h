@@ -30,10 +30,10 @@ enum ty_move { TY_MOVE_NONE, TY_MOVE_PAN, TY_MOVE_ZOOM, TY_MOVE_JUMP };
 struct ty_viewport {
 	uint64_t start_ns, end_ns; /* the recording; start < end */
 	uint64_t from_ns, to_ns;   /* the window [from, to) */
-	uint64_t min_ns;	   /* TY_VIEW_MIN_NS, unless the owner says otherwise */
+	uint64_t min_ns;	   /* TY_VIEW_MIN_NS, unless the owner sets another value */
 	struct ty_place here;
 	struct ty_view_at undo[TY_VIEW_UNDO]; /* oldest are forgotten */
-	struct ty_view_at redo[TY_VIEW_UNDO]; /* what was undone; gone with the next move */
+	struct ty_view_at redo[TY_VIEW_UNDO]; /* undone changes; cleared by the next move */
 	unsigned undo_n, redo_n;
 	enum ty_move last;
 };
@@ -52,7 +52,7 @@ void ty_viewport_follow(struct ty_viewport *v, uint64_t t_ns);
 /* Go to an instant that has nothing to do with the present one: undone by itself, even when the
  * window stays as it is. */
 void ty_viewport_visit(struct ty_viewport *v, uint64_t t_ns);
-/* Back to the view before, and forward again; `here` is what it was there. False: there is none. */
+/* Back to the previous view, and forward again; `here`: the current one. False: there is none. */
 bool ty_viewport_undo(struct ty_viewport *v);
 bool ty_viewport_redo(struct ty_viewport *v);
 
