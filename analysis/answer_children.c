@@ -14,6 +14,7 @@
 #include "process.h"
 #include "units.h"
 #include "vec.h"
+#include "process_titles.h"
 
 #define DEPTH 64 /* generations */
 #define SHOWN 3	 /* children by name */
@@ -73,12 +74,13 @@ static void say(char *out, size_t size, const char *fmt, ...)
 
 static void say_group(char *out, size_t size, const struct ty_model *m, const struct group *g)
 {
-	const struct ty_thread *t = ty_model_thread(m, g->one);
+	char who[TY_WHO_MAX];
 
 	if (g->n > 1)
-		say(out, size, "%s (%u processes)", ty_model_str(m, t->name), g->n);
+		say(out, size, "%s (%u processes)",
+		    ty_model_str(m, ty_model_thread(m, g->one)->name), g->n);
 	else
-		say(out, size, "%s/%d", ty_model_str(m, t->name), t->tid);
+		say(out, size, "%s", ty_model_who_last(m, g->one, who));
 }
 
 /* Each process of the tree that the path goes over, or that made such a one. 0 or -TY_ENOMEM. */
@@ -179,11 +181,10 @@ int ty_answer_children(const struct ty_answer_work *k, uint32_t root, uint64_t t
 		r = find_groups(m, v, &all, 1, &g);
 	}
 	if (!r && g.n) {
-		const struct ty_thread *t = ty_model_thread(m, root);
+		char who[TY_WHO_MAX];
 
-		say(out, size,
-		    "%s in %s/%d itself; in children:", ty_fmt_duration(v[root].self_ns, d),
-		    ty_model_str(m, t->name), t->tid);
+		say(out, size, "%s in %s itself; in children:", ty_fmt_duration(v[root].self_ns, d),
+		    ty_model_who_last(m, root, who));
 		say_children(m, &g, out, size);
 	}
 	/* Where most of it was, generation by generation. */

@@ -11,6 +11,7 @@
 #include "thread_stats.h"
 #include "units.h"
 #include "window.h"
+#include "process_titles.h"
 
 #define DISKS 16
 
@@ -55,11 +56,12 @@ static uint32_t join(struct group *g, uint32_t n)
 
 static void say_group(const struct ty_model *m, const struct group *g, char *out, size_t size)
 {
+	char who[TY_WHO_MAX];
+
 	if (g->n > 1)
 		snprintf(out, size, "%s (%u threads)", ty_model_str(m, g->name), g->n);
 	else
-		snprintf(out, size, "%s/%d", ty_model_str(m, g->name),
-			 ty_model_thread(m, g->one)->tid);
+		snprintf(out, size, "%s", ty_model_who_last(m, g->one, who));
 }
 
 static void note_ready(const struct ty_model *m, const struct group *g, uint32_t n,
@@ -135,15 +137,14 @@ static void note_requests(const struct ty_model *m, const struct ty_requests *q,
 			  struct ty_answer *out)
 {
 	const struct ty_service *s = q && q->services_n ? &q->services[0] : NULL;
-	const struct ty_thread *t = s ? ty_model_thread(m, s->process) : NULL;
-	char d[2][TY_DURATION_MAX], c[TY_COUNT_MAX];
+	char who[TY_WHO_MAX], d[2][TY_DURATION_MAX], c[TY_COUNT_MAX];
 
 	if (!s || !s->n)
 		return;
-	ty_answer_note(out, "%s/%d replied to %s request%s: p50 %s, max %s%s",
-		       ty_model_str(m, t->name), t->tgid > 0 ? t->tgid : t->tid,
-		       ty_fmt_count(s->n, c), s->n == 1 ? "" : "s",
-		       ty_fmt_duration(s->p50_ns, d[0]), ty_fmt_duration(s->max_ns, d[1]),
+	ty_answer_note(out, "%s replied to %s request%s: p50 %s, max %s%s",
+		       ty_model_who_process(m, s->process, who), ty_fmt_count(s->n, c),
+		       s->n == 1 ? "" : "s", ty_fmt_duration(s->p50_ns, d[0]),
+		       ty_fmt_duration(s->max_ns, d[1]),
 		       q->services_n > 1 ? "; other processes took less time" : "");
 }
 
@@ -151,17 +152,15 @@ void ty_answer_held_up(const struct ty_explain *x, const struct ty_stalls *stall
 		       struct ty_answer *out)
 {
 	const struct ty_stall *s = stalls->n ? &stalls->v[0] : NULL;
-	char d[TY_DURATION_MAX], by[96] = "", last[sizeof(out->note[0])];
+	char d[TY_DURATION_MAX], by[96] = "", who[TY_WHO_MAX], last[sizeof(out->note[0])];
 
 	if (!s || out->of != TY_ANSWER_MACHINE || out->notes == TY_ANSWER_NOTES)
 		return;
 	if (s->culprit != TY_NONE)
-		snprintf(by, sizeof(by), " by %s/%d",
-			 ty_model_comm(x->m, s->culprit, s->culprit_ns),
-			 ty_model_tid(x->m, s->culprit, s->culprit_ns));
-	ty_answer_note(out, "held up longest: %s/%d for %s%s (stall 1)",
-		       ty_model_comm(x->m, s->thread, s->named_ns),
-		       ty_model_tid(x->m, s->thread, s->named_ns),
+		snprintf(by, sizeof(by), " by %s",
+			 ty_model_who(x->m, s->culprit, s->culprit_ns, who));
+	ty_answer_note(out, "held up longest: %s for %s%s (stall 1)",
+		       ty_model_who(x->m, s->thread, s->named_ns, who),
 		       ty_fmt_duration(s->duration_ns, d), by);
 	memcpy(last, out->note[out->notes - 1], sizeof(last));
 	memmove(out->note[1], out->note[0], (out->notes - 1) * sizeof(out->note[0]));

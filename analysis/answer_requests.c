@@ -12,6 +12,7 @@
 #include "compare.h"
 #include "process.h"
 #include "units.h"
+#include "process_titles.h"
 
 #define MOST	 10 /* requests that are followed */
 #define SLOW	 MOST
@@ -142,8 +143,7 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *q,
 	const struct ty_service *s = &q->services[0];
 	const struct ty_request *slow[SLOW], *median[MEDIAN];
 	struct ty_answer beside = {0};
-	char d[3][TY_DURATION_MAX], c[2][TY_COUNT_MAX], text[240] = "";
-	const struct ty_thread *t = ty_model_thread(x->m, s->process);
+	char d[3][TY_DURATION_MAX], c[2][TY_COUNT_MAX], text[240] = "", who[TY_WHO_MAX];
 	uint32_t n = 0, medians;
 	int r;
 
@@ -165,10 +165,10 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *q,
 			 ty_fmt_duration(s->p50_ns, d[0]), ty_fmt_duration(s->p99_ns, d[1]),
 			 ty_fmt_duration(s->max_ns, d[2]));
 	ty_fmt_count(s->open, c[1]);
-	snprintf(out->head, sizeof(out->head), "%s/%d replied to %s request%s%s%s%s%s",
-		 ty_model_str(x->m, t->name), t->tgid > 0 ? t->tgid : t->tid,
-		 ty_fmt_count(s->n, c[0]), s->n == 1 ? "" : "s", text, s->open ? "; " : "",
-		 s->open ? c[1] : "", s->open ? " not replied to" : "");
+	snprintf(out->head, sizeof(out->head), "%s replied to %s request%s%s%s%s%s",
+		 ty_model_who_process(x->m, s->process, who), ty_fmt_count(s->n, c[0]),
+		 s->n == 1 ? "" : "s", text, s->open ? "; " : "", s->open ? c[1] : "",
+		 s->open ? " not replied to" : "");
 	if (n > 1)
 		snprintf(out->sum_of, sizeof(out->sum_of), "the %u slowest together, ", n);
 	else

@@ -10,14 +10,15 @@
 #include "units.h"
 #include "wait_peer.h"
 #include "waits.h"
+#include "process_titles.h"
 
 #define TOLD 2 /* of calls and of threads that ran instead, the first ones are named */
 
 static void say_thread(struct ty_sentence *o, const struct ty_model *m, uint32_t thread)
 {
-	const struct ty_thread *t = ty_model_thread(m, thread);
+	char who[TY_WHO_MAX];
 
-	ty_put(o, "%s/%d", ty_model_str(m, t->name), t->tid);
+	ty_put(o, "%s", ty_model_who_last(m, thread, who));
 }
 
 static void say_who(struct ty_sentence *o, const struct ty_answer_work *k, uint32_t who)

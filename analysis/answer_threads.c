@@ -9,6 +9,7 @@
 #include "process.h"
 #include "units.h"
 #include "window.h"
+#include "process_titles.h"
 
 /* Which: the chosen ones, else those whose calls are recorded. */
 static uint32_t choose(const struct ty_model *m, const struct ty_window *w,
@@ -34,7 +35,7 @@ static int name(const struct ty_model *m, const struct ty_ledger_group *group_of
 {
 	uint32_t processes = 0, one = TY_NONE, all = ty_model_summary(m)->threads;
 	uint8_t *seen = calloc((size_t)all + 1, sizeof(*seen));
-	const struct ty_thread *t;
+	char who[TY_WHO_MAX];
 
 	if (!seen)
 		return -TY_ENOMEM;
@@ -48,16 +49,14 @@ static int name(const struct ty_model *m, const struct ty_ledger_group *group_of
 		processes++;
 	}
 	free(seen);
-	t = ty_model_thread(m, one);
+	ty_model_who_last(m, one, who);
 	if (processes > 1)
-		snprintf(out, size, "%s/%d and %u more process%s (%u threads)",
-			 ty_model_str(m, t->name), t->tid, processes - 1, processes > 2 ? "es" : "",
-			 threads);
+		snprintf(out, size, "%s and %u more process%s (%u threads)", who, processes - 1,
+			 processes > 2 ? "es" : "", threads);
 	else if (threads > 1)
-		snprintf(out, size, "%s/%d (%u threads)", ty_model_str(m, t->name), t->tid,
-			 threads);
+		snprintf(out, size, "%s (%u threads)", who, threads);
 	else
-		snprintf(out, size, "%s/%d", ty_model_str(m, t->name), t->tid);
+		snprintf(out, size, "%s", who);
 	return 0;
 }
 

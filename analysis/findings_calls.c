@@ -274,7 +274,7 @@ static struct ty_finding *add_finding(const struct pass *p, const struct group *
 
 static void failing(const struct pass *p, const struct group *g, const char *call)
 {
-	char who[64], c[TY_COUNT_MAX], d[TY_DURATION_MAX], object[96];
+	char who[TY_WHO_MAX], c[TY_COUNT_MAX], d[TY_DURATION_MAX], object[96];
 	const char *name = ty_errno_name(g->error);
 	struct ty_finding *f;
 	unsigned tenths;
@@ -295,7 +295,7 @@ static void failing(const struct pass *p, const struct group *g, const char *cal
 static void made(const struct pass *p, const struct group *g, unsigned kind, const char *call,
 		 uint64_t n, uint64_t ns, unsigned tenths, const char *object)
 {
-	char who[64], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
+	char who[TY_WHO_MAX], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
 	struct ty_finding *f = add_finding(p, g, kind, ns, n, g->at_ns);
 	uint64_t bytes = g->io ? (g->bytes + g->io / 2) / g->io : 0;
 

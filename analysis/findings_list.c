@@ -6,6 +6,7 @@
 
 #include "fd_kind.h"
 #include "findings_priv.h"
+#include "process_titles.h"
 
 const char *ty_finding_kind_key(enum ty_finding_kind k)
 {
@@ -61,14 +62,12 @@ void ty_finding_next(struct ty_finding *f, const char *fmt, ...)
 }
 
 const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bool several,
-				   char out[64])
+				   char out[TY_WHO_MAX])
 {
-	const struct ty_thread *t = ty_model_thread(m, thread);
-
 	if (several)
-		snprintf(out, 64, "%s", ty_model_str(m, t->name));
+		snprintf(out, TY_WHO_MAX, "%s", ty_model_str(m, ty_model_thread(m, thread)->name));
 	else
-		snprintf(out, 64, "%s/%d", ty_model_str(m, t->name), t->tid);
+		ty_model_who_last(m, thread, out);
 	return out;
 }
 

@@ -121,7 +121,7 @@ static void found(struct ty_poll_watch *p)
 			       .at_ns = p->start_ns,
 			       .thread = p->thread,
 			       .culprit = TY_NONE};
-	char who[64], object[96], buf[32], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
+	char who[TY_WHO_MAX], object[96], buf[32], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
 	const char *error = ty_errno_name(p->error);
 	struct ty_finding *to;
 

@@ -4,6 +4,7 @@
 #define TY_FINDINGS_PRIV_H
 
 #include "summed_findings.h"
+#include "process_titles.h"
 
 struct ty_finding_work {
 	const struct ty_explain *x;
@@ -23,7 +24,7 @@ void ty_finding_next(struct ty_finding *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "sh/12" for one thread, "sh" for several. */
 const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bool several,
-				   char out[64]);
+				   char out[TY_WHO_MAX]);
 /* Object of the call: "fd 3 </etc/x>", "\"/etc/x\"", "futex 0x7f"; "": none, or not recorded. */
 void ty_finding_object(const struct ty_explain *x, uint32_t call, char out[96]);
 

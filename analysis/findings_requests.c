@@ -23,7 +23,7 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 	uint64_t from = s->p50_ns * TIMES > LONG_NS ? s->p50_ns * TIMES : LONG_NS;
 	struct ty_finding f = {
 		.kind = TY_FINDING_OUTLIERS, .thread = s->process, .culprit = TY_NONE};
-	char who[64], c[2][TY_COUNT_MAX], d[2][TY_DURATION_MAX];
+	char who[TY_WHO_MAX], c[2][TY_COUNT_MAX], d[2][TY_DURATION_MAX];
 	const struct ty_request *longest = NULL;
 	bool more = k->requests->n < k->requests->all && k->requests->n &&
 		    length(&k->requests->v[k->requests->n - 1]) >= from;
@@ -72,7 +72,7 @@ static void grew(const struct ty_finding_work *k, const struct ty_service *s)
 {
 	struct ty_finding f = {.kind = TY_FINDING_GREW, .thread = s->process, .culprit = TY_NONE};
 	uint64_t ns[TY_REQUESTS_SAMPLE], first, middle, last, up = 0, pairs = 0, more = 0;
-	char who[64], c[TY_COUNT_MAX], d[3][TY_DURATION_MAX];
+	char who[TY_WHO_MAX], c[TY_COUNT_MAX], d[3][TY_DURATION_MAX];
 	uint32_t n = s->sample_n < TY_REQUESTS_SAMPLE ? s->sample_n : TY_REQUESTS_SAMPLE;
 	struct ty_finding *to;
 

@@ -65,7 +65,7 @@ int ty_findings_of_children(const struct ty_finding_work *k)
 				       .at_ns = g.v[i].at_ns,
 				       .thread = g.v[i].parent,
 				       .culprit = g.v[i].one};
-		char who[64], name[64], c[TY_COUNT_MAX], d[2][TY_DURATION_MAX];
+		char who[TY_WHO_MAX], name[TY_WHO_MAX], c[TY_COUNT_MAX], d[2][TY_DURATION_MAX];
 		struct ty_finding *to;
 
 		if (f.n < CHILDREN || f.ns < k->wall_ns / 5)

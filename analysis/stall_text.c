@@ -10,6 +10,7 @@
 #include "sentence.h"
 #include "model_time.h"
 #include "units.h"
+#include "process_titles.h"
 
 #define PATH_SHOWN 72 /* the end of a cgroup's tells most */
 
@@ -22,7 +23,9 @@ static void say_ns(struct ty_sentence *o, uint64_t ns)
 
 static void say_who(struct ty_sentence *o, const struct ty_model *m, uint32_t thread, uint64_t t)
 {
-	ty_put(o, "%s/%d", ty_model_comm(m, thread, t), ty_model_tid(m, thread, t));
+	char who[TY_WHO_MAX];
+
+	ty_put(o, "%s", ty_model_who(m, thread, t, who));
 }
 
 static void say_time(struct ty_sentence *o, const struct ty_explain *x, uint64_t t)

@@ -172,6 +172,27 @@ struct ty_snap_fd ty_snap_fd(const char **text)
 	return d;
 }
 
+bool ty_snap_command(const char **text, struct ty_snap_command *c)
+{
+	struct ty_snap_field f[3];
+	const char *line;
+	int64_t ns;
+	size_t n;
+
+	while ((line = next_line(text, &n))) {
+		split(line, n, f, 3);
+		ns = number(f[0], INT64_MAX);
+		c->pid = (int32_t)number(f[1], INT_MAX);
+		if (ns < 0 || c->pid <= 0 || !f[2].s)
+			continue;
+		c->ns = (uint64_t)ns;
+		c->arguments.s = f[2].s;
+		c->arguments.n = (size_t)(line + n - f[2].s);
+		return true;
+	}
+	return false;
+}
+
 bool ty_snap_quota(const char **text, struct ty_snap_quota *q)
 {
 	enum { FROM, TO, THROTTLED, QUOTA, PERIOD, PATH, TIDS, FIELDS };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses the snapshot sections of a recording: threads, file descriptors and cgroups throttled by a
- * CPU quota, as they were before the first event (section.h: TY_SEC_THREADS, TY_SEC_FDS,
- * TY_SEC_QUOTA; tarry.dat(5)). Each reader returns one line and advances *text past it. *text is
+ * Parses the snapshot sections of a recording: threads, file descriptors, command lines and cgroups
+ * throttled by a CPU quota (section.h: TY_SEC_THREADS, TY_SEC_FDS, TY_SEC_COMMANDS, TY_SEC_QUOTA;
+ * tarry.dat(5)). Each reader returns one line and advances *text past it. *text is
  * the section's text at first; NULL is an empty one. Malformed lines are skipped. Fields are
  * borrowed from the text, still escaped (ty_unescape_field), and end at the next TAB or newline.
  */
@@ -46,6 +46,14 @@ struct ty_snap_fd {
 	struct ty_snap_field target;
 };
 struct ty_snap_fd ty_snap_fd(const char **text);
+
+/* A line of TY_SEC_COMMANDS: a process' command line, read at ns. */
+struct ty_snap_command {
+	uint64_t ns;
+	int32_t pid;			/* > 0 */
+	struct ty_snap_field arguments; /* with TABs between them */
+};
+bool ty_snap_command(const char **text, struct ty_snap_command *c);
 
 struct ty_snap_quota {
 	uint64_t from_ns, to_ns; /* from < to */

@@ -277,6 +277,23 @@ struct ty_evidence_item ty_evidence_memory(const struct ty_evidence_values *v, u
 	return item;
 }
 
+int ty_evidence_each_argv(const struct ty_evidence_index *x,
+			  int (*each)(void *ctx, int32_t tid, uint64_t ns, const char *argv,
+				      size_t n),
+			  void *ctx)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < x->v.n && !r; i++) {
+		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+
+		if (h.kind == TY_EVK_ARGV && !(h.flags & TY_EVF_FAULT) && h.len)
+			r = each(ctx, (int32_t)h.tid, h.ns, x->p + x->v.v[i].off + sizeof(h),
+				 h.len);
+	}
+	return r;
+}
+
 struct ty_evidence_item ty_evidence_argv(const struct ty_evidence_index *x, const struct ty_call *c)
 {
 	struct range r = {0};

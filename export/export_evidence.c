@@ -10,6 +10,7 @@
 
 #include "evidence_index.h"
 #include "fd_track.h"
+#include "field_text.h"
 #include "perf_data.h"
 #include "stack_record.h"
 #include "syscall_pair.h"
@@ -153,6 +154,47 @@ static int put_fds(const struct ty_export_cut *c, const struct begin *b)
 	ty_fd_track_list(b->fds, was.s, b->lost, &text);
 	r = text.failed ? no_memory(c) : c->put(c->ctx, TY_SEC_FDS, text.p, text.len);
 	ty_buf_fini(&text);
+	return r;
+}
+
+/* Command lines: as they were, and those of execs before the window. */
+struct commands {
+	uint64_t from_ns;
+	struct ty_buf text;
+};
+
+static int add_command(void *ctx, int32_t tid, uint64_t ns, const char *argv, size_t n)
+{
+	struct commands *k = ctx;
+
+	if (ns >= k->from_ns)
+		return 0;
+	ty_buf_addf(&k->text, "%" PRIu64 "\t%" PRId32, ns, tid);
+	for (const char *p = argv, *end = argv + n; p < end;) {
+		const size_t len = strnlen(p, (size_t)(end - p));
+
+		ty_buf_addc(&k->text, '\t');
+		ty_escape_field(&k->text, p, len);
+		p += len + 1;
+	}
+	return ty_buf_addc(&k->text, '\n') ? -TY_ENOMEM : 0;
+}
+
+static int put_commands(const struct ty_export_cut *c, const struct begin *b)
+{
+	const struct ty_text was = ty_trace_section(c->s->trace, TY_SEC_COMMANDS);
+	struct commands k = {.from_ns = c->from_ns};
+	int r = 0;
+
+	ty_buf_init(&k.text, 256u << 20);
+	ty_buf_add(&k.text, was.s, was.n);
+	if (b->strings)
+		r = ty_evidence_each_argv(b->strings, add_command, &k);
+	if (r || k.text.failed)
+		r = no_memory(c);
+	else if (k.text.len)
+		r = c->put(c->ctx, TY_SEC_COMMANDS, k.text.p, k.text.len);
+	ty_buf_fini(&k.text);
 	return r;
 }
 
@@ -350,6 +392,7 @@ int ty_export_evidence(const struct ty_export_cut *c, bool from_start)
 		r = r ? r : begin_find(c, &b);
 	if (!r && !from_start)
 		r = put_fds(c, &b);
+	r = r ? r : put_commands(c, &b);
 	r = r ? r : put_strings(c, from_start ? NULL : &b);
 	r = r ? r : put_stacks(c, b.first_ns);
 	r = r ? r : put_samples(c);

@@ -134,6 +134,14 @@ enum ty_section {
 	/* Binary. The samples: PERF_RECORD_SAMPLE of that event and LOST, one behind the other, in
 	   no order of time. 256 MB at most. */
 	TY_SEC_SAMPLES = 21,
+	/*
+	 * Command lines of processes: of those that existed before the recording, and of processes
+	 * with long waits when they had changed (setproctitle). One line each, TAB-separated: NS
+	 * (trace clock, when it was read) pid and its arguments; TAB, newline and backslash as in
+	 * TY_SEC_THREADS. 2,048 bytes of each, 16 MB at most. Those of processes that execute
+	 * while recording are in TY_SEC_EVIDENCE.
+	 */
+	TY_SEC_COMMANDS = 22,
 	TY_SEC_COUNT
 };
 

@@ -9,6 +9,7 @@
 
 #include "index_file.h"
 #include "model.h"
+#include "process_titles.h"
 #include "table.h"
 
 #define TY_NO_CPU 0xffffu /* in 16-bit CPU columns */
@@ -159,8 +160,9 @@ struct ty_model {
 	uint32_t n;
 	TY_SECTIONS(X)
 #undef X
-	uint64_t origin_ns; /* 0: the start */
-	bool damaged;	    /* a block of the index is damaged */
+	uint64_t origin_ns;	  /* 0: the start */
+	struct ty_titles *titles; /* NULL: none */
+	bool damaged;		  /* a block of the index is damaged */
 };
 
 /*

@@ -39,6 +39,7 @@ void ty_model_free(struct ty_model *m)
 	for (unsigned i = 0; i < TY_TABLES; i++)
 		ty_table_detach(&m->t[i]);
 	ty_store_free(m->store);
+	ty_titles_free(m->titles);
 	free(m);
 }
 

@@ -9,6 +9,9 @@
 #include "keep.h"
 #include "machine_facts.h"
 
+/* For command lines that are still to be read. */
+#define COMMANDS_MS 100
+
 void ty_rec_totals(struct recording *r, struct ty_buf *self, struct ty_record_progress *p)
 {
 	for (unsigned i = 0; i < r->insts_n; i++) {
@@ -75,6 +78,7 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	if (r->quotas.cut)
 		ty_rec_note(r, "there are more than 4096 cgroups, or threads in one of them: CPU "
 			       "quotas were not sampled for all");
+	ty_rec_take_commands(r, COMMANDS_MS);
 	e = e ? e : ty_rec_put_samples(r, err);
 	e = e ? e : ty_keep_names(r->keep, &r->thread_names, err);
 	e = e ? e : ty_meta_cmdlines(&r->meta, r->root, &r->thread_names, err);

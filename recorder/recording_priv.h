@@ -17,6 +17,7 @@
 #include "cpu_list.h"
 #include "evidence.h"
 #include "event_set.h"
+#include "command_lines.h"
 #include "follow_pids.h"
 #include "idle_switch.h"
 #include "meta_writer.h"
@@ -65,7 +66,9 @@ struct recording {
 	struct ty_evidence *evidence; /* NULL: no strings are recorded */
 	int evidence_hold; /* closed after the instances are removed (ty_evidence_finish) */
 	char evidence_why[TY_EVIDENCE_WHY];
-	struct ty_stacks *stacks; /* NULL: none are recorded */
+	struct ty_command_lines *commands; /* NULL: none are recorded */
+	struct ty_buf command_text;	   /* lines of TY_SEC_COMMANDS not written yet */
+	struct ty_stacks *stacks;	   /* NULL: none are recorded */
 	char stacks_why[TY_EVIDENCE_WHY];
 	struct ty_sampler *sampler; /* NULL: nothing is sampled */
 	char sampler_why[TY_EVIDENCE_WHY];
@@ -139,6 +142,8 @@ int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 /* Samples steal time and cgroups with a quota when due; the lines are written by the next put. */
 void ty_rec_take_samples(struct recording *r, bool due_only);
 uint64_t ty_rec_next_sample_ns(const struct recording *r);
+/* Command lines that were read, for the next put; waits wait_ms at most for those to be read. */
+void ty_rec_take_commands(struct recording *r, unsigned wait_ms);
 int ty_rec_put_samples(struct recording *r, struct ty_err *err);
 /* The calls whose strings are recorded, as lines of TY_SEC_MACHINE. */
 int ty_rec_put_evidence(struct recording *r, struct ty_err *err);

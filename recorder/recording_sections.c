@@ -365,6 +365,9 @@ int ty_rec_put_threads(struct recording *r, struct ty_err *err)
 	if (!e && !b.len && !r->meta.aside)
 		ty_rec_note(r, "/proc is empty (mount -t proc proc /proc): threads that "
 			       "existed before the recording are known only from events");
+	vec_each (t, &r->tasks)
+		if (t->tid == t->tgid && t->tgid != getpid())
+			ty_command_lines_request(r->commands, t->tgid);
 	e = e ? e : put_taken(r, TY_SEC_THREADS, from, &b, err);
 	ty_buf_fini(&b);
 	return e;
@@ -392,12 +395,23 @@ uint64_t ty_rec_next_sample_ns(const struct recording *r)
 	return quotas < steal ? quotas : steal;
 }
 
+void ty_rec_take_commands(struct recording *r, unsigned wait_ms)
+{
+	ty_command_lines_take(r->commands, wait_ms, trace_ns, r, &r->command_text);
+}
+
 int ty_rec_put_samples(struct recording *r, struct ty_err *err)
 {
 	int e = 0;
 
+	ty_rec_take_commands(r, 0);
+	if (r->command_text.len && !r->command_text.failed)
+		e = ty_meta_section(&r->meta, TY_SEC_COMMANDS, r->command_text.p,
+				    r->command_text.len, err);
+	ty_buf_reset(&r->command_text);
+
 	/* A line may be cut short where memory ran out. */
-	if (r->throttled.len && !r->throttled.failed)
+	if (!e && r->throttled.len && !r->throttled.failed)
 		e = ty_meta_section(&r->meta, TY_SEC_QUOTA, r->throttled.p, r->throttled.len, err);
 	ty_buf_reset(&r->throttled);
 	if (!e && r->stolen.len && !r->stolen.failed)

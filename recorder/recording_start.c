@@ -329,6 +329,7 @@ static void open_stacks(struct recording *r)
 			 STACKS_FDS + 2 * r->cpus_n);
 	else
 		r->stacks = ty_stacks_open(r->evidence, r->o->all, r->o->stacks_ns, r->stacks_why);
+	ty_stacks_name(r->stacks, r->commands);
 	if (!r->stacks)
 		ty_rec_note(r, "user stacks of waits are not recorded: %s", r->stacks_why);
 }
@@ -340,6 +341,8 @@ static void open_evidence(struct recording *r)
 
 	if (r->o->no_strings || !ty_event_set_has_syscalls(&r->set))
 		return;
+	if (!r->foreign_pids)
+		r->commands = ty_command_lines_new("/proc");
 	if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + r->cpus_n, &err))
 		snprintf(r->evidence_why, sizeof(r->evidence_why),
 			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",

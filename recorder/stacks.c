@@ -32,6 +32,10 @@ void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n)
 {
 }
 
+void ty_stacks_name(struct ty_stacks *s, struct ty_command_lines *commands)
+{
+}
+
 uint64_t ty_stacks_piece(const struct ty_stacks *s)
 {
 	return 0;
@@ -122,6 +126,7 @@ struct ty_stacks {
 	struct bpf_link *iterator;
 	uint64_t min_ns, clock_off_ns, clock_at_ns;
 	struct ty_file_locks *locks;
+	struct ty_command_lines *commands;
 	pthread_mutex_t of_lock; /* of `of`, which the end takes from a thread that is held up */
 	struct ty_stack_maps *of;
 	struct ty_map_events *events;
@@ -437,6 +442,7 @@ static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns,
 		h.flags = seen.flags;
 		h.regs_n = seen.regs_n;
 		h.kernel_n = seen.kernel_n;
+		ty_command_lines_request(s->commands, (int)h.pid);
 		put_stack(s, h, seen.kernel, seen.regs, p, seen.stack_n);
 		p += seen.stack_n;
 		n -= seen.stack_n;
@@ -584,6 +590,12 @@ static bool open_rings(struct ty_stacks *s, const unsigned *cpus, unsigned n)
 	}
 	s->events = ty_map_events_open(cpus, n, on_map_event, s);
 	return s->rings && s->events;
+}
+
+void ty_stacks_name(struct ty_stacks *s, struct ty_command_lines *commands)
+{
+	if (s)
+		s->commands = commands;
 }
 
 bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,

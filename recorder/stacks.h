@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "command_lines.h"
 #include "evidence.h"
 #include "spool.h"
 #include "tracefs.h"
@@ -28,6 +29,9 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool trace_all, ui
 /* Before the start: these processes and what they make are traced; where all are, this is not
  * needed. */
 void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n);
+/* Before the start: the command lines of processes whose waits are copied are read. NULL does
+ * nothing. */
+void ty_stacks_name(struct ty_stacks *s, struct ty_command_lines *commands);
 /* Starts threads that write new data to the spool, with times by `clock`. Mappings are written only
  * at the end if parts of the file may be dropped meanwhile. false: as with open. */
 bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,

@@ -8,6 +8,7 @@
 #include "plain_text.h"
 #include "report.h"
 #include "units.h"
+#include "process_titles.h"
 
 /* Up to the first break of a long sentence. */
 #define WORDS_MAX 120
@@ -16,18 +17,16 @@ static void of_stall(const struct ty_report *r, char *out, size_t size)
 {
 	const struct ty_explain *x = &r->explained.x;
 	const struct ty_stall *s = &r->explained.stalls.v[0];
-	char d[TY_DURATION_MAX], buf[32];
+	char d[TY_DURATION_MAX], buf[32], who[TY_WHO_MAX];
 	const char *call = ty_stall_call(x, s, buf);
 	size_t n;
 
-	n = (size_t)snprintf(out, size, "%s/%d waited %s%s%s",
-			     ty_model_comm(x->m, s->thread, s->named_ns),
-			     ty_model_tid(x->m, s->thread, s->named_ns),
+	n = (size_t)snprintf(out, size, "%s waited %s%s%s",
+			     ty_model_who(x->m, s->thread, s->named_ns, who),
 			     ty_fmt_duration(s->duration_ns, d), *call ? " in " : "", call);
 	if (s->culprit != TY_NONE && n < size)
-		n += (size_t)snprintf(out + n, size - n, " because of %s/%d",
-				      ty_model_comm(x->m, s->culprit, s->culprit_ns),
-				      ty_model_tid(x->m, s->culprit, s->culprit_ns));
+		n += (size_t)snprintf(out + n, size - n, " because of %s",
+				      ty_model_who(x->m, s->culprit, s->culprit_ns, who));
 	if (n < size)
 		snprintf(out + n, size - n, "%s", s->proven ? "" : " (inferred)");
 }

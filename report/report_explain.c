@@ -14,6 +14,7 @@
 #include "process.h"
 #include "model_time.h"
 #include "units.h"
+#include "process_titles.h"
 
 #define LEDGERS_SHOWN 20
 #define ROWS_SHOWN    25
@@ -320,7 +321,7 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 void ty_chain_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
-	char what[TY_LINK_TEXT], name[64], d[TY_DURATION_MAX], at[TY_TIME_MAX];
+	char what[TY_LINK_TEXT], name[TY_WHO_MAX], d[TY_DURATION_MAX], at[TY_TIME_MAX];
 
 	putc('\n', f);
 	ty_put_heading(f, "chain", "the wait, and what each wait was for (<-)");
@@ -329,8 +330,7 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 		uint64_t mid = l->start_ns + (l->end_ns - l->start_ns) / 2;
 
 		ty_link_text(&e->x, l, what, sizeof(what));
-		snprintf(name, sizeof(name), "%s/%d", ty_model_comm(m, l->thread, mid),
-			 ty_model_tid(m, l->thread, mid));
+		ty_model_who(m, l->thread, mid, name);
 		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "<- " : "");
 		ty_put_plain(f, name);
 		putc(' ', f);
@@ -353,7 +353,7 @@ void ty_chain_json(const struct ty_explained *e, struct ty_json *j)
 void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
-	char d[TY_DURATION_MAX], name[64], at[TY_TIME_MAX];
+	char d[TY_DURATION_MAX], name[96], who[TY_WHO_MAX], at[TY_TIME_MAX];
 
 	for (uint32_t i = 0; i < e->ledgers; i++) {
 		const struct ty_ledger *l = &e->ledger[i];
@@ -366,9 +366,9 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 			snprintf(name, sizeof(name), "the command (critical path%s)",
 				 l->inferred ? ", partly inferred" : "");
 		else
-			snprintf(name, sizeof(name), "%s%s/%d", process ? "process " : "",
-				 ty_model_str(m, t->name),
-				 process && t->tgid > 0 ? t->tgid : t->tid);
+			snprintf(name, sizeof(name), "%s%s", process ? "process " : "",
+				 process ? ty_model_who_process(m, l->thread, who)
+					 : ty_model_who_last(m, l->thread, who));
 		fprintf(f, "\n%sledger%s of ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END));
 		ty_put_plain(f, name);
 		fprintf(f, ": %s ", ty_fmt_duration(all, d));

@@ -6,6 +6,7 @@
 
 #include "json_out.h"
 #include "key_value.h"
+#include "process_titles.h"
 
 static void fact_str(struct ty_json *j, struct ty_text t, const char *key)
 {
@@ -156,6 +157,7 @@ static void threads(const struct ty_report *r, struct ty_json *j)
 	for (uint32_t i = 0; i < r->threads_n; i++) {
 		const struct ty_thread_stats *s = &r->threads[i];
 		const struct ty_thread *t = ty_model_thread(r->s->model, s->thread);
+		const char *line = ty_model_command_line(r->s->model, s->thread, t->end_ns);
 
 		ty_json_object(j, NULL);
 		ty_json_i64(j, "tid", t->tid);
@@ -163,6 +165,8 @@ static void threads(const struct ty_report *r, struct ty_json *j)
 		id_or_null(j, "pid", t->tgid);
 		id_or_null(j, "ppid", t->ppid);
 		ty_json_str(j, "comm", ty_model_str(r->s->model, t->name));
+		if (line)
+			ty_json_str(j, "command_line", line);
 		ty_json_u64(j, "start_ns", t->start_ns);
 		ty_json_u64(j, "end_ns", t->end_ns);
 		ty_json_bool(j, "born", t->born);

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "model_time.h"
 #include "units.h"
+#include "process_titles.h"
 
 #define SERVICES_SHOWN 10
 #define SLOWEST_SHOWN  10
@@ -28,10 +29,11 @@ struct shown {
 static const char *thread_name(const struct ty_report *r, uint32_t thread, uint64_t at_ns,
 			       char *buf, size_t n)
 {
+	char who[TY_WHO_MAX];
+
 	if (thread == TY_NONE)
 		return NULL;
-	snprintf(buf, n, "%s/%d", ty_model_comm(r->s->model, thread, at_ns),
-		 ty_model_thread(r->s->model, thread)->tid);
+	snprintf(buf, n, "%s", ty_model_who(r->s->model, thread, at_ns, who));
 	return buf;
 }
 

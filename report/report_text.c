@@ -16,6 +16,7 @@
 #include "text_page.h"
 #include "model_time.h"
 #include "units.h"
+#include "process_titles.h"
 
 #define THREAD_ROWS 40
 #define GAP_ROWS    20
@@ -105,6 +106,7 @@ static int digits(const char *s)
 static const char *process_names(const struct ty_model *m, char *b, size_t size)
 {
 	uint32_t shown = 0, more = 0;
+	char who[TY_WHO_MAX];
 	size_t n = 0;
 
 	b[0] = 0;
@@ -117,8 +119,8 @@ static const char *process_names(const struct ty_model *m, char *b, size_t size)
 			more++;
 			continue;
 		}
-		n += (size_t)snprintf(b + n, size - n, "%s%s/%d", shown++ ? ", " : "",
-				      ty_model_str(m, t->name), t->tid);
+		n += (size_t)snprintf(b + n, size - n, "%s%s", shown++ ? ", " : "",
+				      ty_model_who_last(m, i, who));
 	}
 	if (more)
 		snprintf(b + n, size - n, " and %u more", more);
@@ -327,10 +329,12 @@ static void syscalls(const struct ty_report *r, FILE *f)
 	how_to_see(r, f);
 }
 
+#define NAME_COLUMNS 15
+
 /* A row of threads: one, or several of one name. */
 struct threads_row {
 	uint64_t ns[TY_ST_COUNT], wakeups, migrations;
-	uint32_t n, name;
+	uint32_t n, name, thread;
 	int32_t tid;
 };
 
@@ -380,14 +384,16 @@ static uint32_t fold(struct threads_row *v, uint32_t n)
 
 static void put_row(const struct ty_report *r, const struct threads_row *row, bool unknown, FILE *f)
 {
-	char d[5][TY_DURATION_MAX], name[64], n[2][32], id[32];
+	char d[5][TY_DURATION_MAX], who[TY_WHO_MAX], name[NAME_COLUMNS + 1], n[2][32], id[32];
+	const char *shown = ty_model_str(r->s->model, row->name);
 
 	if (row->n > 1)
 		snprintf(id, sizeof(id), "%u of", row->n);
 	else
 		snprintf(id, sizeof(id), "%d", row->tid);
-	fprintf(f, "%7s %-15s %7s %8s %8s %7s", id,
-		clean(name, sizeof(name), ty_model_str(r->s->model, row->name)),
+	if (row->n == 1)
+		shown = ty_model_who_short(r->s->model, row->thread, NAME_COLUMNS, who);
+	fprintf(f, "%7s %-15s %7s %8s %8s %7s", id, clean(name, sizeof(name), shown),
 		dur0(row->ns[TY_ST_RUNNING], d[0]), dur0(row->ns[TY_ST_RUNNABLE], d[1]),
 		dur0(row->ns[TY_ST_SLEEPING], d[2]),
 		dur0(row->ns[TY_ST_BLOCKED] + row->ns[TY_ST_STOPPED], d[3]));
@@ -419,7 +425,7 @@ static void threads(const struct ty_report *r, FILE *f)
 	for (uint32_t i = 0; i < r->threads_n; i++) {
 		const struct ty_thread_stats *s = &r->threads[i];
 		const struct ty_thread *t = ty_model_thread(m, s->thread);
-		struct threads_row row = {.name = t->name, .tid = t->tid};
+		struct threads_row row = {.name = t->name, .thread = s->thread, .tid = t->tid};
 
 		if (!s->ns[TY_ST_RUNNING] && !s->ns[TY_ST_RUNNABLE] && !s->wakeups && !t->traced &&
 		    !r->selected) {
@@ -454,8 +460,9 @@ static void threads(const struct ty_report *r, FILE *f)
 
 static void put_thread(const struct ty_report *r, uint32_t thread, uint64_t t, FILE *f)
 {
-	ty_put_plain(f, ty_model_comm(r->s->model, thread, t));
-	fprintf(f, "/%d", ty_model_thread(r->s->model, thread)->tid);
+	char who[TY_WHO_MAX];
+
+	ty_put_plain(f, ty_model_who(r->s->model, thread, t, who));
 }
 
 static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *f)

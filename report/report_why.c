@@ -9,13 +9,15 @@
 #include "stall_edges.h"
 #include "model_time.h"
 #include "units.h"
+#include "process_titles.h"
 
 #define REJECTED_SHOWN 40
 
 static void put_who(const struct ty_model *m, uint32_t thread, uint64_t t, FILE *f)
 {
-	ty_put_plain(f, ty_model_comm(m, thread, t));
-	fprintf(f, "/%d", ty_model_tid(m, thread, t));
+	char who[TY_WHO_MAX];
+
+	ty_put_plain(f, ty_model_who(m, thread, t, who));
 }
 
 static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, FILE *f)

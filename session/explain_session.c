@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "command_titles.h"
 #include "evidence_index.h"
 #include "fd_names.h"
 #include "cfs_throttle.h"
@@ -293,6 +294,11 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 	if (!s->evidence && strings.n) {
 		s->addresses = s->addresses ?: ty_strtab_new();
 		s->evidence = s->addresses ? ty_evidence_index_new(strings.s, strings.n) : NULL;
+	}
+	if (s->titled != s->model) {
+		s->titled = s->model;
+		ty_command_titles(s->model, ty_trace_section(s->trace, TY_SEC_COMMANDS).s,
+				  s->evidence);
 	}
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,

@@ -51,9 +51,10 @@ struct ty_session {
 	struct ty_samples *samples;    /* created on first use; also NULL when none are recorded */
 	const struct ty_texts *roots;  /* --symfs, for these; NULL */
 	char arch_name[32];
-	enum ty_clock clock;   /* clock for times in text (ty_select_clock) */
-	bool write_index;      /* of the model, when it is built */
-	uint64_t memory_bytes; /* memory limit for reading and the model */
+	enum ty_clock clock;	       /* clock for times in text (ty_select_clock) */
+	const struct ty_model *titled; /* the model that was given the command lines */
+	bool write_index;	       /* of the model, when it is built */
+	uint64_t memory_bytes;	       /* memory limit for reading and the model */
 };
 enum {
 	TY_OPEN_EVENTS = 1,

@@ -12,6 +12,7 @@
 #include "steal.h"
 #include "timeline_priv.h"
 #include "wakeup.h"
+#include "process_titles.h"
 
 struct lines {
 	char (*v)[TY_DETAIL_MAX];
@@ -294,6 +295,17 @@ static void add_stolen(struct ty_timeline *t, char *line, const struct ty_span *
 		    ty_fmt_length(ns, len));
 }
 
+/* What tells its process from others, in full. */
+static void add_process(const struct ty_timeline *t, struct lines *l, uint32_t thread, uint64_t ns)
+{
+	const char *command = ty_model_command_line(t->m, thread, ns);
+	const uint32_t cgroup = ty_model_thread(t->m, thread)->cgroup;
+
+	if (command)
+		add(next(l), "command line: %s%s%s", command, cgroup ? "; cgroup " : "",
+		    cgroup ? ty_model_str(t->m, cgroup) : "");
+}
+
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_span s = ty_model_span(t->m, idx);
@@ -343,6 +355,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 	/* Above, but with the last links: 1 is always the waker, or the thread that ran instead. */
 	if (stall)
 		stall_line(t, stall, finding);
+	add_process(t, l, thread, s.start_ns);
 	if (call)
 		call_in_progress(t, call, s.syscall);
 }
@@ -568,6 +581,7 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 		    "process %s: %u threads; the bar shows their running time (a full cell: one "
 		    "CPU)",
 		    ty_timeline_thread_name(t, p->leader, t->cursor_ns, who), p->n);
+		add_process(t, l, p->leader, t->cursor_ns);
 	}
 	add(next(l), r->folded ? "folded: Space unfolds" : "Space folds");
 }

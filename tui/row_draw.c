@@ -8,6 +8,7 @@
 
 #include "glyphs.h"
 #include "ruler.h"
+#include "process_titles.h"
 
 /* One row being drawn. */
 struct draw {
@@ -113,7 +114,7 @@ static void draw_label(const struct draw *d)
 		   d->r->kind == TY_ROW_REGIONS;
 	int w = d->t->lay.label_w - 1, x = 0, end;
 	struct ty_style st = {0}, dim = ty_palette_role(d->p, TY_ROLE_DIM);
-	char name[64], count[16], right[24];
+	char name[TY_WHO_MAX], count[16], right[24];
 
 	row_name(d, name, count, right);
 	if (d->r->kind == TY_ROW_PROCESS || d->r->kind == TY_ROW_CPUS)
@@ -134,6 +135,14 @@ static void draw_label(const struct draw *d)
 	end = w - (right[0] ? (int)strlen(right) + 1 : 0);
 	if (end - x - (int)strlen(count) < 4)
 		count[0] = 0;
+	if (d->r->kind == TY_ROW_THREAD || d->r->kind == TY_ROW_PROCESS)
+		ty_model_who_short(
+			d->t->m,
+			d->r->kind == TY_ROW_THREAD ? d->r->id
+						    : d->t->tracks.processes.v[d->r->id].leader,
+			(unsigned)(end - x - (int)strlen(count) > 0 ? end - x - (int)strlen(count)
+								    : 0),
+			name);
 	x += ty_grid_elide(d->g, d->p, x, d->y, end - x - (int)strlen(count), name, st);
 	ty_grid_text(d->g, x, d->y, end - x, count, st);
 	if (right[0])

@@ -303,7 +303,7 @@ struct ty_timeline {
 
 /* timeline_state.c: queries of other files */
 /* "name/tid" of a thread at an instant; returns out. */
-#define TY_THREAD_NAME_MAX 48
+#define TY_THREAD_NAME_MAX 72
 const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 				    char out[TY_THREAD_NAME_MAX]);
 /* "12.345678 s" or "14:03:22.512", in the selected clock; returns out. */

@@ -8,15 +8,17 @@
 #include "ruler.h"
 #include "model_time.h"
 #include "timeline_priv.h"
+#include "process_titles.h"
 
 const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 				    char out[TY_THREAD_NAME_MAX])
 {
+	char who[TY_WHO_MAX];
+
 	if (thread == TY_NONE)
 		snprintf(out, TY_THREAD_NAME_MAX, "idle");
 	else
-		snprintf(out, TY_THREAD_NAME_MAX, "%s/%d", ty_model_comm(t->m, thread, at_ns),
-			 ty_model_thread(t->m, thread)->tid);
+		snprintf(out, TY_THREAD_NAME_MAX, "%s", ty_model_who(t->m, thread, at_ns, who));
 	return out;
 }
 

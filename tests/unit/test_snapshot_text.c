@@ -136,12 +136,31 @@ static void quotas(void **state)
 	assert_false(ty_snap_quota(&text, &q));
 }
 
+static void commands(void **state)
+{
+	const char *text = "5\t7\tsh\t-c\ta\\tb\nx\t7\tsh\n5\t0\tsh\n5\t7\n9\t8\t\n6\t9\tend";
+	struct ty_snap_command c;
+
+	assert_true(ty_snap_command(&text, &c));
+	assert_int_equal(c.ns, 5);
+	assert_int_equal(c.pid, 7);
+	is(c.arguments, "sh\t-c\ta\\tb");
+	assert_true(ty_snap_command(&text, &c));
+	assert_int_equal(c.pid, 8);
+	is(c.arguments, "");
+	assert_true(ty_snap_command(&text, &c));
+	assert_int_equal(c.pid, 9);
+	is(c.arguments, "end");
+	assert_false(ty_snap_command(&text, &c));
+	text = NULL;
+	assert_false(ty_snap_command(&text, &c));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads),
-		cmocka_unit_test(arguments),
-		cmocka_unit_test(descriptors),
+		cmocka_unit_test(commands),  cmocka_unit_test(threads),
+		cmocka_unit_test(arguments), cmocka_unit_test(descriptors),
 		cmocka_unit_test(quotas),
 	};
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* See process_titles.h. A look-up is a binary search, and one for each fork without an exec. */
+#include "process_titles.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model_priv.h"
+#include "partition.h"
+
+#define FORKS 16
+
+void ty_model_set_titles(struct ty_model *m, struct ty_titles *t)
+{
+	ty_titles_free(m->titles);
+	m->titles = t;
+}
+
+bool ty_model_has_titles(const struct ty_model *m)
+{
+	return m->titles;
+}
+
+static uint32_t process_of(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint32_t p =
+		t->tgid > 0 && t->tgid != t->tid ? ty_model_thread_find(m, t->tgid, t_ns) : thread;
+
+	return p == TY_NONE ? thread : p;
+}
+
+static const struct ty_title *title_at(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
+{
+	const struct ty_titles *all = m->titles;
+
+	for (unsigned i = 0; all && i < FORKS; i++) {
+		const uint32_t p = process_of(m, thread, t_ns);
+		const struct ty_thread *t = ty_model_thread(m, p);
+		size_t k = partition_point(j, (size_t)0, all->n,
+					   all->v[j].process < p || (all->v[j].process == p &&
+								     all->v[j].from_ns <= t_ns));
+
+		if (k && all->v[k - 1].process == p)
+			return &all->v[k - 1];
+		if (!t->born) /* it was there before: read somewhat later, it is still that one */
+			return k < all->n && all->v[k].process == p ? &all->v[k] : NULL;
+		if (t->forked_by < 0)
+			return NULL;
+		thread = (uint32_t)t->forked_by;
+		t_ns = t->start_ns;
+	}
+	return NULL;
+}
+
+const char *ty_model_command_line(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
+{
+	const struct ty_title *t = title_at(m, thread, t_ns);
+
+	return t ? m->titles->text + t->whole : NULL;
+}
+
+/* NULL: its name tells it. comm: of the thread at that time. */
+static const struct ty_title *telling(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
+				      const char *comm)
+{
+	const struct ty_title *t = title_at(m, thread, t_ns);
+	uint32_t p;
+
+	if (!t || t->brief == TY_NONE)
+		return NULL;
+	p = process_of(m, thread, t_ns);
+	return p == thread || !strcmp(comm, ty_model_comm(m, p, t_ns)) ? t : NULL;
+}
+
+static void put_name(const struct ty_model *m, uint32_t thread, uint64_t t_ns, const char *comm,
+		     char out[TY_WHO_MAX])
+{
+	const struct ty_title *t = telling(m, thread, t_ns, comm);
+	const char *brief = t ? m->titles->text + t->brief : "";
+
+	if (t && t->replaces_name)
+		snprintf(out, TY_WHO_MAX, "%s", brief);
+	else
+		snprintf(out, TY_WHO_MAX, "%s%s%s", comm, t ? " " : "", brief);
+}
+
+static const char *with_number(char out[TY_WHO_MAX], int32_t tid)
+{
+	const size_t n = strlen(out);
+
+	snprintf(out + n, TY_WHO_MAX - n, "/%d", tid);
+	return out;
+}
+
+const char *ty_model_who(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
+			 char out[TY_WHO_MAX])
+{
+	put_name(m, thread, t_ns, ty_model_comm(m, thread, t_ns), out);
+	return with_number(out, ty_model_tid(m, thread, t_ns));
+}
+
+const char *ty_model_who_process(const struct ty_model *m, uint32_t thread, char out[TY_WHO_MAX])
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+
+	put_name(m, thread, t->end_ns, ty_model_str(m, t->name), out);
+	return with_number(out, t->tgid > 0 ? t->tgid : t->tid);
+}
+
+const char *ty_model_who_last(const struct ty_model *m, uint32_t thread, char out[TY_WHO_MAX])
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+
+	put_name(m, thread, t->end_ns, ty_model_str(m, t->name), out);
+	return with_number(out, t->tid);
+}
+
+const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,
+			       char out[TY_WHO_MAX])
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	const char *comm = ty_model_str(m, t->name), *own;
+	const struct ty_title *title = telling(m, thread, t->end_ns, comm);
+
+	put_name(m, thread, t->end_ns, comm, out);
+	if (strlen(out) <= columns || !title)
+		return out;
+	own = title->replaces_name ? strstr(out, ": ") : NULL;
+	if (own)
+		memmove(out, own + 2, strlen(own + 2) + 1);
+	else if (!title->replaces_name)
+		snprintf(out, TY_WHO_MAX, "%s", m->titles->text + title->brief);
+	return out;
+}

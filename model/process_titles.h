@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Command lines of processes, and the part of each that tells it from others of its name. Not part
+ * of the index file: session/ adds them. */
+#ifndef TY_PROCESS_TITLES_H
+#define TY_PROCESS_TITLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "model.h"
+
+/* A process had this command line from from_ns on. */
+struct ty_title {
+	uint64_t from_ns;
+	uint32_t process;   /* index of its first thread */
+	uint32_t whole;	    /* offset in the text: arguments, with blanks between them */
+	uint32_t brief;	    /* offset of the part that tells it apart; TY_NONE: its name does */
+	bool replaces_name; /* the part is a title of the process' own ("nginx: worker process") */
+};
+struct ty_titles {
+	struct ty_title *v; /* by process, then by time */
+	size_t n;
+	char *text;
+};
+enum { TY_TITLE_BRIEF = 32, TY_TITLE_OWN = 44 }; /* most bytes of the part */
+
+static inline void ty_titles_free(struct ty_titles *t)
+{
+	if (t) {
+		free(t->v);
+		free(t->text);
+	}
+	free(t);
+}
+/* The model owns t, and frees the ones before. */
+void ty_model_set_titles(struct ty_model *m, struct ty_titles *t);
+/* Is there anything to set? */
+bool ty_model_has_titles(const struct ty_model *m);
+
+/* The command line of the thread's process at t, that of its parent where it has executed nothing
+ * since; NULL: unknown. */
+const char *ty_model_command_line(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+
+/* "sh/12", and where that does not tell it apart: "python3 worker.py/12", "nginx: worker
+ * process/12". A thread with a name of its own has only that. */
+#define TY_WHO_MAX 72
+const char *ty_model_who(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
+			 char out[TY_WHO_MAX]);
+/* The same at its end, where it is best known. */
+const char *ty_model_who_last(const struct ty_model *m, uint32_t thread, char out[TY_WHO_MAX]);
+/* The same with the number of its process. */
+const char *ty_model_who_process(const struct ty_model *m, uint32_t thread, char out[TY_WHO_MAX]);
+/* Its name as ty_model_who_last without number, in `columns` bytes at most: of one that does not
+ * fit only the part that tells it apart. columns < TY_WHO_MAX. */
+const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,
+			       char out[TY_WHO_MAX]);
+
+#endif

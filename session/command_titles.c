@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See command_titles.h. At most TITLES_MAX command lines and TEXT_MAX bytes; of each at most
+ * ARGS_MAX arguments are compared.
+ */
+#include "command_titles.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "field_text.h"
+#include "process_titles.h"
+#include "snapshot_text.h"
+#include "strtab.h"
+#include "vec.h"
+
+#define TITLES_MAX (1u << 20)
+#define TEXT_MAX   (64u << 20)
+#define ARGS_MAX   64
+#define LINE_MAX   4096
+
+/* A command line while they are compared: `argv` in the arguments' buffer, a NUL after each. */
+struct line {
+	struct ty_title title;
+	size_t argv;
+	uint32_t argv_n; /* bytes */
+	uint32_t comm;	 /* id in `words` */
+};
+/* How many different lines have a word (name and argument); since `line` it is counted. */
+struct word {
+	uint32_t n, line;
+};
+struct work {
+	struct ty_model *m;
+	VEC(struct line) lines;
+	struct ty_buf argv, text;
+	struct ty_strtab *words; /* names; "NAME\1ARGUMENT"; "NAME\2LINE" */
+	VEC(struct word) of;	 /* by id */
+	struct ty_buf key;
+};
+
+static int add_line(void *ctx, int32_t tid, uint64_t ns, const char *argv, size_t n)
+{
+	struct work *k = ctx;
+	const uint32_t p = ty_model_thread_find(k->m, tid, ns);
+	struct line l = {.title = {.from_ns = ns, .process = p, .brief = TY_NONE}};
+
+	if (p == TY_NONE || k->lines.n >= TITLES_MAX || k->argv.len + n + 1 > TEXT_MAX)
+		return 0;
+	l.argv = k->argv.len;
+	l.argv_n = (uint32_t)n + (argv[n - 1] != 0);
+	if (ty_buf_add(&k->argv, argv, n) || (argv[n - 1] && ty_buf_addc(&k->argv, 0)))
+		return -TY_ENOMEM;
+	return vec_push(&k->lines, l);
+}
+
+static int add_section(struct work *k, const char *text)
+{
+	struct ty_snap_command c;
+	char line[LINE_MAX];
+	int r = 0;
+
+	while (!r && ty_snap_command(&text, &c)) {
+		const char *p = c.arguments.s, *end = p + c.arguments.n;
+		size_t n = 0;
+
+		for (const char *tab; p <= end && n + 1 < sizeof(line); p = tab + 1) {
+			tab = memchr(p, '\t', (size_t)(end - p));
+			tab = tab ? tab : end;
+			n += ty_unescape_field(p, (size_t)(tab - p), line + n, sizeof(line) - n) +
+			     1;
+		}
+		if (n > 1)
+			r = add_line(k, c.pid, c.ns, line, n);
+	}
+	return r;
+}
+
+static int by_process(const void *pa, const void *pb)
+{
+	const struct line *a = pa, *b = pb;
+
+	return compare(a->title.process, b->title.process)
+		       ?: compare(a->title.from_ns, b->title.from_ns);
+}
+
+/* The same line of the same process, read again, says nothing new. */
+static void sort(struct work *k)
+{
+	size_t to = 0;
+
+	if (k->lines.n)
+		qsort(k->lines.v, k->lines.n, sizeof(*k->lines.v), by_process);
+	for (size_t i = 0; i < k->lines.n; i++) {
+		const struct line *l = &k->lines.v[i], *was = to ? &k->lines.v[to - 1] : NULL;
+
+		if (!was || was->title.process != l->title.process || was->argv_n != l->argv_n ||
+		    memcmp(k->argv.p + was->argv, k->argv.p + l->argv, l->argv_n))
+			k->lines.v[to++] = *l;
+	}
+	k->lines.n = to;
+}
+
+/* comparing ---------------------------------------------------------------------------------- */
+
+static uint32_t word_id(struct work *k, const char *comm, char sign, const char *s, size_t n,
+			bool add)
+{
+	ty_buf_reset(&k->key);
+	ty_buf_adds(&k->key, comm);
+	ty_buf_addc(&k->key, sign);
+	for (size_t i = 0; i < n; i++)
+		ty_buf_addc(&k->key, s[i] ? s[i] : '\1');
+	if (k->key.failed)
+		return UINT32_MAX;
+	return add ? ty_strtab_add(k->words, k->key.p, k->key.len)
+		   : ty_strtab_find(k->words, k->key.p, k->key.len);
+}
+
+static struct word *word_of(struct work *k, uint32_t id)
+{
+	while (id != UINT32_MAX && k->of.n <= id)
+		if (vec_push(&k->of, (struct word){0}))
+			return NULL;
+	return id == UINT32_MAX ? NULL : &k->of.v[id];
+}
+
+static const char *comm_of(const struct work *k, const struct line *l)
+{
+	return ty_model_comm(k->m, l->title.process, l->title.from_ns);
+}
+
+/* Each different line of a name once, and in each of them each argument. */
+static int count_words(struct work *k)
+{
+	for (uint32_t i = 0; i < k->lines.n; i++) {
+		const struct line *l = &k->lines.v[i];
+		const char *comm = comm_of(k, l), *argv = k->argv.p + l->argv;
+		struct word *w = word_of(k, word_id(k, comm, '\2', argv, l->argv_n, true));
+
+		if (!w)
+			return -TY_ENOMEM;
+		if (w->n++)
+			continue;
+		w = word_of(k, word_id(k, comm, '\3', "", 0, true));
+		if (!w)
+			return -TY_ENOMEM;
+		w->n++;
+		for (size_t at = strlen(argv) + 1, n = 0; at < l->argv_n && n < ARGS_MAX; n++) {
+			const size_t len = strlen(argv + at);
+
+			w = word_of(k, word_id(k, comm, '\1', argv + at, len, true));
+			if (!w)
+				return -TY_ENOMEM;
+			if (w->line != i + 1) {
+				w->line = i + 1;
+				w->n++;
+			}
+			at += len + 1;
+		}
+	}
+	return 0;
+}
+
+static uint32_t count_of(struct work *k, const char *comm, char sign, const char *s, size_t n)
+{
+	const uint32_t id = word_id(k, comm, sign, s, n, false);
+
+	return id < k->of.n ? k->of.v[id].n : 0;
+}
+
+/* An argument that the fewest lines of its name have, unless all have it; of several the first, and
+ * an option only where there is no other. NULL: none. */
+static const char *rarest(struct work *k, const struct line *l)
+{
+	const char *comm = comm_of(k, l), *argv = k->argv.p + l->argv, *best = NULL;
+	uint32_t least = count_of(k, comm, '\3', "", 0);
+	bool option = true;
+
+	for (size_t at = strlen(argv) + 1, n = 0; at < l->argv_n && n < ARGS_MAX; n++) {
+		const size_t len = strlen(argv + at);
+		const uint32_t c = count_of(k, comm, '\1', argv + at, len);
+
+		if (len && c && (c < least || (best && c == least && option && argv[at] != '-'))) {
+			best = argv + at;
+			least = c;
+			option = argv[at] == '-';
+		}
+		at += len + 1;
+	}
+	return best;
+}
+
+/* interpreters ------------------------------------------------------------------------------- */
+
+/* Programs whose first argument is the program. code: options with the program's text behind them;
+ * skip: options with a word that is not the program. */
+static const struct interpreter {
+	const char *comm, *code, *skip;
+} interpreters[] = {
+	{"python", "c", " -W -X "},
+	{"pypy", "c", " -W -X "},
+	{"perl", "eE", " -I "},
+	{"ruby", "e", " -I -r "},
+	{"node", "ep", " -r "},
+	{"php", "r", " -c -d "},
+	{"lua", "e", " -l "},
+	{"Rscript", "e", " "},
+	{"java", "", " -cp -classpath --class-path -p --module-path --add-opens --add-modules "},
+	{"bash", "c", " -o -O "},
+	{"dash", "c", " -o "},
+	{"ksh", "c", " -o "},
+	{"zsh", "c", " -o "},
+	{"sh", "c", " -o "},
+};
+
+static const struct interpreter *interpreter_of(const char *comm)
+{
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(*interpreters); i++) {
+		const size_t n = strlen(interpreters[i].comm);
+
+		/* python3.11, php8.2, nodejs */
+		if (!strncmp(comm, interpreters[i].comm, n) &&
+		    (!comm[n + strspn(comm + n, "0123456789.-")] || !strcmp(comm + n, "js")))
+			return &interpreters[i];
+	}
+	return NULL;
+}
+
+static bool in_words(const char *list, const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (const char *p = list; (p = strstr(p, word)); p++)
+		if (p > list && p[-1] == ' ' && p[n] == ' ')
+			return true;
+	return false;
+}
+
+/* The script, or the module with "-m" before it; NULL: there is none. */
+static const char *script(const struct interpreter *in, const char *argv, size_t n, bool *module)
+{
+	*module = false;
+	for (size_t at = strlen(argv) + 1; at < n; at += strlen(argv + at) + 1) {
+		const char *a = argv + at;
+
+		if (*a != '-')
+			return *a ? a : NULL;
+		if (!a[1])
+			return NULL; /* from standard input */
+		if (a[1] != '-' && *in->code && a[strcspn(a, in->code)])
+			return NULL;
+		if (!strcmp(a, "-m") || !strcmp(a, "-jar") || in_words(in->skip, a)) {
+			*module = !strcmp(a, "-m");
+			at += strlen(a) + 1;
+			if (*module || !strcmp(a, "-jar"))
+				return at < n && argv[at] ? argv + at : NULL;
+		}
+	}
+	return NULL;
+}
+
+/* texts -------------------------------------------------------------------------------------- */
+
+/* s as a string of its own in the text, `most` bytes at most. */
+static uint32_t put_text(struct work *k, const char *before, const char *s, size_t most)
+{
+	const size_t at = k->text.len;
+	size_t n = strlen(s), room = most - strlen(before);
+
+	ty_buf_adds(&k->text, before);
+	if (n > room) {
+		n = room - 3;
+		while (n && (s[n] & 0xc0) == 0x80) /* not amid a character */
+			n--;
+		ty_buf_add(&k->text, s, n);
+		ty_buf_adds(&k->text, "...");
+	} else {
+		ty_buf_add(&k->text, s, n);
+	}
+	return ty_buf_addc(&k->text, 0) ? TY_NONE : (uint32_t)at;
+}
+
+/* A path's last part. */
+static const char *last_part(const char *s)
+{
+	const char *slash = *s == '-' ? NULL : strrchr(s, '/');
+
+	return slash && slash[1] ? slash + 1 : s;
+}
+
+/* "nginx: worker process": written over the arguments. */
+static bool is_own_title(const struct line *l, const char *argv)
+{
+	const char *sign = strstr(argv, ": ");
+
+	return strlen(argv) + 1 == l->argv_n && sign && sign > argv && *argv != '/';
+}
+
+static void choose_brief(struct work *k, struct line *l)
+{
+	const char *argv = k->argv.p + l->argv, *part;
+	const struct interpreter *in = interpreter_of(comm_of(k, l));
+	bool module = false;
+
+	if (is_own_title(l, argv)) {
+		l->title.replaces_name = true;
+		l->title.brief = put_text(k, "", argv, TY_TITLE_OWN);
+		return;
+	}
+	part = in ? script(in, argv, l->argv_n, &module) : rarest(k, l);
+	if (part)
+		l->title.brief = put_text(k, module ? "-m " : "", last_part(part), TY_TITLE_BRIEF);
+}
+
+static uint32_t put_whole(struct work *k, const struct line *l)
+{
+	const size_t at = k->text.len;
+
+	if (ty_buf_add(&k->text, k->argv.p + l->argv, l->argv_n))
+		return TY_NONE;
+	for (size_t i = at; i + 1 < k->text.len; i++)
+		if (!k->text.p[i])
+			k->text.p[i] = ' ';
+	return (uint32_t)at;
+}
+
+static int give(struct work *k)
+{
+	struct ty_titles *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->v = malloc((k->lines.n + 1) * sizeof(*t->v));
+	if (!t || !t->v) {
+		ty_titles_free(t);
+		return -TY_ENOMEM;
+	}
+	vec_each (l, &k->lines) {
+		choose_brief(k, l);
+		l->title.whole = put_whole(k, l);
+		if (l->title.whole != TY_NONE)
+			t->v[t->n++] = l->title;
+	}
+	t->text = k->text.p;
+	k->text.p = NULL;
+	ty_model_set_titles(k->m, t);
+	return 0;
+}
+
+int ty_command_titles(struct ty_model *m, const char *section,
+		      const struct ty_evidence_index *strings)
+{
+	struct work k = {.m = m, .words = ty_strtab_new()};
+	int r = k.words ? 0 : -TY_ENOMEM;
+
+	ty_buf_init(&k.argv, TEXT_MAX + LINE_MAX);
+	ty_buf_init(&k.text, 2 * TEXT_MAX);
+	ty_buf_init(&k.key, 2 * LINE_MAX);
+	r = r ? r : add_section(&k, section ? section : "");
+	if (!r && strings)
+		r = ty_evidence_each_argv(strings, add_line, &k);
+	if (!r && k.lines.n) {
+		sort(&k);
+		r = count_words(&k);
+		r = r ? r : give(&k);
+	}
+	ty_buf_fini(&k.argv);
+	ty_buf_fini(&k.text);
+	ty_buf_fini(&k.key);
+	vec_fini(&k.lines);
+	vec_fini(&k.of);
+	ty_strtab_free(k.words);
+	return r;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* What tells processes of one name apart: scripts, titles of their own, the rarest argument. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "command_titles.h"
+#include "evidence_record.h"
+#include "fixture_model.h"
+#include "process_titles.h"
+
+#define THREAD(tid, tgid, comm) tid "\t" tgid "\t1\t0\tS\tn\t120\t0\t-\t-\t0\t/\t" comm "\n"
+
+static const char threads[] = "taken 1 2\n" THREAD("10", "10", "python3")
+	THREAD("11", "10", "python3") THREAD("12", "10", "Worker") THREAD("20", "20", "postgres")
+		THREAD("21", "21", "postgres") THREAD("30", "30", "cc1") THREAD("31", "31", "cc1")
+			THREAD("32", "32", "cc1") THREAD("40", "40", "cat")
+				THREAD("41", "41", "cat") THREAD("50", "50", "bash")
+					THREAD("51", "51", "java") THREAD("52", "52", "python3.11")
+						THREAD("53", "53", "nodejs");
+
+static const char lines[] = "5\t10\tpython3\t-u\t-W\tignore\t/srv/app/worker.py\t--fast\n"
+			    "5\t20\tpostgres: autovacuum launcher\n"
+			    "5\t21\tpostgres\t-D\t/data\n"
+			    "70\t21\tpostgres: idle in transaction, waiting for something long\n"
+			    "5\t30\tcc1\t-quiet\tx86_64\t/src/one.c\t-O2\n"
+			    "5\t31\tcc1\t-quiet\tx86_64\t/src/two.c\t-O2\n"
+			    "5\t32\tcc1\t-quiet\tx86_64\t/src/two.c\t-O0\n"
+			    "5\t40\tcat\t/same\n"
+			    "5\t41\tcat\t/same\n"
+			    "5\t50\tbash\t-ec\tdo something\n"
+			    "5\t51\tjava\t-cp\t/lib/a.jar\t-Xmx1g\torg.Main\n"
+			    "5\t52\tpython3\t-m\thttp.server\n"
+			    "5\t53\tnode\t\\tend\n"
+			    "garbage\n5\t-1\tx\n5\t60\n5\t99\tnobody\n";
+
+static const struct ty_model *model_of(const char *section, const struct ty_evidence_index *x)
+{
+	const struct ty_model *m;
+
+	ty_mx_begin("tarry=0.1\nmode=all\n", threads);
+	ty_mx_event(0, 10, 10, TY_EV_OTHER);
+	ty_mx_fork(0, 40, 10, 60, 0);
+	ty_mx_switch(0, 100, 10, S, 0);
+	m = ty_mx_end();
+	assert_int_equal(ty_command_titles((struct ty_model *)m, section, x), 0);
+	return m;
+}
+
+static int drop(void **state)
+{
+	ty_mx_drop();
+	return 0;
+}
+
+static const char *who(const struct ty_model *m, int tid, uint64_t t)
+{
+	static char out[TY_WHO_MAX];
+
+	return ty_model_who(m, ty_model_thread_find(m, tid, t), t, out);
+}
+
+static void tell_apart(void **state)
+{
+	const struct ty_model *m = model_of(lines, NULL);
+	char out[TY_WHO_MAX];
+
+	assert_string_equal(who(m, 10, 1), "python3 worker.py/10");
+	assert_string_equal(who(m, 11, 1), "python3 worker.py/11");
+	assert_string_equal(who(m, 12, 1), "Worker/12"); /* a name of its own */
+	assert_string_equal(who(m, 20, 50), "postgres: autovacuum launcher/20");
+	assert_string_equal(who(m, 21, 50), "postgres data/21");
+	assert_string_equal(who(m, 21, 70), "postgres: idle in transaction, waiting fo.../21");
+	assert_string_equal(who(m, 30, 50), "cc1 one.c/30");
+	assert_string_equal(who(m, 31, 50), "cc1 two.c/31");
+	assert_string_equal(who(m, 32, 50), "cc1 -O0/32");
+	assert_string_equal(who(m, 40, 50), "cat/40");
+	assert_string_equal(who(m, 50, 50), "bash/50"); /* text of a program is no name */
+	assert_string_equal(who(m, 51, 50), "java org.Main/51");
+	assert_string_equal(who(m, 52, 50), "python3.11 -m http.server/52");
+	assert_string_equal(who(m, 53, 50), "nodejs \tend/53");
+	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 11, 50), 50),
+			    "python3 -u -W ignore /srv/app/worker.py --fast");
+	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 52, 1), 26, out),
+			    "python3.11 -m http.server");
+	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 52, 1), 20, out),
+			    "-m http.server");
+	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 20, 1), 20, out),
+			    "autovacuum launcher");
+}
+
+/* A child has its parent's until it executes something. */
+static void of_children(void **state)
+{
+	static const char section[] = "5\t10\tpython3\tworker.py\n";
+	const char argv[] = "python3\0child.py";
+	struct ty_ev_record h = {
+		.ns = 60, .tid = 60, .kind = TY_EVK_ARGV, .len = sizeof(argv), .ptr = 1};
+	char bytes[sizeof(h) + sizeof(argv)];
+	struct ty_evidence_index *x;
+	const struct ty_model *m;
+
+	memcpy(bytes, &h, sizeof(h));
+	memcpy(bytes + sizeof(h), argv, sizeof(argv));
+	x = ty_evidence_index_new(bytes, sizeof(bytes));
+	m = model_of(section, x);
+	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 60, 50), 50),
+			    "python3 worker.py");
+	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 60, 60), 60),
+			    "python3 child.py");
+	ty_evidence_index_free(x);
+	m = model_of(NULL, NULL);
+	assert_string_equal(who(m, 10, 50), "python3/10");
+	assert_null(ty_model_command_line(m, ty_model_thread_find(m, 10, 50), 50));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(tell_apart, drop),
+		cmocka_unit_test_teardown(of_children, drop),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
