@@ -16,11 +16,6 @@ void ty_model_set_titles(struct ty_model *m, struct ty_titles *t)
 	m->titles = t;
 }
 
-bool ty_model_has_titles(const struct ty_model *m)
-{
-	return m->titles;
-}
-
 static uint32_t process_of(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);

@@ -36,8 +36,6 @@ static inline void ty_titles_free(struct ty_titles *t)
 }
 /* The model owns t, and frees the ones before. */
 void ty_model_set_titles(struct ty_model *m, struct ty_titles *t);
-/* Is there anything to set? */
-bool ty_model_has_titles(const struct ty_model *m);
 
 /* The command line of the thread's process at t, that of its parent where it has executed nothing
  * since; NULL: unknown. */
