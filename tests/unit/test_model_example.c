@@ -17,7 +17,7 @@
 
 /* >>> */
 /* The longest wait of all threads for a disk, a lock of the kernel or the like: seek finds it by
- * the zoom forest, whatever the number of spans. TY_NONE: nobody waited. */
+ * the zoom forest, whatever the number of spans. TY_NONE: no thread waited. */
 static uint32_t longest_block(const struct ty_model *m)
 {
 	uint32_t best = TY_NONE;
@@ -25,7 +25,7 @@ static uint32_t longest_block(const struct ty_model *m)
 
 	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
 		struct ty_track track = {TY_TRACK_THREAD, i};
-		uint64_t after_ns = 0; /* spans that start later are looked at */
+		uint64_t after_ns = 0; /* only spans that start later are searched */
 		uint32_t s;
 
 		while ((s = ty_model_seek(m, track, &q, after_ns, false)) != TY_NONE) {
@@ -39,11 +39,11 @@ static uint32_t longest_block(const struct ty_model *m)
 	return best;
 }
 
-/* What happened then, in words: thread, system call, and who ended it. */
-static void tell(const struct ty_model *m, uint32_t span, char *out, size_t n)
+/* The wait in words: thread, system call, waker. */
+static void describe(const struct ty_model *m, uint32_t span, char *out, size_t n)
 {
 	struct ty_span s = ty_model_span(m, span);
-	const char *who = ty_model_comm(m, s.thread, s.start_ns), *by = "nobody";
+	const char *who = ty_model_comm(m, s.thread, s.start_ns), *by = "no thread";
 	int call = s.syscall == TY_NONE ? -1 : ty_model_syscall(m, s.syscall).nr;
 
 	if (s.edge != TY_NONE && ty_model_edge(m, s.edge).waker != TY_NONE)
@@ -98,7 +98,7 @@ static void examples(void **state)
 	ty_mx_switch(0, 290, 6, S, 5);
 	ty_mx_exit(0, 300, 5, 75, 0);
 	m = ty_mx_end();
-	tell(m, longest_block(m), text, sizeof(text));
+	describe(m, longest_block(m), text, sizeof(text));
 	assert_string_equal(text, "t5 uninterruptible for 100 ns in system call 75, woken by t6");
 	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++)
 		assert_int_equal(ran_ns(m, i), ran_between(m, i, 0, UINT64_MAX));
