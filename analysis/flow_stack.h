@@ -103,7 +103,8 @@ static inline void ty_flow_stack_close(struct ty_flow_stack *s, struct ty_flow_f
 
 		up->call.insns += f->call.insns;
 		up->call.flags |= f->call.flags & TY_CALL_GAP;
-		if (f->call.start_ns != TY_FLOW_NO_TIME && ts_ns != TY_FLOW_NO_TIME)
+		if (f->call.start_ns != ts_ns && f->call.start_ns != TY_FLOW_NO_TIME &&
+		    ts_ns != TY_FLOW_NO_TIME)
 			up->call.children_ns += ts_ns - f->call.start_ns;
 	}
 	if (s->sums)

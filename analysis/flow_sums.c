@@ -39,40 +39,40 @@ static struct ty_flow_levels *levels_of(struct ty_flow_sums *s, int32_t pid, int
 	if (!at)
 		return NULL;
 	if (*at == TY_PAIR_NONE) {
-		if (vec_push(&s->levels, (struct ty_flow_levels){0})) {
+		if (vec_push(&s->levels, (struct ty_flow_levels){.tid = tid, .pid = pid})) {
 			s->nomem = true;
 			return NULL;
 		}
 		*at = (uint32_t)s->levels.n - 1;
 	}
-	s->pid = pid;
-	s->tid = tid;
 	return s->last = &s->levels.v[*at];
 }
 
 uint32_t *ty_flow_sums_new_level(struct ty_flow_sums *s, const struct ty_flow_call *c)
 {
-	struct ty_flow_levels *l = s->last && s->pid == c->pid && s->tid == c->tid
+	struct ty_flow_levels *l = s->last && s->last->pid == c->pid && s->last->tid == c->tid
 					   ? s->last
 					   : levels_of(s, c->pid, c->tid);
-	size_t was, want;
+	uint32_t *more;
+	size_t want;
 
-	if (!l || c->func < l->n.n)
-		return l ? &l->n.v[c->func] : NULL;
-	was = l->n.n;
-	want = c->func + 1 > 2 * was ? c->func + 1 : 2 * was;
-	if (want - was > LEVELS_MAX - s->levels_n) {
+	if (!l || c->func < l->n)
+		return l ? &l->of[c->func] : NULL;
+	want = c->func + 1 > 2 * l->n ? c->func + 1 : 2 * l->n;
+	if (want - l->n > LEVELS_MAX - s->levels_n) {
 		s->many_pairs = true;
 		return NULL;
 	}
-	if (vec_reserve(&l->n, want)) {
+	more = realloc(l->of, want * sizeof(*more));
+	if (!more) {
 		s->nomem = true;
 		return NULL;
 	}
-	memset(l->n.v + was, 0, (want - was) * sizeof(*l->n.v));
-	l->n.n = want;
-	s->levels_n += want - was;
-	return &l->n.v[c->func];
+	memset(more + l->n, 0, (want - l->n) * sizeof(*more));
+	s->levels_n += want - l->n;
+	l->of = more;
+	l->n = want;
+	return &l->of[c->func];
 }
 
 /* The calls by the most recent caller are added to those of that caller before. */
@@ -95,11 +95,10 @@ static void put_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t f
 void ty_flow_sums_other_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t func,
 			       uint32_t caller)
 {
-	if (a->called) {
+	if (a->caller_calls) {
 		put_caller(s, a, func);
 		a->f.callers.n = 1; /* or more: counted when closed */
 	}
-	a->called = true;
 	a->caller = caller;
 	a->caller_calls = 1;
 }
@@ -122,7 +121,7 @@ static void close_callers(struct ty_flow_sums *s, struct ty_flow_caller *all)
 		const size_t n = a->f.callers.n;
 
 		a->f.callers.v = all;
-		if (!n && a->called)
+		if (!n && a->caller_calls)
 			all[a->f.callers.n++] = (struct ty_flow_caller){.func = a->caller,
 									.count = a->caller_calls};
 		all += n ? n : a->f.callers.n;
@@ -144,7 +143,7 @@ void ty_flow_sums_close(struct ty_flow_sums *s, struct ty_flow_caller **callers)
 {
 	/* Most functions have one caller. */
 	vec_each (a, &s->of)
-		if (a->called && a->f.callers.n)
+		if (a->caller_calls && a->f.callers.n)
 			put_caller(s, a, (uint32_t)(a - s->of.v));
 	*callers = malloc((s->of.n + s->callers.pairs.n + 1) * sizeof(**callers));
 	s->nomem |= !*callers;
@@ -167,7 +166,7 @@ void ty_flow_sums_fini(struct ty_flow_sums *s)
 {
 	vec_fini(&s->of);
 	vec_each (l, &s->levels)
-		vec_fini(&l->n);
+		free(l->of);
 	vec_fini(&s->levels);
 	vec_fini(&s->caller_calls);
 	ty_pair_map_fini(&s->threads);

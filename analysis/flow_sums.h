@@ -23,24 +23,25 @@ struct ty_flow_sum {
 	uint64_t kept; /* complete calls in: */
 	struct ty_ranks insns, ns;
 	uint64_t max_seq; /* of the call with the most time */
-	uint64_t
-		caller_calls; /* by the most recent caller, which are not in ty_flow_sums.callers */
-	uint32_t caller;      /* that one, where there is any: */
-	bool called, whole;   /* there was such a call */
+	/* By the most recent caller, and not in ty_flow_sums.callers; 0: there was no call. */
+	uint64_t caller_calls;
+	uint32_t caller;
+	bool whole; /* there was such a call */
 };
 
 /* A thread's active calls, by function. */
 struct ty_flow_levels {
-	VEC(uint32_t) n;
+	uint32_t *of; /* n */
+	size_t n;
+	int32_t tid, pid;
 };
 
 struct ty_flow_sums {
 	VEC(struct ty_flow_sum) of; /* by function number */
 	struct ty_pair_map threads; /* by process and thread: place in: */
 	VEC(struct ty_flow_levels) levels;
-	size_t levels_n; /* numbers in them */
-	int32_t tid, pid;
-	struct ty_flow_levels *last; /* of that thread; NULL */
+	size_t levels_n;	     /* numbers in them */
+	struct ty_flow_levels *last; /* of the last thread; NULL */
 	struct ty_pair_map callers;  /* by function and caller: place in: */
 	VEC(uint64_t) caller_calls;
 	uint64_t calls, kept, beyond; /* all; complete ones in percentiles, and not in them */
@@ -63,8 +64,8 @@ static inline uint32_t *ty_flow_sums_level(struct ty_flow_sums *s, const struct 
 {
 	const struct ty_flow_levels *l = s->last;
 
-	return l && s->tid == c->tid && s->pid == c->pid && c->func < l->n.n
-		       ? &l->n.v[c->func]
+	return l && l->tid == c->tid && l->pid == c->pid && c->func < l->n
+		       ? &l->of[c->func]
 		       : ty_flow_sums_new_level(s, c);
 }
 
@@ -78,10 +79,10 @@ static inline void ty_flow_sums_begin(struct ty_flow_sums *s, const struct ty_fl
 
 static inline uint64_t ty_flow_call_ns(const struct ty_flow_call *c)
 {
-	return c->start_ns != TY_FLOW_NO_TIME && c->end_ns != TY_FLOW_NO_TIME &&
-			       c->end_ns >= c->start_ns
-		       ? c->end_ns - c->start_ns
-		       : 0;
+	_Static_assert(TY_FLOW_NO_TIME == UINT64_MAX, "no time is later than any");
+
+	return c->end_ns > c->start_ns && c->end_ns != TY_FLOW_NO_TIME ? c->end_ns - c->start_ns
+								       : 0;
 }
 
 static inline void ty_flow_sum_whole(struct ty_flow_sums *s, struct ty_flow_sum *a,
@@ -119,14 +120,15 @@ static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow
 		return;
 	a->f.count += counts;
 	a->f.self_insns += c->self_insns;
-	a->f.self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
+	if (ns > c->children_ns)
+		a->f.self_ns += ns - c->children_ns;
 	level = ty_flow_sums_level(s, c);
 	/* None of the same function and thread is active around it. */
 	if (!level || (*level && !--*level)) {
 		a->f.insns += c->insns;
 		a->f.total_ns += ns;
 	}
-	if (counts && a->called && a->caller == c->caller)
+	if (counts && a->caller == c->caller && a->caller_calls)
 		a->caller_calls++;
 	else if (counts)
 		ty_flow_sums_other_caller(s, a, c->func, c->caller);

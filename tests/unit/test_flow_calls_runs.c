@@ -65,7 +65,7 @@ static void execute(struct ty_walk_run *runs, size_t n)
 	unsigned depth = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t last = ip / FUNC * FUNC + any(FUNC - 4), next = last + 4;
+		const uint64_t last = ip / FUNC * FUNC + 8 * any(7), next = last + 4;
 		struct ty_walk_run *r = &runs[i];
 
 		tsc += any(3) ? 0 : 1 + any(50);
@@ -76,7 +76,8 @@ static void execute(struct ty_walk_run *runs, size_t n)
 					  .insns = 1 + any(9),
 					  .size = 4,
 					  .flags = any(50) ? 0 : TY_FF_NO_TIME};
-		ip = BASE + FUNC * any(FUNCS) + (any(20) ? 0 : any(FUNC));
+		/* Of some nothing is known. */
+		ip = BASE + FUNC * any(FUNCS + 2) + (any(20) ? 0 : any(FUNC));
 		switch (any(8)) {
 		case 0:
 			r->cls = TY_FC_JUMP | TY_BLOCK_INDIRECT;
