@@ -115,6 +115,11 @@ static block_ref *bucket_of(const struct ty_blocks *b, int32_t pid, uint64_t ip)
 	return &b->buckets[ty_code_bucket(pid, ip, b->bits)];
 }
 
+static size_t recent_of(uint64_t ip)
+{
+	return ip * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS);
+}
+
 static struct ty_block *block_at(const struct ty_blocks *b, block_ref ref)
 {
 	return (struct ty_block *)(void *)(b->pieces[(ref - 1) >> REF_BITS] +
@@ -368,18 +373,30 @@ unsigned ty_blocks_age(const struct ty_blocks *b)
 	return b->age;
 }
 
+static __attribute__((noinline)) struct ty_block *link_far(struct ty_blocks *b,
+							   struct ty_block *from, int32_t pid,
+							   uint64_t t_ns, uint64_t ip)
+{
+	const unsigned age = b->age;
+	struct ty_block *n = ty_blocks_at(b, pid, t_ns, ip);
+
+	if (n)
+		b->recent[recent_of(ip)] = n;
+	if (n && from && age == b->age)
+		from->after[ip != from->end.next] = n;
+	return n;
+}
+
+/* What is not among the recent ones is left to a call at the end, so that nothing is saved for it
+ * here. */
 struct ty_block *ty_blocks_link(struct ty_blocks *b, struct ty_block *from, int32_t pid,
 				uint64_t t_ns, uint64_t ip)
 {
-	struct ty_block **recent = &b->recent[ip * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
-	const unsigned age = b->age;
-	struct ty_block *n = *recent;
+	struct ty_block *n = b->recent[recent_of(ip)];
 
 	if (!n || n->ip != ip || n->pid != pid || t_ns < n->from_ns || t_ns >= n->until_ns)
-		n = ty_blocks_at(b, pid, t_ns, ip);
-	if (n)
-		*recent = n;
-	if (n && from && age == b->age)
+		return link_far(b, from, pid, t_ns, ip);
+	if (from)
 		from->after[ip != from->end.next] = n;
 	return n;
 }

@@ -40,13 +40,23 @@ static bool has(const struct ty_pt_query *q, size_t n)
 	return (size_t)(q->end - q->p) >= n;
 }
 
+/* Bytes of a packet's address, and the bits of it that they replace, by the packet's upper bits. */
+static const uint8_t ip_sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
+static const uint64_t ip_masks[8] = {0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff,
+				     0, ~0ull,	0};
+
+/* v replaces what it has of the last address. */
+static inline void set_ip(struct ty_pt_query *q, unsigned ipc, uint64_t v)
+{
+	q->ip = (q->ip & ~ip_masks[ipc]) | (v & ip_masks[ipc]);
+	if (ipc == 3)
+		q->ip = (uint64_t)((int64_t)(q->ip << 16) >> 16);
+}
+
 /* Take the address of the packet at p; false: it is odd. */
 static inline bool take_ip(struct ty_pt_query *q)
 {
-	static const uint8_t sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
-	static const uint64_t masks[8] = {0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff,
-					  0, ~0ull,  0};
-	const unsigned ipc = *q->p >> 5, n = sizes[ipc];
+	const unsigned ipc = *q->p >> 5, n = ip_sizes[ipc];
 	uint64_t v;
 
 	q->suppressed = !ipc;
@@ -54,9 +64,7 @@ static inline bool take_ip(struct ty_pt_query *q)
 		return odd(q);
 	v = has(q, 9) ? le(q->p + 1, 8) : le(q->p + 1, n); /* mostly one load */
 	q->p += 1 + n;
-	q->ip = (q->ip & ~masks[ipc]) | (v & masks[ipc]);
-	if (ipc == 3)
-		q->ip = (uint64_t)((int64_t)(q->ip << 16) >> 16);
+	set_ip(q, ipc, v);
 	return true;
 }
 
@@ -471,7 +479,13 @@ void ty_pt_query_branches(struct ty_pt_query *q)
 	advance(q);
 }
 
-bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
+static __attribute__((noinline)) bool advanced(struct ty_pt_query *q)
+{
+	advance_far(q);
+	return true;
+}
+
+static __attribute__((noinline)) bool tip_far(struct ty_pt_query *q, uint64_t *to)
 {
 	const uint8_t *before = q->p;
 	bool known;
@@ -493,6 +507,32 @@ bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
 	stamp(q);
 	advance(q);
 	return known;
+}
+
+/* Whatever is not ordinary is left to a call at the end, so that nothing is saved for it here. */
+bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
+{
+	const uint8_t *p = q->p;
+	unsigned ipc, n;
+
+	if (q->next != TY_PT_TIP || !has(q, 9) || q->silent)
+		return tip_far(q, to);
+	ipc = *p >> 5;
+	n = ip_sizes[ipc];
+	if (!n)
+		return tip_far(q, to);
+	q->before = p;
+	q->left = q->branches + 1;
+	q->suppressed = false;
+	set_ip(q, ipc, le(p + 1, 8));
+	*to = q->ip;
+	p += 1 + n;
+	q->p = p;
+	stamp(q);
+	if (p >= q->stop || !is_asked(q, *p))
+		return advanced(q);
+	q->next = *p & 1 ? TY_PT_TIP : TY_PT_TNT;
+	return true;
 }
 
 void ty_pt_query_event(struct ty_pt_query *q)
