@@ -108,8 +108,9 @@ int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_requests *requests, struct ty_answer *out);
 
 struct ty_stalls;
-/* Adds to the answer of a machine, as its first note, which thread was held up most, from the
- * findings of the same window; nothing if there are none. */
+/* Adds a note from the findings of the same window: to the answer of a machine, as its first one,
+ * which thread was held up most; to that of a command the lock that was waited for longest, a tenth
+ * of its time or more. Nothing if there is none. */
 void ty_answer_held_up(const struct ty_explain *x, const struct ty_stalls *stalls,
 		       struct ty_answer *out);
 

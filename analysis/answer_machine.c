@@ -148,25 +148,6 @@ static void note_requests(const struct ty_model *m, const struct ty_requests *q,
 		       q->services_n > 1 ? "; other processes took less time" : "");
 }
 
-void ty_answer_held_up(const struct ty_explain *x, const struct ty_stalls *stalls,
-		       struct ty_answer *out)
-{
-	const struct ty_stall *s = stalls->n ? &stalls->v[0] : NULL;
-	char d[TY_DURATION_MAX], by[96] = "", who[TY_WHO_MAX], last[sizeof(out->note[0])];
-
-	if (!s || out->of != TY_ANSWER_MACHINE || out->notes == TY_ANSWER_NOTES)
-		return;
-	if (s->culprit != TY_NONE)
-		snprintf(by, sizeof(by), " by %s",
-			 ty_model_who(x->m, s->culprit, s->culprit_ns, who));
-	ty_answer_note(out, "held up longest: %s for %s%s (stall 1)",
-		       ty_model_who(x->m, s->thread, s->named_ns, who),
-		       ty_fmt_duration(s->duration_ns, d), by);
-	memcpy(last, out->note[out->notes - 1], sizeof(last));
-	memmove(out->note[1], out->note[0], (out->notes - 1) * sizeof(out->note[0]));
-	memcpy(out->note[0], last, sizeof(last));
-}
-
 int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,
 		      const struct ty_requests *requests, struct ty_answer *out)
 {

@@ -189,13 +189,32 @@ static void say_disk(struct ty_sentence *o, const struct ty_answer_work *k,
 }
 
 /* object: of the longest piece. */
-static void say_pieces(struct ty_sentence *o, const struct ty_answer_sum *s, const char *object)
+static void say_pieces(struct ty_sentence *o, uint64_t pieces, uint64_t longest_ns,
+		       const char *object)
 {
 	char d[TY_DURATION_MAX];
 
-	if (s->pieces > 1)
-		ty_put(o, " (%llu times, the longest %s%s)", (unsigned long long)s->pieces,
-		       ty_fmt_duration(s->longest_ns, d), object);
+	if (pieces > 1)
+		ty_put(o, " (%llu times, the longest %s%s)", (unsigned long long)pieces,
+		       ty_fmt_duration(longest_ns, d), object);
+}
+
+/* Did the call end for want of an event? A timer may wake it for another reason, as that which
+ * sends a SYN again. */
+static bool timed_out(const struct ty_explain *x, uint32_t span)
+{
+	struct ty_span s = ty_model_span(x->m, span);
+
+	return ty_wait_timed_out(x, ty_wait_call(x, &s));
+}
+
+/* Does a runtime sleep in this wait, by its stack? */
+static bool sleeps_by_stack(const struct ty_explain *x, uint32_t span)
+{
+	struct ty_span s = ty_model_span(x->m, span);
+
+	return x->role && x->role(x->ctx, ty_model_tid(x->m, s.thread, s.start_ns), s.start_ns,
+				  s.end_ns) == TY_ROLE_SLEEP;
 }
 
 static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
@@ -206,20 +225,21 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 	/* Waits in one call may have had many objects: that of the longest is its own only. */
 	char object[2 * TY_WAIT_OBJECT] = "";
 	struct ty_sentence of_longest = {.p = object, .size = sizeof(object)};
+	bool slept = s->part == TY_PART_SLEEP ||
+		     (s->part == TY_PART_TIMEOUT && sleeps_by_stack(k->x, s->span));
 
 	switch ((enum ty_answer_part)s->part) {
 	case TY_PART_DISK: say_disk(o, k, s); break;
 	case TY_PART_DEVICE: ty_put(o, " waited for device %s", name); break;
-	case TY_PART_SLEEP: ty_put(o, " slept"); break;
 	case TY_PART_STOPPED: ty_put(o, " was stopped"); return;
 	case TY_PART_IDLE: ty_put(o, " was idle"); break;
 	case TY_PART_FAULT: ty_put(o, " waited in page faults"); break;
-	default: ty_put(o, " waited");
+	default: ty_put(o, slept ? " slept" : " waited");
 	}
 	if (s->part != TY_PART_FAULT)
 		say_call(o, k, s->span, s->pieces > 1 ? &of_longest : NULL);
-	if (s->part == TY_PART_TIMEOUT)
-		ty_put(o, " until it timed out");
+	if (s->part == TY_PART_TIMEOUT && !slept)
+		ty_put(o, timed_out(k->x, s->span) ? " until it timed out" : ", woken by a timer");
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_OPEN)
 		ty_put(o, ", still waiting when the recording ended");
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_IRQ)
@@ -228,7 +248,7 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, ", woken by %s", name);
 	else if (s->part == TY_PART_WAIT)
 		ty_put(o, ", waker not recorded");
-	say_pieces(o, s, object);
+	say_pieces(o, s->pieces, s->longest_ns, object);
 }
 
 /* The innermost wait that led to the segment, of a thread of the command; NULL: none, or it was for
@@ -335,6 +355,7 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, ", which %s", r->end == TY_END_TIMER ? "slept" : "waited");
 		if (r->nr >= 0)
 			ty_put(o, " in %s", ty_syscall_name(k->x->arch, r->abi, r->nr, buf));
+		say_pieces(o, k->book->row.v[s->row].pieces, k->book->row.v[s->row].longest, "");
 		break;
 	default: ty_put(o, ", which ran");
 	}

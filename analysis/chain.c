@@ -364,7 +364,8 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 				 * for other threads. */
 				a = t->kernel ? first : a;
 				if (!t->kernel && at == s.end_ns) {
-					began = ty_wait_retry_first(w->x, thread, k, first);
+					began = ty_wait_retry_first(w->x, thread, k, first,
+								    &w->p->inferred);
 					a = ty_model_span_brief(m, thread, began).start_ns;
 					a = a > first ? a : first;
 				}

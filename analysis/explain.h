@@ -35,6 +35,9 @@ struct ty_lock_seen {
 	char name[128]; /* "g_lock (app.c:14)"; "" */
 };
 
+/* What a thread waited for, by a known function in its stack. */
+enum ty_stack_role { TY_ROLE_NONE, TY_ROLE_LOCK, TY_ROLE_SLEEP };
+
 struct ty_cpu_gaps;
 struct ty_ticks;
 
@@ -81,6 +84,8 @@ struct ty_explain {
 	 * recorded stack, in buf; false: no stack. May be NULL. */
 	bool (*where)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf,
 		      size_t n);
+	/* The role of its wait in [from, to), by the same stack. May be NULL. */
+	enum ty_stack_role (*role)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns);
 	/* The name of a block device and what was mounted from it, "vda (254:0, /)", in buf; false:
 	 * not recorded. May be NULL. */
 	bool (*disk)(void *ctx, uint32_t major, uint32_t minor, char *buf, size_t n);

@@ -122,6 +122,16 @@ static bool waker_runnable(const struct view *v)
 	       c->s.duration_ns < v->h->o.min_ns * TY_STALL_RUNNABLE_TIMES;
 }
 
+static enum ty_stack_role role(const struct view *v)
+{
+	const struct ty_explain *x = v->h->x;
+	const struct ty_candidate *c = v->c;
+
+	return x->role ? x->role(x->ctx, ty_model_tid(x->m, c->s.thread, c->s.start_ns),
+				 c->s.start_ns, c->end_ns)
+		       : TY_ROLE_NONE;
+}
+
 /* What the call and the kernel say. */
 static bool of_channel(struct view *v, enum ty_relation r)
 {
@@ -135,6 +145,8 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	case TY_R_EVENTS: return c->w.kind == TY_STALL_EVENTS;
 	case TY_R_SLEEP: return ty_stall_only_sleeps(c);
 	case TY_R_WORD: return c->w.word;
+	case TY_R_LOCK_BY_STACK: return role(v) == TY_ROLE_LOCK;
+	case TY_R_SLEEP_BY_STACK: return role(v) == TY_ROLE_SLEEP;
 	case TY_R_ON_FD: return c->w.class == TY_WAIT_PEER && c->w.fd >= 0 && !c->w.guessed;
 	case TY_R_UNINTERRUPTIBLE:
 		return c->s.state == TY_ST_BLOCKED && c->w.kind != TY_STALL_CHILD;
@@ -261,6 +273,7 @@ static void apply(struct view *v, const struct ty_rule *rule)
 	switch ((enum ty_rule_kind)rule->kind) {
 	case TY_KIND_LOST: c->s.kind = TY_STALL_LOST; break;
 	case TY_KIND_TIMER: c->s.kind = TY_STALL_TIMER; break;
+	case TY_KIND_LOCK: c->s.kind = TY_STALL_LOCK; break;
 	case TY_KIND_OTHER: c->w.kind = c->s.kind = TY_STALL_OTHER; break;
 	case TY_KIND_REQUEST:
 		c->s.in_request = true;

@@ -53,16 +53,6 @@ static const struct ty_wait_for *what_for(const struct ty_stall_search *h, struc
 	return &t->w;
 }
 
-static bool same_args(const struct ty_stall_search *h, uint32_t call_a, uint32_t call_b)
-{
-	struct ty_syscall a = ty_model_syscall(h->x->m, call_a),
-			  b = ty_model_syscall(h->x->m, call_b);
-	uint64_t u[6], v[6];
-
-	return h->x->args && !h->x->args(h->x->ctx, &a, u) && !h->x->args(h->x->ctx, &b, v) &&
-	       u[0] == v[0] && u[1] == v[1];
-}
-
 /* Is b, which follows a, a wait for the same thing? */
 static bool again(const struct ty_stall_search *h, struct try *a, struct try *b)
 {
@@ -78,10 +68,7 @@ static bool again(const struct ty_stall_search *h, struct try *a, struct try *b)
 	w = what_for(h, b);
 	if (!ty_wait_retry_same(m, thread, v, w))
 		return false;
-	/* poll and its kin are identified by where their descriptors are listed, and how many; a
-	 * signal may be what they waited for. */
-	return w->word || w->fd >= 0 ||
-	       (ty_wait_timed_out(h->x, a->s.syscall) && same_args(h, a->s.syscall, b->s.syscall));
+	return w->word || w->fd >= 0 || ty_wait_retry_same_list(h->x, a->s.syscall, b->s.syscall);
 }
 
 int ty_stall_join_tries(struct ty_stall_search *h, size_t from)

@@ -110,8 +110,18 @@ bool ty_wait_retry_same(const struct ty_model *m, uint32_t thread, const struct 
 	       ty_wait_same(m, thread, a, thread, b);
 }
 
+bool ty_wait_retry_same_list(const struct ty_explain *x, uint32_t a, uint32_t b)
+{
+	struct ty_syscall c = ty_model_syscall(x->m, a), d = ty_model_syscall(x->m, b);
+	uint64_t u[6], v[6];
+
+	/* A signal may be what they waited for. */
+	return ty_wait_timed_out(x, a) && x->args && !x->args(x->ctx, &c, u) &&
+	       !x->args(x->ctx, &d, v) && u[0] == v[0] && u[1] == v[1];
+}
+
 uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
-			     uint64_t from_ns)
+			     uint64_t from_ns, bool *inferred)
 {
 	struct ty_span s = ty_model_span_brief(x->m, thread, span), last;
 	uint32_t first = span, call, k;
@@ -131,11 +141,14 @@ uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32
 			break;
 		if (first == span)
 			what = ty_wait_for(x, &last, call);
-		if (!what.word && what.fd < 0)
-			break;
 		before = ty_wait_for(x, &s, s.syscall);
 		if (!ty_wait_retry_same(x->m, thread, &before, &what))
 			break;
+		if (!what.word && what.fd < 0) {
+			if (!ty_wait_retry_same_list(x, s.syscall, call))
+				break;
+			*inferred = true;
+		}
 		first = k;
 		call = s.syscall;
 	}

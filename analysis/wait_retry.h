@@ -31,14 +31,18 @@ bool ty_wait_retry_again(const struct ty_explain *x, uint32_t thread, uint32_t a
 bool ty_wait_retry_same(const struct ty_model *m, uint32_t thread, const struct ty_wait_for *a,
 			const struct ty_wait_for *b);
 
+/* True when call a of a thread timed out and its call b waits for any of as many descriptors,
+ * listed at the same place, as poll and its kin do: inferred to be the same ones. */
+bool ty_wait_retry_same_list(const struct ty_explain *x, uint32_t a, uint32_t b);
+
 /*
  * The first attempt of the retried wait whose last attempt is in this span of the thread; the span
  * itself when there are none. Attempts are waits in the same call for the same object (word or
  * descriptor), with only short work between them and nothing sent to others. Goes back at most to
- * the attempt that contains from_ns. Cost: span, call and arguments of each attempt once; one step
- * when the last one's object has no name.
+ * the attempt that contains from_ns. Cost: span, call and arguments of each attempt once.
+ * inferred: set when the object is so (ty_wait_retry_same_list), else left alone.
  */
 uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
-			     uint64_t from_ns);
+			     uint64_t from_ns, bool *inferred);
 
 #endif

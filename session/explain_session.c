@@ -221,6 +221,17 @@ static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
 	return *buf;
 }
 
+static enum ty_stack_role role(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns)
+{
+	struct ty_session *s = ctx;
+	struct ty_stack_frames frames;
+
+	return ty_session_stacks(s) &&
+			       ty_wait_stacks_of(s->stacks, tid, from_ns, to_ns, false, &frames)
+		       ? ty_stack_frames_role(&frames)
+		       : TY_ROLE_NONE;
+}
+
 static bool holder(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		   struct ty_lock_seen *out)
 {
@@ -311,6 +322,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .quota = s->held ? quota : NULL,
 				   .steal = s->steal ? steal : NULL,
 				   .where = where,
+				   .role = role,
 				   .disk = disk,
 				   .holder = holder,
 				   .ticks = s->ticks && s->ticks->period_ns ? s->ticks : NULL,

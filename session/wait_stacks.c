@@ -12,6 +12,7 @@
 #include "flow_names.h"
 #include "key_value.h"
 #include "pair_map.h"
+#include "stack_roles.h"
 #include "vec.h"
 
 enum { INLINED_MAX = 16 };
@@ -257,16 +258,13 @@ static bool name_variable(struct ty_wait_stacks *w, const struct ty_stack_frames
 	return false;
 }
 
-/* Does the thread wait in a function of the C library that locks? */
-static bool is_locking(const struct ty_stack_frames *s)
+enum ty_stack_role ty_stack_frames_role(const struct ty_stack_frames *s)
 {
-	static const char *const names[] = {"pthread_mutex_", "pthread_rwlock_", "__lll_lock_wait"};
+	enum ty_stack_role role = TY_ROLE_NONE;
 
-	for (unsigned i = 0; i < s->n && s->v[i].runtime; i++)
-		for (size_t k = 0; s->v[i].function && k < sizeof(names) / sizeof(*names); k++)
-			if (strstr(s->v[i].function, names[k]))
-				return true;
-	return false;
+	for (unsigned i = 0; i < s->n && role == TY_ROLE_NONE; i++)
+		role = ty_stack_role(s->v[i].function);
+	return role;
 }
 
 static const char *lock_kind(uint8_t kind)
@@ -298,7 +296,7 @@ bool ty_wait_stacks_holder(struct ty_wait_stacks *w, int32_t tid, uint64_t from_
 	s = out->word ? malloc(sizeof(*s)) : NULL;
 	if (s && ty_wait_stacks_of(w, tid, from_ns, to_ns, false, s)) {
 		name_variable(w, s, out->word, out->name, sizeof(out->name));
-		out->certain |= is_locking(s);
+		out->certain |= ty_stack_frames_role(s) == TY_ROLE_LOCK;
 	}
 	free(s);
 	return true;

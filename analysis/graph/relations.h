@@ -22,6 +22,8 @@
 	X(SLEEP, "the call only sleeps")                                                           \
 	X(POLLED, "attempts to take a lock failed repeatedly, with sleeps between")                \
 	X(WORD, "the wait was on a futex")                                                         \
+	X(LOCK_BY_STACK, "its stack shows a function that takes a lock")                           \
+	X(SLEEP_BY_STACK, "its stack shows a function that sleeps")                                \
 	X(ON_FD, "the one descriptor waited on is known")                                          \
 	X(UNINTERRUPTIBLE, "the wait was uninterruptible and not for a child")                     \
 	X(UNCALLED, "it slept outside of any system call, and no page was read for it")            \

@@ -20,6 +20,7 @@ enum ty_verdict { TY_IDLE, TY_STALL, TY_OWN_CHOICE };
 enum ty_grade {
 	TY_BY_PATTERN,	/* habit: how such threads wait, before and after */
 	TY_BY_PROTOCOL, /* both ends of the channel are seen */
+	TY_BY_STACK,	/* the thread waited in a function whose role is known */
 	TY_RECORDED	/* the kernel or a word in memory says so */
 };
 
@@ -28,6 +29,7 @@ enum ty_rule_kind { /* of wait, where a rule says more than the call */
 		    TY_KIND_LOST,
 		    TY_KIND_TIMER,
 		    TY_KIND_REQUEST, /* the call's; of a request that waited for its reply */
+		    TY_KIND_LOCK,
 		    TY_KIND_OTHER
 };
 

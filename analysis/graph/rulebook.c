@@ -37,7 +37,7 @@ const char *ty_verdict_name(enum ty_verdict v)
 
 const char *ty_grade_name(enum ty_grade g)
 {
-	static const char *const name[] = {"by pattern", "by protocol", "recorded"};
+	static const char *const name[] = {"by pattern", "by protocol", "by stack", "recorded"};
 
 	return name[g];
 }
@@ -49,7 +49,8 @@ const char *ty_verdict_text(enum ty_verdict v)
 
 const char *ty_grade_text(enum ty_grade g)
 {
-	static const char *const text[] = {"inferred (pattern)", "inferred (protocol)", "proven"};
+	static const char *const text[] = {"inferred (pattern)", "inferred (protocol)",
+					   "inferred (stack)", "proven"};
 
 	return text[g];
 }

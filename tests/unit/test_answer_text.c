@@ -40,9 +40,8 @@ static void waits_of_two_descriptors(void **state)
 	ty_mx_switch(0, 420 * MS, 11, TY_TASK_DEAD, 0);
 	a = answer_of(11);
 	assert_int_equal(a.item[0].ns, 400 * MS);
-	assert_string_equal(a.item[0].text,
-			    "t11/11 waited in read until it timed out (2 times, the "
-			    "longest 300 ms on fd 5)");
+	assert_string_equal(a.item[0].text, "t11/11 waited in read, woken by a timer (2 times, the "
+					    "longest 300 ms on fd 5)");
 	ty_mx_drop();
 }
 

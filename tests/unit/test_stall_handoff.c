@@ -27,12 +27,24 @@ enum {
 
 #define TWO "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "11", "1", "job")
 
+/* Of the function that 11 waits in, by its stack. */
+static enum ty_stack_role in_function;
+
+static enum ty_stack_role role_of(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns)
+{
+	return tid == 11 && from_ns < to_ns ? in_function : TY_ROLE_NONE;
+}
+
 /* How many of the stalls are the thread's, and of this kind. */
 static unsigned count_stalls(int tid, unsigned kind)
 {
 	const struct ty_model *m = ty_mx_end();
-	struct ty_stalls s = stalls_of(m, 0, false);
+	struct ty_explain x = explain(m, 0);
+	struct ty_stalls s;
 	unsigned n = 0;
+
+	x.role = in_function == TY_ROLE_NONE ? NULL : role_of;
+	s = stalls_by(&x, false);
 
 	for (uint32_t i = 0; i < s.n; i++)
 		n += ty_model_thread(m, s.v[i].thread)->tid == tid && s.v[i].kind == kind;
@@ -72,6 +84,22 @@ static void who_waits_for_a_lock_lets_it_go(void **state)
 	assert_int_equal(takes_turns(WORD, WORD, true), 0); /* who wait for work wake, too */
 	/* The word beside it is another one. */
 	assert_int_equal(takes_turns(WORD, WORD + 4, false), 0);
+}
+
+/* What nothing else shows to be a lock's word is one where the stack says so. */
+static void a_function_that_locks_waits_for_a_lock(void **state)
+{
+	in_function = TY_ROLE_LOCK;
+	assert_int_equal(takes_turns(OTHER, WORD, false), 0); /* a futex */
+	begin("mode=all\n", TWO);
+	ty_mx_switch(0, t, 0, R, 11);
+	sleeps(11, NR_FUTEX, WORD, WAIT, 12);
+	call(t += 200 * MS, 12, NR_GETPID, 11, 0);
+	wakes(12, NR_FUTEX, WORD, WAKE, 11);
+	sleeps(12, NR_FUTEX, OTHER, WAIT, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	assert_int_equal(count_stalls(11, TY_STALL_LOCK), 1);
+	in_function = TY_ROLE_NONE;
 }
 
 /* On CPU 1, where 12 runs. */
@@ -166,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_waits_for_a_lock_lets_it_go),
+		cmocka_unit_test(a_function_that_locks_waits_for_a_lock),
 		cmocka_unit_test(who_tries_was_on_its_way),
 		cmocka_unit_test(who_sleeps_keeps_its_parent_waiting),
 	};

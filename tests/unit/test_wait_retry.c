@@ -186,12 +186,73 @@ static void another_word_parts_them(void **state)
 	}
 }
 
+/* As libcurl does: 12 polls several descriptors, `tries` times in vain, until 13 has computed.
+ * other: the last time another list. */
+static struct ty_root polls(unsigned tries, bool other, bool *inferred)
+{
+	enum { NR_POLL = 7, LIST = 0x5000 };
+	struct ty_event ev = {
+		.kind = TY_EV_HRTIMER_EXPIRE, .tid = 13, .id = 30, .flags = TY_EVF_HARDIRQ};
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_path p = {0};
+	struct ty_root r;
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, t, 0, R, 12);
+	for (unsigned i = 0; i <= tries; i++) {
+		t += 10 * US;
+		give(t, other && i == tries ? LIST + 64 : LIST, 2, 100);
+		ty_mx_enter(0, t, 12, NR_POLL);
+		ty_mx_switch(0, t, 12, S, 13);
+		t += 100 * MS;
+		ev.ts_ns = t;
+		if (i < tries)
+			ty_mx_feed(ev);
+		if (i < tries)
+			ty_mx_waking_irq(0, t, 13, 12, 0);
+		else
+			ty_mx_waking(0, t, 13, 12, 0);
+		ty_mx_switch(0, t + 1 * US, 13, R, 12);
+		ty_mx_exit(0, t + 2 * US, 12, NR_POLL, i == tries);
+	}
+	ty_mx_switch(0, t + 20 * US, 12, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	assert_int_equal(ty_path_find(&x, thread(m, 12), 1 * MS, t, &p), 0);
+	r = ty_path_root(&p);
+	r.thread = (uint32_t)ty_model_thread(m, r.thread)->tid;
+	*inferred = p.inferred;
+	ty_path_fini(&p);
+	ty_mx_drop();
+	return r;
+}
+
+static void a_poll_of_several_is_tried_again(void **state)
+{
+	bool inferred;
+	struct ty_root r = polls(3, false, &inferred);
+
+	assert_int_equal(r.thread, 13);
+	assert_in_range(r.what_ns[TY_SEG_RUNS], 399 * MS, 401 * MS);
+	assert_true(inferred); /* the list may have held others */
+	r = polls(3, true, &inferred);
+	assert_int_equal(r.thread, 12);
+	assert_in_range(r.what_ns[TY_SEG_TIMER], 299 * MS, 301 * MS);
+	assert_false(inferred);
+	polls(0, false, &inferred);
+	assert_false(inferred);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_has_it_is_what_is_waited_for),
 		cmocka_unit_test(what_is_no_trying_again),
 		cmocka_unit_test(another_word_parts_them),
+		cmocka_unit_test(a_poll_of_several_is_tried_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What functions are known to wait for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "stack_roles.h"
+
+static void functions_have_roles(void **state)
+{
+	static const struct {
+		const char *name;
+		enum ty_stack_role role;
+	} of[] = {
+		{"___pthread_mutex_lock", TY_ROLE_LOCK},
+		{"__GI___pthread_rwlock_wrlock", TY_ROLE_LOCK},
+		{"_ZN13ObjectMonitor5EnterIEP10JavaThread", TY_ROLE_LOCK},
+		{"_ZN18ObjectSynchronizer5enterE6HandleP9BasicLockP10JavaThread", TY_ROLE_NONE},
+		{"_ZN13ObjectMonitor4waitElbP10JavaThread", TY_ROLE_NONE}, /* Object.wait() */
+		{"JVM_Sleep", TY_ROLE_SLEEP},
+		{"pthread_cond_timedwait@@GLIBC_2.3.2", TY_ROLE_NONE},
+		{"_Z9lock_waitP9que_thr_t", TY_ROLE_LOCK},
+		{"", TY_ROLE_NONE},
+		{NULL, TY_ROLE_NONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
+		if (ty_stack_role(of[i].name) != of[i].role)
+			fail_msg("%s", of[i].name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_have_roles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
