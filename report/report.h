@@ -79,6 +79,10 @@ struct ty_report {
 /* "futex(0x7f.., FUTEX_WAIT, ...)" of a call, appended; the name alone where its arguments are not
  * recorded. */
 void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out);
+/* Times are printed with " s" where they count seconds: headings of columns say it once. */
+bool ty_report_in_seconds(const struct ty_report *r);
+/* Of a field: the time to the microsecond, in the clock asked for; ctx: the report. */
+const char *ty_report_instant(const void *ctx, uint64_t t_ns, char *buf, size_t n);
 /* "irq", "softirq", "nmi" or NULL. */
 const char *ty_report_context(uint8_t context);
 
@@ -97,6 +101,18 @@ void ty_answer_text(const struct ty_report *r, FILE *f);
 /* The first rows of the command's ledger, if there is one. */
 void ty_answer_ledger_text(const struct ty_report *r, FILE *f);
 void ty_answer_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_syscalls.c */
+void ty_syscalls_text(const struct ty_report *r, FILE *f);
+void ty_syscalls_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_threads.c */
+void ty_threads_text(const struct ty_report *r, FILE *f);
+void ty_threads_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_loss.c */
+void ty_loss_text(const struct ty_report *r, FILE *f);
+void ty_loss_json(const struct ty_report *r, struct ty_json *j);
 
 /* report_findings.c */
 void ty_findings_text(const struct ty_report *r, FILE *f);

@@ -24,14 +24,6 @@ struct shown {
 	uint64_t of_ns;
 };
 
-static const char *part_of(const void *ctx, const void *record, char *buf, size_t n)
-{
-	const struct shown *s = record;
-
-	(void)ctx, (void)buf, (void)n;
-	return s->part;
-}
-
 static const char *share_of(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct shown *s = record;
@@ -41,27 +33,19 @@ static const char *share_of(const void *ctx, const void *record, char *buf, size
 	return buf;
 }
 
-static const char *text_of(const void *ctx, const void *record, char *buf, size_t n)
-{
-	const struct shown *s = record;
-
-	(void)ctx, (void)buf, (void)n;
-	return s->text;
-}
-
 #define OF(member) offsetof(struct shown, member)
-static const struct ty_field part_fields[] = {{TY_F_TEXT, "part", NULL, 0, .text = part_of},
+static const struct ty_field part_fields[] = {{TY_F_STR, "part", NULL, 0, .at = OF(part)},
 					      {TY_F_DURATION, "ns", NULL, 0, .at = OF(ns)},
 					      {.type = TY_F_END}};
 static const struct ty_field item_fields[] = {
-	{TY_F_TEXT, "part", NULL, 0, .text = part_of},
+	{TY_F_STR, "part", NULL, 0, .at = OF(part)},
 	{TY_F_DURATION, "ns", "time", 11, .at = OF(ns)},
 	{TY_F_TEXT, NULL, "share", 4, .text = share_of},
 	{TY_F_DURATION, "longest_ns", NULL, 0, .at = OF(longest_ns)},
 	{TY_F_U64, "pieces", NULL, 0, .at = OF(pieces)},
 	{TY_F_I32, "tid", NULL, 0, .at = OF(tid)},
 	{TY_F_U32, "threads", NULL, 0, .at = OF(threads)},
-	{TY_F_TEXT, "text", "what", 0, .text = text_of},
+	{TY_F_STR, "text", "what", 0, .at = OF(text)},
 	{.type = TY_F_END}};
 #undef OF
 
@@ -93,7 +77,7 @@ static void put_command(const struct ty_report *r, FILE *f)
 void ty_answer_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_answer *a = &r->answer;
-	const struct ty_field_ctx c = {r, NULL};
+	const struct ty_field_ctx c = {.ctx = r};
 	char d[TY_DURATION_MAX], sum[480] = "";
 	uint64_t rest_ns = a->rest_ns;
 	uint32_t rest = a->rest, room;
@@ -166,7 +150,7 @@ void ty_answer_ledger_text(const struct ty_report *r, FILE *f)
 void ty_answer_json(const struct ty_report *r, struct ty_json *j)
 {
 	const struct ty_answer *a = &r->answer;
-	const struct ty_field_ctx c = {r, NULL};
+	const struct ty_field_ctx c = {.ctx = r};
 
 	ty_json_object(j, "answer");
 	ty_json_str(j, "of", ty_answer_of_key(a->of));
@@ -180,18 +164,14 @@ void ty_answer_json(const struct ty_report *r, struct ty_json *j)
 
 		if (!s.ns)
 			continue;
-		ty_json_object(j, NULL);
-		ty_fields_json(part_fields, &c, &s, j);
-		ty_json_end_object(j);
+		ty_fields_object(part_fields, &c, &s, j);
 	}
 	ty_json_end_array(j);
 	ty_json_array(j, "items");
 	for (uint32_t i = 0; i < a->items; i++) {
 		struct shown s = show(r, &a->item[i]);
 
-		ty_json_object(j, NULL);
-		ty_fields_json(item_fields, &c, &s, j);
-		ty_json_end_object(j);
+		ty_fields_object(item_fields, &c, &s, j);
 	}
 	ty_json_end_array(j);
 	ty_json_u64(j, "rest_ns", a->rest_ns);

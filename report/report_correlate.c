@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fields.h"
 #include "put_text.h"
 #include "text_page.h"
 #include "report.h"
@@ -22,18 +23,19 @@ static void when(const struct ty_report *r, uint64_t t, FILE *f)
 
 /* outliers ---------------------------------------------------------------------------------- */
 
+#define OF(member) offsetof(struct ty_outlier_row, member)
+static const struct ty_field row_fields[] = {
+	{TY_F_CHARS, "row", NULL, 0, .at = OF(row)},
+	{TY_F_ELAPSED, "slow_ns", "slow", 9, .at = OF(slow_ns), .gap = 2},
+	{TY_F_ELAPSED, "median_ns", "median", 9, .at = OF(median_ns), .gap = 1},
+	{TY_F_CHARS, NULL, "row", 0, .at = OF(row)},
+	{.type = TY_F_END}};
+#undef OF
+
 void ty_outlier_rows(const struct ty_outlier *o, uint32_t n, FILE *f)
 {
-	char slow[TY_DURATION_MAX], median[TY_DURATION_MAX];
-
-	for (uint32_t k = 0; k < o->n && k < n; k++) {
-		const struct ty_outlier_row *q = &o->rows[k];
-
-		fprintf(f, "  %9s %9s  ", q->slow_ns ? ty_fmt_duration(q->slow_ns, slow) : "-",
-			q->median_ns ? ty_fmt_duration(q->median_ns, median) : "-");
-		ty_put_plain(f, q->row);
-		putc('\n', f);
-	}
+	for (uint32_t k = 0; k < o->n && k < n; k++)
+		ty_fields_text(row_fields, &(struct ty_field_ctx){0}, &o->rows[k], f);
 }
 
 void ty_outlier_json(const struct ty_outlier *o, struct ty_json *j)
@@ -42,15 +44,8 @@ void ty_outlier_json(const struct ty_outlier *o, struct ty_json *j)
 	ty_json_u64(j, "slow_ns", o->slow_ns);
 	ty_json_u64(j, "median_start_ns", o->median_start_ns);
 	ty_json_u64(j, "median_ns", o->median_ns);
-	ty_json_array(j, "rows");
-	for (uint32_t k = 0; k < o->n; k++) {
-		ty_json_object(j, NULL);
-		ty_json_str(j, "row", o->rows[k].row);
-		ty_json_u64(j, "slow_ns", o->rows[k].slow_ns);
-		ty_json_u64(j, "median_ns", o->rows[k].median_ns);
-		ty_json_end_object(j);
-	}
-	ty_json_end_array(j);
+	ty_fields_array(row_fields, &(struct ty_field_ctx){0}, "rows", o->rows, o->n,
+			sizeof(*o->rows), j);
 }
 
 void ty_outliers_text(const struct ty_report *r, FILE *f)
@@ -119,10 +114,56 @@ void ty_outliers_json(const struct ty_report *r, struct ty_json *j)
 
 /* diff -------------------------------------------------------------------------------------- */
 
+static const char *here(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_diff_row *q = record;
+
+	return ty_diff_rate(q, q->in_rate, buf);
+}
+
+static const char *elsewhere(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_diff_row *q = record;
+
+	return ty_diff_rate(q, q->out_rate, buf);
+}
+
+static const char *change(const void *ctx, const void *record, char *buf, size_t n)
+{
+	return ty_diff_change(record, buf);
+}
+
+static const char *kind(const void *ctx, const void *record, char *buf, size_t n)
+{
+	return ty_diff_kind_name(((const struct ty_diff_row *)record)->kind);
+}
+
+static const char *unit(const void *ctx, const void *record, char *buf, size_t n)
+{
+	return ty_diff_kind_unit(((const struct ty_diff_row *)record)->kind);
+}
+
+#define OF(member) offsetof(struct ty_diff_row, member)
+static const struct ty_field diff_fields[] = {
+	{TY_F_TEXT, NULL, "here", 12, .gap = 2, .text = here},
+	{TY_F_TEXT, NULL, "elsewhere", 12, .gap = 1, .text = elsewhere},
+	{TY_F_TEXT, NULL, "change", 9, .gap = 1, .text = change},
+	{TY_F_TEXT, "kind", "kind", -9, .text = kind},
+	{TY_F_CHARS, "what", "what", 0, .at = OF(what), .gap = 1},
+	{TY_F_TEXT, "unit", NULL, 0, .text = unit},
+	{TY_F_U64, "in", NULL, 0, .at = OF(in)},
+	{TY_F_U64, "out", NULL, 0, .at = OF(out)},
+	{TY_F_F64, "in_per_s", NULL, 0, .at = OF(in_rate)},
+	{TY_F_F64, "out_per_s", NULL, 0, .at = OF(out_rate)},
+	{TY_F_F64, "share", NULL, 0, .at = OF(share)},
+	{TY_F_BOOL, "significant", NULL, 0, .at = OF(significant)},
+	{.type = TY_F_END}};
+
 void ty_diff_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_diff *d = &r->diff;
-	char a[TY_DIFF_TEXT_MAX], b[TY_DIFF_TEXT_MAX], change[TY_DIFF_TEXT_MAX];
+	const struct ty_field_ctx c = {0};
+	char a[TY_DIFF_TEXT_MAX];
 	uint32_t i;
 
 	fprintf(f, "\n%sdiff%s: %s from ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END),
@@ -135,16 +176,9 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 			!d->out_lost  ? "in this part"
 			: !d->in_lost ? "in the rest"
 				      : "in both parts");
-	fprintf(f, "  %12s %12s %9s  %-9s what\n", "here", "elsewhere", "change", "kind");
-	for (i = 0; i < d->n && i < DIFF_SHOWN && d->v[i].significant; i++) {
-		const struct ty_diff_row *q = &d->v[i];
-
-		fprintf(f, "  %12s %12s %9s  %-9s ", ty_diff_rate(q, q->in_rate, a),
-			ty_diff_rate(q, q->out_rate, b), ty_diff_change(q, change),
-			ty_diff_kind_name(q->kind));
-		ty_put_plain(f, q->what);
-		putc('\n', f);
-	}
+	ty_fields_head(diff_fields, &c, f);
+	for (i = 0; i < d->n && i < DIFF_SHOWN && d->v[i].significant; i++)
+		ty_fields_text(diff_fields, &c, &d->v[i], f);
 	if (!i)
 		fputs("  no statistically significant difference\n", f);
 	if (i < d->n)
@@ -163,22 +197,7 @@ void ty_diff_json(const struct ty_report *r, struct ty_json *j)
 	ty_json_u64(j, "out_ns", d->out_ns);
 	ty_json_bool(j, "in_lost", d->in_lost);
 	ty_json_bool(j, "out_lost", d->out_lost);
-	ty_json_array(j, "rows");
-	for (uint32_t i = 0; i < d->n; i++) {
-		const struct ty_diff_row *q = &d->v[i];
-
-		ty_json_object(j, NULL);
-		ty_json_str(j, "kind", ty_diff_kind_name(q->kind));
-		ty_json_str(j, "what", q->what);
-		ty_json_str(j, "unit", ty_diff_kind_unit(q->kind));
-		ty_json_u64(j, "in", q->in);
-		ty_json_u64(j, "out", q->out);
-		ty_json_f64(j, "in_per_s", q->in_rate);
-		ty_json_f64(j, "out_per_s", q->out_rate);
-		ty_json_f64(j, "share", q->share);
-		ty_json_bool(j, "significant", q->significant);
-		ty_json_end_object(j);
-	}
-	ty_json_end_array(j);
+	ty_fields_array(diff_fields, &(struct ty_field_ctx){0}, "rows", d->v, d->n, sizeof(*d->v),
+			j);
 	ty_json_end_object(j);
 }

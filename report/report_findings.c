@@ -30,36 +30,12 @@ static const char *text_of(const void *ctx, const void *record, char *buf, size_
 	return buf;
 }
 
-static const char *text_json(const void *ctx, const void *record, char *buf, size_t n)
-{
-	const struct ty_finding *f = record;
-
-	(void)ctx, (void)buf, (void)n;
-	return f->text;
-}
-
-static const char *next_of(const void *ctx, const void *record, char *buf, size_t n)
-{
-	const struct ty_finding *f = record;
-
-	(void)ctx, (void)buf, (void)n;
-	return f->next;
-}
-
 static const char *evidence_of(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct ty_finding *f = record;
 
 	(void)ctx, (void)buf, (void)n;
 	return f->inferred ? "inferred" : "proven";
-}
-
-static const char *instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
-{
-	const struct ty_report *r = ctx;
-
-	(void)n;
-	return ty_time_digits(r->s->model, r->s->clock, t_ns, 1000, buf);
 }
 
 #define OF(member) offsetof(struct ty_finding, member)
@@ -69,14 +45,14 @@ static const struct ty_field fields[] = {{TY_F_TEXT, "kind", NULL, 0, .text = ki
 					 {TY_F_INSTANT, "start_ns", NULL, 0, .at = OF(at_ns)},
 					 {TY_F_TEXT, "evidence", NULL, 0, .text = evidence_of},
 					 {TY_F_TEXT, NULL, "what", 0, .text = text_of},
-					 {TY_F_TEXT, "text", NULL, 0, .text = text_json},
-					 {TY_F_TEXT, "next", NULL, 0, .text = next_of},
+					 {TY_F_CHARS, "text", NULL, 0, .at = OF(text)},
+					 {TY_F_CHARS, "next", NULL, 0, .at = OF(next)},
 					 {.type = TY_F_END}};
 #undef OF
 
 void ty_findings_text(const struct ty_report *r, FILE *f)
 {
-	const struct ty_field_ctx c = {r, instant};
+	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 
 	if (!r->findings.n && !(r->requested & TY_REP_FINDINGS))
 		return;
@@ -95,7 +71,7 @@ void ty_findings_text(const struct ty_report *r, FILE *f)
 
 void ty_findings_json(const struct ty_report *r, struct ty_json *j)
 {
-	const struct ty_field_ctx c = {r, instant};
+	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 
 	ty_json_array(j, "findings");
 	for (uint32_t i = 0; i < r->findings.n; i++) {

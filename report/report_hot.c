@@ -242,13 +242,13 @@ static void callers_json(const struct hot_ctx *c, const struct ty_hot_row *row, 
 static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
 		      const struct hot_ctx *c, FILE *f)
 {
-	const struct ty_field_ctx ctx = {c, NULL};
+	const struct ty_field_ctx ctx = {.ctx = c};
 	uint32_t shown = 0, single = 0, several = n;
 
 	/* They are sorted by weight: one of many samples may come behind a single heavy one. */
 	while (several && rows[several - 1].self <= 1)
 		several--;
-	ty_fields_head(fields, f);
+	ty_fields_head(fields, &ctx, f);
 	for (; shown < n && shown < most && (shown < ROWS_LEAST || shown < several); shown++) {
 		ty_fields_text(fields, &ctx, &rows[shown], f);
 		callers_text(c, &rows[shown], f);
@@ -282,7 +282,7 @@ static void tables_text(const struct ty_hot_of *of, const struct ty_hot *h, FILE
 static void rows_json(const char *key, const struct ty_hot_row *rows, uint32_t n,
 		      const struct hot_ctx *c, struct ty_json *j)
 {
-	const struct ty_field_ctx ctx = {c, NULL};
+	const struct ty_field_ctx ctx = {.ctx = c};
 
 	ty_json_array(j, key);
 	for (uint32_t i = 0; i < n; i++) {

@@ -6,7 +6,6 @@
 
 #include "json_out.h"
 #include "key_value.h"
-#include "process_titles.h"
 
 static void fact_str(struct ty_json *j, struct ty_text t, const char *key)
 {
@@ -111,85 +110,6 @@ static void file(const struct ty_report *r, struct ty_json *j)
 	ty_json_end_object(j);
 }
 
-static void syscalls(const struct ty_report *r, struct ty_json *j)
-{
-	ty_json_array(j, "syscalls");
-	for (uint32_t i = 0; i < r->calls_n; i++) {
-		const struct ty_syscall_stats *c = &r->calls[i];
-
-		ty_json_object(j, NULL);
-		ty_json_str(j, "name", c->name);
-		ty_json_u64(j, "count", c->count);
-		ty_json_u64(j, "errors", c->errors);
-		ty_json_u64(j, "total_ns", c->total_ns);
-		ty_json_u64(j, "mean_ns", c->mean_ns);
-		ty_json_u64(j, "p50_ns", c->p50_ns);
-		ty_json_u64(j, "p99_ns", c->p99_ns);
-		ty_json_u64(j, "max_ns", c->max_ns);
-		if (c->max_call == TY_NONE) {
-			ty_json_null(j, "max_start_ns");
-			ty_json_null(j, "max_tid");
-		} else {
-			struct ty_syscall m = ty_model_syscall(r->s->model, c->max_call);
-
-			ty_json_u64(j, "max_start_ns", c->max_start_ns);
-			ty_json_i64(j, "max_tid", ty_model_thread(r->s->model, m.thread)->tid);
-		}
-		ty_json_u64(j, "unfinished", c->unfinished);
-		ty_json_u64(j, "before", c->before);
-		ty_json_u64(j, "untimed", c->untimed);
-		ty_json_end_object(j);
-	}
-	ty_json_end_array(j);
-}
-
-static void id_or_null(struct ty_json *j, const char *key, int32_t v)
-{
-	if (v < 0)
-		ty_json_null(j, key);
-	else
-		ty_json_i64(j, key, v);
-}
-
-static void threads(const struct ty_report *r, struct ty_json *j)
-{
-	ty_json_array(j, "threads");
-	for (uint32_t i = 0; i < r->threads_n; i++) {
-		const struct ty_thread_stats *s = &r->threads[i];
-		const struct ty_thread *t = ty_model_thread(r->s->model, s->thread);
-		const char *line = ty_model_command_line(r->s->model, s->thread, t->end_ns);
-
-		ty_json_object(j, NULL);
-		ty_json_i64(j, "tid", t->tid);
-		ty_json_u64(j, "generation", t->gen);
-		id_or_null(j, "pid", t->tgid);
-		id_or_null(j, "ppid", t->ppid);
-		ty_json_str(j, "comm", ty_model_str(r->s->model, t->name));
-		if (line)
-			ty_json_str(j, "command_line", line);
-		ty_json_u64(j, "start_ns", t->start_ns);
-		ty_json_u64(j, "end_ns", t->end_ns);
-		ty_json_bool(j, "born", t->born);
-		ty_json_bool(j, "died", t->died);
-		ty_json_bool(j, "kernel", t->kernel);
-		ty_json_bool(j, "traced", t->traced);
-		ty_json_u64(j, "running_ns", s->ns[TY_ST_RUNNING]);
-		ty_json_u64(j, "inferred_ns", s->inferred_ns);
-		ty_json_u64(j, "runnable_ns", s->ns[TY_ST_RUNNABLE]);
-		ty_json_u64(j, "blocked_ns", ty_thread_blocked_ns(s));
-		ty_json_u64(j, "sleeping_ns", s->ns[TY_ST_SLEEPING]);
-		ty_json_u64(j, "uninterruptible_ns", s->ns[TY_ST_BLOCKED]);
-		ty_json_u64(j, "stopped_ns", s->ns[TY_ST_STOPPED]);
-		ty_json_u64(j, "dead_ns", s->ns[TY_ST_DEAD]);
-		ty_json_u64(j, "unknown_ns", s->ns[TY_ST_UNKNOWN]);
-		ty_json_u64(j, "runs", s->runs);
-		ty_json_u64(j, "migrations", s->migrations);
-		ty_json_u64(j, "wakeups", s->wakeups);
-		ty_json_end_object(j);
-	}
-	ty_json_end_array(j);
-}
-
 static void who(const struct ty_report *r, struct ty_json *j, const char *key, int32_t thread,
 		uint64_t t)
 {
@@ -251,37 +171,6 @@ static void waits(const struct ty_report *r, struct ty_json *j, const char *kind
 	}
 }
 
-static void gaps(const struct ty_report *r, struct ty_json *j)
-{
-	static const char *const what[] = {[TY_GAP_OVERRUN] = "overrun",
-					   [TY_GAP_DAMAGED] = "damaged",
-					   [TY_GAP_UNFINISHED] = "unfinished"};
-	uint32_t n;
-	const struct ty_gap_span *g = ty_model_gaps(r->s->model, &n);
-
-	ty_json_array(j, "gaps");
-	for (; n; n--, g++) {
-		if (g->to_ns < r->w.from_ns || g->from_ns > r->w.to_ns ||
-		    !ty_window_cpu(&r->w, g->cpu))
-			continue;
-		ty_json_object(j, NULL);
-		ty_json_u64(j, "cpu", g->cpu);
-		ty_json_str(j, "buffer",
-			    g->buffer < r->s->trace->buffers.n
-				    ? r->s->trace->buffers.v[g->buffer].name
-				    : "");
-		ty_json_u64(j, "from_ns", g->from_ns);
-		ty_json_u64(j, "to_ns", g->to_ns);
-		if (g->count == UINT64_MAX)
-			ty_json_null(j, "count");
-		else
-			ty_json_u64(j, "count", g->count);
-		ty_json_str(j, "what", g->what <= TY_GAP_UNFINISHED ? what[g->what] : "unknown");
-		ty_json_end_object(j);
-	}
-	ty_json_end_array(j);
-}
-
 void ty_report_json(const struct ty_report *r, FILE *f)
 {
 	struct ty_json j;
@@ -311,15 +200,15 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 		ty_hot_json(r, &j);
 	ty_requests_json(r, &j);
 	ty_regions_json(r, &j);
-	syscalls(r, &j);
-	threads(r, &j);
+	ty_syscalls_json(r, &j);
+	ty_threads_json(r, &j);
 	/* "traced": of threads whose system calls are not recorded, uninterruptible waits only */
 	ty_json_str(&j, "blocked_of", r->blocked_ours ? "traced" : "all");
 	ty_json_array(&j, "longest");
 	waits(r, &j, "blocked", r->blocked, r->blocked_n);
 	waits(r, &j, "runnable", r->runnable, r->runnable_n);
 	ty_json_end_array(&j);
-	gaps(r, &j);
+	ty_loss_json(r, &j);
 	ty_json_end_object(&j);
 	ty_json_line(&j);
 	ty_json_fini(&j);

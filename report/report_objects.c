@@ -29,16 +29,6 @@ static const char *sent(const void *ctx, const void *record, char *buf, size_t n
 	return bytes(((const struct ty_object *)record)->sent, buf, n);
 }
 
-static const char *kind(const void *ctx, const void *record, char *buf, size_t n)
-{
-	return ((const struct ty_object *)record)->kind;
-}
-
-static const char *name(const void *ctx, const void *record, char *buf, size_t n)
-{
-	return ((const struct ty_object *)record)->name;
-}
-
 #define OF(member) offsetof(struct ty_object, member)
 static const struct ty_field fields[] = {
 	{TY_F_DURATION, "total_ns", "total", 8, .at = OF(total_ns)},
@@ -46,8 +36,8 @@ static const struct ty_field fields[] = {
 	{TY_F_U64, "calls", "calls", 7, .at = OF(calls)},
 	{TY_F_TEXT, NULL, "received", 8, .text = received},
 	{TY_F_TEXT, NULL, "sent", 8, .text = sent},
-	{TY_F_TEXT, "kind", "kind", -7, .text = kind},
-	{TY_F_TEXT, "name", "object", 0, .text = name},
+	{TY_F_STR, "kind", "kind", -7, .at = OF(kind)},
+	{TY_F_STR, "name", "object", 0, .at = OF(name)},
 	{TY_F_U64, "failed", NULL, 0, .at = OF(failed)},
 	{TY_F_U64, "received_bytes", NULL, 0, .at = OF(received)},
 	{TY_F_U64, "sent_bytes", NULL, 0, .at = OF(sent)},
@@ -66,7 +56,7 @@ void ty_objects_text(const struct ty_report *r, FILE *f)
 	if (!o->n)
 		fputs("none: no system call in this window acts on an object\n", f);
 	else
-		ty_fields_head(fields, f);
+		ty_fields_head(fields, &c, f);
 	for (size_t i = 0; i < o->n && i < SHOWN; i++)
 		ty_fields_text(fields, &c, &o->v[i], f);
 	if (o->n > SHOWN)
@@ -84,12 +74,6 @@ void ty_objects_json(const struct ty_report *r, struct ty_json *j)
 	ty_json_object(j, "objects");
 	ty_json_u64(j, "left_out", o->left_out);
 	ty_json_u64(j, "left_out_ns", o->left_out_ns);
-	ty_json_array(j, "list");
-	for (size_t i = 0; i < o->n; i++) {
-		ty_json_object(j, NULL);
-		ty_fields_json(fields, &c, &o->v[i], j);
-		ty_json_end_object(j);
-	}
-	ty_json_end_array(j);
+	ty_fields_array(fields, &c, "list", o->v, o->n, sizeof(*o->v), j);
 	ty_json_end_object(j);
 }

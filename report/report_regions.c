@@ -70,13 +70,6 @@ static const char *unknown(const void *ctx, const void *record, char *buf, size_
 	return buf;
 }
 
-static const char *instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
-{
-	const struct ty_report *r = ctx;
-
-	return ty_time_digits(r->s->model, r->s->clock, t_ns, 1000, buf);
-}
-
 #define OF(member) offsetof(struct ty_region_stats, member)
 #define LENGTHS                                                                                    \
 	{TY_F_U64, "count", "count", 9, .at = OF(count)},                                          \
@@ -111,9 +104,9 @@ static void beside(const struct ty_report *r, FILE *f)
 	char d[TY_DURATION_MAX], at[TY_TIME_MAX];
 
 	fprintf(f, "\nthe slowest: %s at %s, ", ty_fmt_duration(o->slow_ns, d),
-		instant(r, o->slow_start_ns, at, sizeof(at)));
+		ty_report_instant(r, o->slow_start_ns, at, sizeof(at)));
 	fprintf(f, "compared with a median one: %s at %s\n", ty_fmt_duration(o->median_ns, d),
-		instant(r, o->median_start_ns, at, sizeof(at)));
+		ty_report_instant(r, o->median_start_ns, at, sizeof(at)));
 	ty_outlier_rows(o, ROWS_SHOWN, f);
 	if (o->n > ROWS_SHOWN)
 		fprintf(f, "  and %u rows that differ less\n", o->n - ROWS_SHOWN);
@@ -121,7 +114,7 @@ static void beside(const struct ty_report *r, FILE *f)
 
 void ty_regions_text(const struct ty_report *r, FILE *f)
 {
-	const struct ty_field_ctx c = {r, instant};
+	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 	const struct ty_region_report *q = &r->regions;
 
 	if (!q->n && !(r->requested & TY_REP_REGIONS))
@@ -131,7 +124,7 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 		fputs("none\n\n", f);
 		return;
 	}
-	ty_fields_head(name_fields, f);
+	ty_fields_head(name_fields, &c, f);
 	for (uint32_t i = 0; i < q->n && i < NAMES_SHOWN; i++)
 		ty_fields_text(name_fields, &c, &q->v[i], f);
 	if (q->n > NAMES_SHOWN)
@@ -143,7 +136,7 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 			q->left_out);
 	if (q->by_thread_n) {
 		putc('\n', f);
-		ty_fields_head(thread_fields, f);
+		ty_fields_head(thread_fields, &c, f);
 	}
 	for (uint32_t i = 0; i < q->by_thread_n && i < THREADS_SHOWN; i++)
 		ty_fields_text(thread_fields, &c, &q->by_thread[i], f);
@@ -157,7 +150,7 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 
 void ty_regions_json(const struct ty_report *r, struct ty_json *j)
 {
-	const struct ty_field_ctx c = {r, instant};
+	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 	const struct ty_region_report *q = &r->regions;
 	const struct ty_outlier *o = &q->beside;
 
@@ -176,13 +169,8 @@ void ty_regions_json(const struct ty_report *r, struct ty_json *j)
 	}
 	ty_json_end_array(j);
 	if (q->by_thread) {
-		ty_json_array(j, "by_thread");
-		for (uint32_t i = 0; i < q->by_thread_n; i++) {
-			ty_json_object(j, NULL);
-			ty_fields_json(thread_fields, &c, &q->by_thread[i], j);
-			ty_json_end_object(j);
-		}
-		ty_json_end_array(j);
+		ty_fields_array(thread_fields, &c, "by_thread", q->by_thread, q->by_thread_n,
+				sizeof(*q->by_thread), j);
 	}
 	if (o->n) {
 		ty_json_object(j, "slowest");

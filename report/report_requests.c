@@ -86,13 +86,6 @@ static const char *where_json(const void *ctx, const void *record, char *buf, si
 	return *s->where ? s->where : NULL;
 }
 
-static const char *instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
-{
-	const struct ty_report *r = ctx;
-
-	return ty_time_digits(r->s->model, r->s->clock, t_ns, 1000, buf);
-}
-
 #define OF(member) offsetof(struct ty_service, member)
 static const struct ty_field service_fields[] = {
 	{TY_F_TEXT, "service", "process", -20, .text = service_name},
@@ -148,7 +141,7 @@ static struct shown show(const struct ty_report *r, uint32_t i)
 
 void ty_requests_text(const struct ty_report *r, FILE *f)
 {
-	const struct ty_field_ctx c = {r, instant};
+	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 	const struct ty_requests *q = &r->requests;
 	char buf[TY_TIME_MAX];
 
@@ -160,7 +153,7 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 		fputs("     none\n\n", f);
 		return;
 	}
-	ty_fields_head(service_fields, f);
+	ty_fields_head(service_fields, &c, f);
 	for (uint32_t i = 0; i < q->services_n && i < SERVICES_SHOWN; i++)
 		ty_fields_text(service_fields, &c, &q->services[i], f);
 	if (q->services_n > SERVICES_SHOWN)
@@ -170,10 +163,10 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 		fprintf(f,
 			"Requests after %s were not counted (too many calls). Narrow with --from "
 			"and --to.\n",
-			instant(r, q->cut_ns, buf, sizeof(buf)));
+			ty_report_instant(r, q->cut_ns, buf, sizeof(buf)));
 	putc('\n', f);
 	ty_put_heading(f, "slowest requests", "and where their threads spent most time");
-	ty_fields_head(request_fields, f);
+	ty_fields_head(request_fields, &c, f);
 	for (uint32_t i = 0; i < q->n && i < SLOWEST_SHOWN; i++) {
 		struct shown s = show(r, i);
 
@@ -184,27 +177,20 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 
 void ty_requests_json(const struct ty_report *r, struct ty_json *j)
 {
-	const struct ty_field_ctx c = {r, instant};
+	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 	const struct ty_requests *q = &r->requests;
 
 	ty_json_object(j, "requests");
 	ty_json_u64(j, "count", q->all);
 	if (q->cut_ns)
 		ty_json_u64(j, "cut_ns", q->cut_ns);
-	ty_json_array(j, "services");
-	for (uint32_t i = 0; i < q->services_n; i++) {
-		ty_json_object(j, NULL);
-		ty_fields_json(service_fields, &c, &q->services[i], j);
-		ty_json_end_object(j);
-	}
-	ty_json_end_array(j);
+	ty_fields_array(service_fields, &c, "services", q->services, q->services_n,
+			sizeof(*q->services), j);
 	ty_json_array(j, "slowest");
 	for (uint32_t i = 0; i < q->n; i++) {
 		struct shown s = show(r, i);
 
-		ty_json_object(j, NULL);
-		ty_fields_json(request_fields, &c, &s, j);
-		ty_json_end_object(j);
+		ty_fields_object(request_fields, &c, &s, j);
 	}
 	ty_json_end_array(j);
 	ty_json_end_object(j);

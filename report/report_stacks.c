@@ -87,23 +87,6 @@ static const char *who(const void *ctx, const void *record, char *buf, size_t n)
 	return buf;
 }
 
-static const char *comm(const void *ctx, const void *record, char *buf, size_t n)
-{
-	return ((const struct ty_stack_group *)record)->comm;
-}
-
-static const char *folded(const void *ctx, const void *record, char *buf, size_t n)
-{
-	return ((const struct ty_stack_group *)record)->folded;
-}
-
-static const char *instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
-{
-	const struct ty_report *r = ctx;
-
-	return ty_time_digits(r->s->model, r->s->clock, t_ns, 1000, buf);
-}
-
 #define OF(member) offsetof(struct ty_stack_group, member)
 static const struct ty_field fields[] = {
 	{TY_F_DURATION, "total_ns", "total", 9, .at = OF(total_ns)},
@@ -111,9 +94,9 @@ static const struct ty_field fields[] = {
 	{TY_F_DURATION, "max_ns", "longest", 9, .at = OF(max_ns)},
 	{TY_F_INSTANT, "start_ns", "from", 10, .at = OF(start_ns)},
 	{TY_F_TEXT, NULL, "thread", 0, .text = who},
-	{TY_F_TEXT, "comm", NULL, 0, .text = comm},
+	{TY_F_STR, "comm", NULL, 0, .at = OF(comm)},
 	{TY_F_I32, "tid", NULL, 0, .at = OF(tid)},
-	{TY_F_TEXT, "folded", NULL, 0, .text = folded},
+	{TY_F_STR, "folded", NULL, 0, .at = OF(folded)},
 	{.type = TY_F_END}};
 
 /* Prints what was not captured; false: nothing is known to be missing. */
@@ -149,7 +132,7 @@ static void why_none(const struct ty_session *s, FILE *f)
 void ty_stacks_text(const struct ty_report *r, FILE *f)
 {
 	struct ty_wait_stacks *w = ty_session_stacks(r->s);
-	const struct ty_field_ctx c = {r, instant};
+	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 	struct ty_stack_frames *s = malloc(sizeof(*s));
 
 	putc('\n', f);
@@ -159,7 +142,7 @@ void ty_stacks_text(const struct ty_report *r, FILE *f)
 	else if (!r->stacks.n)
 		fputs("none in this window\n", f);
 	for (size_t i = 0; w && s && i < r->stacks.n && i < GROUPS_SHOWN; i++) {
-		ty_fields_head(fields, f);
+		ty_fields_head(fields, &c, f);
 		ty_fields_text(fields, &c, &r->stacks.v[i], f);
 		if (ty_wait_stacks_nth(w, r->stacks.v[i].nth, s))
 			put_frames(s, f);
@@ -174,7 +157,7 @@ void ty_stacks_text(const struct ty_report *r, FILE *f)
 void ty_stacks_json(const struct ty_report *r, struct ty_json *j)
 {
 	struct ty_wait_stacks *w = ty_session_stacks(r->s);
-	const struct ty_field_ctx c = {r, instant};
+	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 	struct ty_stack_frames *s = malloc(sizeof(*s));
 	const struct ty_stack_counts n = w ? ty_wait_stacks_counts(w) : (struct ty_stack_counts){0};
 

@@ -18,20 +18,11 @@
 #include "units.h"
 #include "process_titles.h"
 
-#define THREAD_ROWS 40
-#define GAP_ROWS    20
-#define OTHER_ROWS  8 /* names of threads that were not traced */
 #define NAMES_SHOWN 6
 
 static const char *dur(uint64_t ns, char b[TY_DURATION_MAX])
 {
 	return ty_fmt_duration(ns, b);
-}
-
-/* For tables: none is a dash. */
-static const char *dur0(uint64_t ns, char b[TY_DURATION_MAX])
-{
-	return ns ? ty_fmt_duration(ns, b) : "-";
 }
 
 /* To the microsecond, in the requested clock; without the unit. */
@@ -40,8 +31,12 @@ static const char *at(const struct ty_report *r, uint64_t t, char b[TY_TIME_MAX]
 	return ty_time_digits(r->s->model, r->s->clock, t, 1000, b);
 }
 
-/* " s", after at(); in tables the unit is in the heading. */
-static bool in_seconds(const struct ty_report *r)
+const char *ty_report_instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
+{
+	return at(ctx, t_ns, buf);
+}
+
+bool ty_report_in_seconds(const struct ty_report *r)
 {
 	return r->s->clock != TY_CLOCK_WALL;
 }
@@ -53,12 +48,6 @@ static const char *plain(char *s)
 	for (char *tab = s; (tab = strchr(tab, '\t'));)
 		*tab = '?'; /* columns are aligned by blanks */
 	return s;
-}
-
-static const char *clean(char *b, size_t size, const char *s)
-{
-	snprintf(b, size, "%s", s);
-	return plain(b);
 }
 
 static void line(FILE *f, const char *key, const char *fmt, ...)
@@ -208,7 +197,7 @@ static void header(const struct ty_report *r, FILE *f)
 		char from[TY_TIME_MAX], to[TY_TIME_MAX];
 
 		line(f, "window", "%s .. %s%s of it (%s)", at(r, r->w.from_ns, from),
-		     at(r, r->w.to_ns, to), in_seconds(r) ? " s" : "",
+		     at(r, r->w.to_ns, to), ty_report_in_seconds(r) ? " s" : "",
 		     dur(r->w.to_ns - r->w.from_ns, d));
 	}
 	for (uint32_t i = 0; i < s->threads; i++)
@@ -249,213 +238,6 @@ static void header(const struct ty_report *r, FILE *f)
 		     "%s CPU time (%.1f%% of the recording time), %.1f bytes per event",
 		     dur(cpu, d2), span ? 100.0 * (double)cpu / (double)span : 0.0,
 		     s->events ? (double)bytes / (double)s->events : 0.0);
-}
-
-/* Behind a row where it has some, in a line of their own. */
-static bool call_notes(const struct ty_syscall_stats *c, FILE *f)
-{
-	const struct {
-		uint64_t n;
-		const char *what;
-	} notes[] = {{c->unfinished, "unfinished"},
-		     {c->before, "began before"},
-		     {c->untimed, "untimed"}};
-	bool any = false;
-	char n[32];
-
-	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
-		if (notes[i].n) {
-			fprintf(f, "%s%s %s", any ? ", " : "    ", ty_fmt_count(notes[i].n, n),
-				notes[i].what);
-			any = true;
-		}
-	if (any)
-		putc('\n', f);
-	return any;
-}
-
-/* How to see the longest call of the first row that has one, with its arguments. */
-static void how_to_see(const struct ty_report *r, FILE *f)
-{
-	uint64_t start = ty_model_origin_ns(r->s->model);
-	char file[400];
-
-	for (uint32_t i = 0; i < r->calls_n; i++) {
-		uint64_t us = (r->calls[i].max_start_ns - start) / 1000;
-
-		if (r->calls[i].count <= r->calls[i].untimed + r->calls[i].before ||
-		    r->calls[i].max_start_ns < start)
-			continue;
-		fprintf(f, "one call: %starry dump ", ty_style(TY_STYLE_NEXT));
-		ty_put_plain(f, ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)));
-		fprintf(f, " syscalls --from %.6f --to %.6f%s\n", (double)us / 1e6,
-			(double)(us + 1) / 1e6, ty_style(TY_STYLE_END));
-		return;
-	}
-}
-
-static void syscalls(const struct ty_report *r, FILE *f)
-{
-	bool notes = false;
-
-	putc('\n', f);
-	if (!r->calls_n) {
-		ty_put_heading(f, "system calls", "none recorded here");
-		return;
-	}
-	ty_put_heading(f, "system calls", "from entry to exit; at: where the longest began%s",
-		       in_seconds(r) ? " (s)" : "");
-	fprintf(f, "%-16s %9s %6s %8s %7s %7s %7s  %s\n", "system call", "count", "errors", "total",
-		"p50", "p99", "max", "at");
-	for (uint32_t i = 0; i < r->calls_n; i++) {
-		const struct ty_syscall_stats *c = &r->calls[i];
-		char n[32], e[32], t[TY_TIME_MAX], d[4][TY_DURATION_MAX];
-
-		fprintf(f, "%-16s %9s %6s", c->name, ty_fmt_count(c->count, n),
-			c->errors ? ty_fmt_count(c->errors, e) : "");
-		if (c->count > c->untimed + c->before)
-			fprintf(f, " %8s %7s %7s %7s  %s", dur(c->total_ns, d[0]),
-				dur(c->p50_ns, d[1]), dur(c->p99_ns, d[2]), dur(c->max_ns, d[3]),
-				ty_time_digits(r->s->model, r->s->clock, c->max_start_ns, 1000000,
-					       t));
-		putc('\n', f);
-		notes |= call_notes(c, f);
-	}
-	if (notes)
-		ty_put_note(f, "unfinished: in the call when the recording ended, and counted "
-			       "until then.\n"
-			       "began before (the recording), untimed (start or end not recorded): "
-			       "excluded.");
-	how_to_see(r, f);
-}
-
-#define NAME_COLUMNS 15
-
-/* A row of threads: one, or several of one name. */
-struct threads_row {
-	uint64_t ns[TY_ST_COUNT], wakeups, migrations;
-	uint32_t n, name, thread;
-	int32_t tid;
-};
-
-static void add_to_row(struct threads_row *row, const struct ty_thread_stats *s)
-{
-	for (unsigned k = 0; k < TY_ST_COUNT; k++)
-		row->ns[k] += s->ns[k];
-	row->wakeups += s->wakeups;
-	row->migrations += s->migrations;
-	row->n++;
-}
-
-static int by_name(const void *pa, const void *pb)
-{
-	const struct threads_row *a = pa, *b = pb;
-
-	return compare(a->name, b->name);
-}
-
-static int by_running(const void *pa, const void *pb)
-{
-	const struct threads_row *a = pa, *b = pb;
-
-	return compare(b->ns[TY_ST_RUNNING], a->ns[TY_ST_RUNNING]) ?: compare(a->name, b->name);
-}
-
-/* Those of one name become one. */
-static uint32_t fold(struct threads_row *v, uint32_t n)
-{
-	uint32_t rows = 0;
-
-	qsort(v, n, sizeof(*v), by_name);
-	for (uint32_t i = 0; i < n; i++) {
-		if (!rows || v[rows - 1].name != v[i].name) {
-			v[rows++] = v[i];
-			continue;
-		}
-		for (unsigned k = 0; k < TY_ST_COUNT; k++)
-			v[rows - 1].ns[k] += v[i].ns[k];
-		v[rows - 1].wakeups += v[i].wakeups;
-		v[rows - 1].migrations += v[i].migrations;
-		v[rows - 1].n++;
-	}
-	qsort(v, rows, sizeof(*v), by_running);
-	return rows;
-}
-
-static void put_row(const struct ty_report *r, const struct threads_row *row, bool unknown, FILE *f)
-{
-	char d[5][TY_DURATION_MAX], who[TY_WHO_MAX], name[NAME_COLUMNS + 1], n[2][32], id[32];
-	const char *shown = ty_model_str(r->s->model, row->name);
-
-	if (row->n > 1)
-		snprintf(id, sizeof(id), "%u of", row->n);
-	else
-		snprintf(id, sizeof(id), "%d", row->tid);
-	if (row->n == 1)
-		shown = ty_model_who_short(r->s->model, row->thread, NAME_COLUMNS, who);
-	fprintf(f, "%7s %-15s %7s %8s %8s %7s", id, clean(name, sizeof(name), shown),
-		dur0(row->ns[TY_ST_RUNNING], d[0]), dur0(row->ns[TY_ST_RUNNABLE], d[1]),
-		dur0(row->ns[TY_ST_SLEEPING], d[2]),
-		dur0(row->ns[TY_ST_BLOCKED] + row->ns[TY_ST_STOPPED], d[3]));
-	if (unknown)
-		fprintf(f, " %8s",
-			row->ns[TY_ST_UNKNOWN] ? dur0(row->ns[TY_ST_UNKNOWN], d[4]) : "");
-	fprintf(f, " %5s %6s\n", ty_fmt_count(row->migrations, n[0]),
-		ty_fmt_count(row->wakeups, n[1]));
-}
-
-static void threads(const struct ty_report *r, FILE *f)
-{
-	const struct ty_model *m = r->s->model;
-	struct threads_row *others = calloc((size_t)r->threads_n + 1, sizeof(*others));
-	uint32_t rows = 0, more = 0, idle = 0, others_n = 0;
-	bool unknown = false, traced = false;
-	char n[32];
-
-	for (uint32_t i = 0; i < r->threads_n; i++) {
-		unknown |= r->threads[i].ns[TY_ST_UNKNOWN] > 0;
-		traced |= ty_model_thread(m, r->threads[i].thread)->traced;
-	}
-	putc('\n', f);
-	ty_put_heading(f, "threads", "time in each state%s",
-		       traced && !r->selected ? "; traced ones first, others added up by name"
-					      : "");
-	fprintf(f, "%7s %-15s %7s %8s %8s %7s%s %5s %6s\n", "thread", "name", "on CPU", "runnable",
-		"sleeping", "blocked", unknown ? " unknown" : "", "migr", "woken");
-	for (uint32_t i = 0; i < r->threads_n; i++) {
-		const struct ty_thread_stats *s = &r->threads[i];
-		const struct ty_thread *t = ty_model_thread(m, s->thread);
-		struct threads_row row = {.name = t->name, .thread = s->thread, .tid = t->tid};
-
-		if (!s->ns[TY_ST_RUNNING] && !s->ns[TY_ST_RUNNABLE] && !s->wakeups && !t->traced &&
-		    !r->selected) {
-			idle++;
-			continue;
-		}
-		add_to_row(&row, s);
-		if (traced && !r->selected && !t->traced && others)
-			others[others_n++] = row;
-		else if (rows++ < THREAD_ROWS)
-			put_row(r, &row, unknown, f);
-		else
-			more++;
-	}
-	if (more)
-		fprintf(f, "%7s more ran less (--json has all)\n", ty_fmt_count(more, n));
-	others_n = others ? fold(others, others_n) : 0;
-	if (others_n)
-		fputs("others\n", f);
-	for (uint32_t i = 0; i < others_n && i < OTHER_ROWS; i++)
-		put_row(r, &others[i], unknown, f);
-	if (others_n > OTHER_ROWS)
-		fprintf(f, "%7s more names ran less (--json has all)\n",
-			ty_fmt_count(others_n - OTHER_ROWS, n));
-	if (idle)
-		fprintf(f, "%7s more neither ran nor woke (--json has all)\n",
-			ty_fmt_count(idle, n));
-	ty_put_note(f, "runnable: waiting for a CPU. blocked: uninterruptible (D) or stopped.\n"
-		       "migr: CPU migrations. woken: wakeups by other threads.");
-	free(others);
 }
 
 static void put_thread(const struct ty_report *r, uint32_t thread, uint64_t t, FILE *f)
@@ -535,58 +317,6 @@ static void longest(const struct ty_report *r, FILE *f)
 		fputs("     none\n", f);
 }
 
-static void loss(const struct ty_report *r, FILE *f)
-{
-	static const char *const what[] = {[TY_GAP_OVERRUN] = "overwritten before they were read",
-					   [TY_GAP_DAMAGED] = "damaged in the file",
-					   [TY_GAP_UNFINISHED] = "never written"};
-	const struct ty_trace *t = r->s->trace;
-	uint32_t n, shown = 0, rest = 0;
-	int w = in_seconds(r) ? 14 : 15;
-	const struct ty_gap_span *g = ty_model_gaps(r->s->model, &n);
-	uint64_t unplaced = ty_model_summary(r->s->model)->lost_unplaced;
-	char c[32];
-
-	if (unplaced)
-		fprintf(f, "\n%s events were lost at unknown times (from the kernel's counters)\n",
-			ty_fmt_count(unplaced, c));
-	if (!n && unplaced)
-		return;
-	putc('\n', f);
-	if (!n) {
-		ty_put_heading(f, "lost events", "none");
-		return;
-	}
-	ty_put_heading(f, "lost events", "%sunknown between these times%s", ty_style(TY_STYLE_LOSS),
-		       ty_style(TY_STYLE_END));
-	fprintf(f, "%4s %-10s %*s %*s %12s  %s\n", "CPU", "lost in", w,
-		in_seconds(r) ? "from (s)" : "from", w, in_seconds(r) ? "to (s)" : "to", "events",
-		"why");
-	for (uint32_t i = 0; i < n; i++) {
-		char a[TY_TIME_MAX], b[TY_TIME_MAX], name[64];
-
-		if (g[i].to_ns < r->w.from_ns || g[i].from_ns > r->w.to_ns ||
-		    !ty_window_cpu(&r->w, g[i].cpu))
-			continue;
-		if (shown++ >= GAP_ROWS) {
-			rest++;
-			continue;
-		}
-		clean(name, sizeof(name),
-		      g[i].buffer < t->buffers.n ? t->buffers.v[g[i].buffer].name : "");
-		fprintf(f, "%4u %-10s %*s %*s %12s  %s\n", g[i].cpu, *name ? name : "top", w,
-			at(r, g[i].from_ns, a), w, at(r, g[i].to_ns, b),
-			g[i].count == UINT64_MAX ? "unknown" : ty_fmt_count(g[i].count, c),
-			g[i].what <= TY_GAP_UNFINISHED ? what[g[i].what] : "");
-	}
-	if (!shown)
-		fputs("none in this window\n", f);
-	if (rest)
-		fprintf(f, "and %u more gaps (--json has all)\n", rest);
-	if (t->unfinished || t->truncated)
-		fputs("the file is incomplete: see header\n", f);
-}
-
 void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 {
 	if (sections & TY_REP_ANSWER)
@@ -612,13 +342,13 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 	if (sections & TY_REP_HEADER)
 		header(r, f);
 	if (sections & TY_REP_SYSCALLS)
-		syscalls(r, f);
+		ty_syscalls_text(r, f);
 	if (sections & TY_REP_THREADS)
-		threads(r, f);
+		ty_threads_text(r, f);
 	if (sections & TY_REP_LONGEST)
 		longest(r, f);
 	if (sections & TY_REP_LOSS)
-		loss(r, f);
+		ty_loss_text(r, f);
 	if (sections & TY_REP_LEDGER)
 		ty_ledgers_text(&r->explained, f);
 	if (sections & TY_REP_CHAIN)
