@@ -79,12 +79,14 @@ struct ty_report {
 /* "futex(0x7f.., FUTEX_WAIT, ...)" of a call, appended; the name alone where its arguments are not
  * recorded. */
 void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out);
-/* Times are printed with " s" where they count seconds: headings of columns say it once. */
-bool ty_report_in_seconds(const struct ty_report *r);
-/* Of a field: the time to the microsecond, in the clock asked for; ctx: the report. */
-const char *ty_report_instant(const void *ctx, uint64_t t_ns, char *buf, size_t n);
 /* "irq", "softirq", "nmi" or NULL. */
 const char *ty_report_context(uint8_t context);
+
+/* report_time.c */
+/* Of a field: the time to the microsecond; ctx: the report. */
+const char *ty_report_instant(const void *ctx, uint64_t t_ns, char *buf, size_t n);
+/* Times are numbers of seconds: the heading of their column says so. */
+bool ty_report_in_seconds(const struct ty_report *r);
 
 /* report_correlate.c */
 /* A slow call or region beside a median one: its first n rows as lines; members of a JSON object

@@ -31,16 +31,6 @@ static const char *at(const struct ty_report *r, uint64_t t, char b[TY_TIME_MAX]
 	return ty_time_digits(r->s->model, r->s->clock, t, 1000, b);
 }
 
-const char *ty_report_instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
-{
-	return at(ctx, t_ns, buf);
-}
-
-bool ty_report_in_seconds(const struct ty_report *r)
-{
-	return r->s->clock != TY_CLOCK_WALL;
-}
-
 /* Text of a file is no terminal control: anything unprintable becomes '?'. */
 static const char *plain(char *s)
 {
