@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The completions offer every command and every option that the program has, and files.
+# Lane: beside
 set -u
 . "$(dirname "$0")/tap.bash"
 T=$(mktemp -d)

@@ -3,6 +3,7 @@
 # tid, event name and text of every event, and the places and counts of lost ones. (Only the name
 # column may differ: trace-cmd knows one name per tid, tarry the one at that time.) JSON: every line
 # is an object that says the same as the text.
+# Lane: beside
 set -u
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT

@@ -2,6 +2,7 @@
 # tarry dump syscalls beside strace: the same calls, arguments, results and counts for programs that
 # do the same in every run. Pointers and strings are compared as "PTR"; what strace reads from memory
 # is switched off (-e verbose=none).
+# Lane: beside
 set -u
 . "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"

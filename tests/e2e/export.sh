@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `tarry export --to perf`: perf script reads the same events in the same order, text for text; its
 # own Intel PT decoder executes the same instructions from the packets of the software branch tracer.
+# Lane: beside
 set -u
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT

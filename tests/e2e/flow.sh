@@ -2,6 +2,7 @@
 # Executed instructions: real Intel PT captures with known answers (../shared/pt, where it is there), and
 # the software branch tracer: what it saw executed against what is decoded from its packets, address for
 # address (over 300,000 instructions).
+# Lane: beside
 set -u
 unset DEBUGINFOD_URLS # nothing is asked of the network
 pt=../shared/pt

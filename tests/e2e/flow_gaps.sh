@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What of a trace cannot be decoded: how much it is, where decoding goes on, and what would help. Streams of
 # our own making; real ones (../shared/pt) where they are there.
+# Lane: beside
 set -u
 unset DEBUGINFOD_URLS # nothing is asked of the network
 pt=../shared/pt

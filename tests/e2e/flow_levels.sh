@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Levels of calls, and the end of a filter's function, whatever programs do to their stacks: programs with
 # known answers, single-stepped.
+# Lane: beside
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

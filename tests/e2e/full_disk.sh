@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # After a full disk or an output that cannot be written, what is said is true of the files that exist.
+# Lane: beside
 set -u
 . "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"

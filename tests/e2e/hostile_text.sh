@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Text that others chose - names of threads, files, functions, options, log lines - never reaches the
 # terminal as controls, as bytes that are no UTF-8, as bidirectional controls, or as lines of its own.
+# Lane: beside
 set -u
 . "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Samples of what runs on the CPUs: shares of a program that measures itself, and the same under perf record.
+# Lane: alone
 set -u
 . "$(dirname "$0")/tap.bash"
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then

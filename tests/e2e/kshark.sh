@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # KernelShark's loader opens what tarry records, all buffers, with the same number of events.
+# Lane: beside
 set -u
 . "$(dirname "$0")/tap.bash"
 t=$(mktemp -d)

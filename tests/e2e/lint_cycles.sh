@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Circles of files that include or call each other are found, in a tree of a few files.
+# Lane: beside
 set -u
 . "$(dirname "$0")/tap.bash"
 T=$(mktemp -d)

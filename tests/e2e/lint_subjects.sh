@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Subjects of commits are checked, those of a branch only, and only once they are not elsewhere.
+# Lane: beside
 set -u
 . "$(dirname "$0")/tap.bash"
 command -v git >/dev/null || { skip "subjects of commits" "no git"; echo "1..$n"; exit 0; }

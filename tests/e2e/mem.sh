@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Memory samples: tarry against perf, record by record, on random Arm SPE streams; labelled sharing.
 # The streams and answers come from ../shared and perf, where they are there.
+# Lane: alone
 set -u
 . "$(dirname "$0")/tap.bash"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The reader of perf.data, the decoder of Arm SPE and the analyses of memory samples, built for arm64
 # and run under qemu-user: the same unit tests as here, by a stand-in for cmocka (tests/arm64).
+# Lane: beside
 set -u
 n=0
 dir=$(mktemp -d)

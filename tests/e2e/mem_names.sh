@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Names of what memory samples access: variables and source lines of a program's own file, in every
 # reader. The recordings are made by ../shared/spe/tools, the program by cc.
+# Lane: beside
 set -u
 . "$(dirname "$0")/tap.bash"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Memory samples of x86 (PEBS, IBS) as perf names them: sources, TLB, latencies. The files are made by
 # ../shared/spe/tools, where that is there; perf is the oracle.
+# Lane: alone
 set -u
 . "$(dirname "$0")/tap.bash"
 

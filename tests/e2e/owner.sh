@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What root makes for a user who called sudo belongs to that user (SUDO_UID, SUDO_GID), mode 0600:
 # recordings, unfinished ones, exports, index files.
+# Lane: beside
 set -u
 . "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"

@@ -2,6 +2,7 @@
 # perf.data files with tracepoints as ordinary traces: what `tarry dump events` shows is what perf
 # script shows, event for event, in every form of file that perf writes; losses are where perf has
 # them; report and dump syscalls work on them; a recording of chosen threads claims nothing of others.
+# Lane: alone
 set -u
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT

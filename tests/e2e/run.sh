@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What tests/run itself says: how far it is, and at its end each test that failed or was skipped.
+# Lane: beside
 set -u
 . "$(dirname "$0")/tap.bash"
 out=$(mktemp -d)
@@ -35,5 +36,14 @@ is "a run without failures" "0 1 passed, 0 failed, 1 skipped" "$? $(last)"
 check "names none" $? "$(cat "$out/said")"
 "$out/tests/run" nonesuch >"$out/said" 2>&1
 is "a test that does not exist" "1 0 passed, 1 failed, 0 skipped" "$? $(last)"
+# Two that wait for each other: one says that it may run beside others; and one that is to be alone.
+script f '# Lane: beside' ': >f; until [ -e g ]; do sleep 0.05; done' 'echo "ok 1 - seventh"; echo 1..1; : >f.over'
+script g ': >g; until [ -e f ]; do sleep 0.05; done' 'echo "ok 1 - eighth"; echo 1..1; : >g.over'
+script A '# Lane: alone' '[ -e f.over ] && [ -e g.over ] && echo "ok 1 - ninth"; echo 1..1'
+sed -i "2i cd '$out'" "$out/tests/e2e/"[fgA].sh
+TEST_SECONDS=20 "$out/tests/run" A f g >"$out/said" 2>&1
+is "scripts that may run beside others do, those that are to be alone are" "0 3 passed, 0 failed, 0 skipped" "$? $(last)"
+grep -q '^3 of 3: A: ' "$out/said"
+check "and come last" $? "$(cat "$out/said")"
 echo "1..$n"
 exit $bad

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The index file and --memory on real recordings: used again, made anew when it does not fit, told
 # when it is damaged, in the cache folder where the trace's is not ours, and nothing left behind.
+# Lane: beside
 set -u
 . "$(dirname "$0")/tap.bash"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A command that asks to be traced (PTRACE_TRACEME), or traces others: its exit status, its signals and its
 # end are those it has without tarry.
+# Lane: beside
 set -u
 . "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"

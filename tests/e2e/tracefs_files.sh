@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Which files of tracefs the recorder touches: never those of the function tracer (a container may forbid
 # them, and other people's recordings live there), and of the top level nothing for writing.
+# Lane: beside
 set -u
 . "$(dirname "$0")/tap.bash"
 T=$(mktemp -d)
