@@ -125,9 +125,7 @@ static int begin_find(const struct ty_export_cut *c, struct begin *b)
 	b->pairs = ty_pairs_new(c->s->arch);
 	b->tgids = ty_tgids_new(ty_trace_section(t, TY_SEC_THREADS).s);
 	b->strings = strings.n ? ty_evidence_index_new(strings.s, strings.n) : NULL;
-	b->fds = ty_fd_track_new(c->s->arch, ty_trace_section(t, TY_SEC_FDS).s,
-				 t->begins_later ? NULL : ty_trace_section(t, TY_SEC_MACHINE).s,
-				 b->strings);
+	b->fds = ty_fd_track_new(t, c->s->arch, b->strings);
 	if (!b->pairs || !b->tgids || !b->fds || (strings.n && !b->strings))
 		return no_memory(c);
 	r = ty_events_seek(c->s->events, 0, c->err);

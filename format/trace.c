@@ -139,6 +139,13 @@ static void find_kept(struct ty_trace *t)
 		t->begins_later = machine;
 }
 
+int32_t ty_trace_command(const struct ty_trace *t)
+{
+	uint64_t tid = ty_key_u64(ty_trace_section(t, TY_SEC_MACHINE).s, "command_tid");
+
+	return t->begins_later || tid > INT32_MAX ? 0 : (int32_t)tid;
+}
+
 bool ty_trace_cut_keeps(const struct ty_trace *t)
 {
 	const char *machine = ty_trace_section(t, TY_SEC_MACHINE).s;

@@ -101,6 +101,9 @@ typedef void ty_trace_progress(void *ctx, double part);
 int ty_trace_open_progress(const char *path, ty_trace_progress *progress, void *ctx,
 			   struct ty_trace **out, struct ty_err *err);
 void ty_trace_close(struct ty_trace *t);
+/* The first thread of the recorded command where the recording begins with that; 0: it begins
+ * later, or no command was recorded. */
+int32_t ty_trace_command(const struct ty_trace *t);
 /* True for a perf.data file with events: tracepoints, or Intel PT with switches of threads. */
 bool ty_trace_in_perf(const char *path);
 /* Its file descriptor, borrowed, for fstat and pread. */

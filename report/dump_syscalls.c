@@ -28,7 +28,6 @@
 #include "thread_names.h"
 #include "dump.h"
 #include "fd_track.h"
-#include "key_value.h"
 #include "partition.h"
 #include "plain_text.h"
 #include "section.h"
@@ -716,7 +715,6 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 	struct ty_trace *t = d->s->trace;
 	const char *threads = ty_trace_section(t, TY_SEC_THREADS).s;
 	const struct ty_text strings = ty_trace_section(t, TY_SEC_EVIDENCE);
-	int64_t command;
 	int r;
 
 	d->pairs = ty_pairs_new(d->s->arch);
@@ -730,14 +728,10 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 		if (!d->strings || !d->inner)
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	}
-	d->fds = ty_fd_track_new(d->s->arch, ty_trace_section(t, TY_SEC_FDS).s,
-				 t->begins_later ? NULL : ty_trace_section(t, TY_SEC_MACHINE).s,
-				 d->strings);
+	d->fds = ty_fd_track_new(t, d->s->arch, d->strings);
 	if (!d->fds)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
-	if (!t->begins_later &&
-	    ty_key_i64(ty_trace_section(t, TY_SEC_MACHINE).s, "command_tid", &command))
-		ty_pairs_command(d->pairs, (int32_t)command);
+	ty_pairs_command(d->pairs, ty_trace_command(t));
 	if (d->json)
 		return 0;
 	r = ty_wall_find(&d->wall, t, d->s->events, err);

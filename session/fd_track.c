@@ -188,11 +188,12 @@ static int add_listed(struct ty_fd_track *t, const char *text)
 	return 0;
 }
 
-struct ty_fd_track *ty_fd_track_new(const struct ty_sysarch *arch, const char *fds,
-				    const char *machine, const struct ty_evidence_index *strings)
+struct ty_fd_track *ty_fd_track_new(const struct ty_trace *trace, const struct ty_sysarch *arch,
+				    const struct ty_evidence_index *strings)
 {
 	struct ty_fd_track *t = calloc(1, sizeof(*t));
-	uint64_t command = ty_key_u64(machine ? machine : "", "command_tid");
+	const char *fds = ty_trace_section(trace, TY_SEC_FDS).s,
+		   *machine = ty_trace_section(trace, TY_SEC_MACHINE).s;
 	char cwd[NAME_MAX_BYTES] = "";
 	struct process *p;
 
@@ -204,8 +205,9 @@ struct ty_fd_track *ty_fd_track_new(const struct ty_sysarch *arch, const char *f
 	ty_buf_init(&t->text, NAME_MAX_BYTES);
 	if (!t->names || add_listed(t, fds ? fds : ""))
 		goto fail;
-	if (command && command <= INT32_MAX && ty_key_value(machine, "cwd", cwd, sizeof(cwd))) {
-		p = process_add(t, (int32_t)command);
+	/* The folder in which the command started says nothing of a recording that begins later. */
+	if (ty_trace_command(trace) && ty_key_value(machine, "cwd", cwd, sizeof(cwd))) {
+		p = process_add(t, ty_trace_command(trace));
 		if (!p)
 			goto fail;
 		p->cwd = name_add(t, cwd, strlen(cwd));

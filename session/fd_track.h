@@ -14,13 +14,14 @@
 #include "event.h"
 #include "evidence_index.h"
 #include "syscall_pair.h"
+#include "trace.h"
 
 struct ty_fd_track;
 
-/* fds, machine: the texts of TY_SEC_FDS and TY_SEC_MACHINE; NULL: absent. arch, strings (NULL: none
- * were recorded) are borrowed. NULL: out of memory. */
-struct ty_fd_track *ty_fd_track_new(const struct ty_sysarch *arch, const char *fds,
-				    const char *machine, const struct ty_evidence_index *strings);
+/* With what is known where the recording begins. arch, strings (NULL: none were recorded) are
+ * borrowed. NULL: out of memory. */
+struct ty_fd_track *ty_fd_track_new(const struct ty_trace *t, const struct ty_sysarch *arch,
+				    const struct ty_evidence_index *strings);
 void ty_fd_track_free(struct ty_fd_track *t);
 
 /*

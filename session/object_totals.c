@@ -13,7 +13,6 @@
 
 #include "compare.h"
 #include "fd_track.h"
-#include "key_value.h"
 #include "pair_map.h"
 #include "strtab.h"
 #include "section.h"
@@ -254,7 +253,6 @@ static int prepare(struct work *k, struct ty_err *err)
 	struct ty_trace *t = k->s->trace;
 	const char *threads = ty_trace_section(t, TY_SEC_THREADS).s;
 	const struct ty_text strings = ty_trace_section(t, TY_SEC_EVIDENCE);
-	int64_t command;
 
 	ty_buf_init(&k->key, NAME_BYTES + 64);
 	k->pairs = ty_pairs_new(k->s->arch);
@@ -264,14 +262,10 @@ static int prepare(struct work *k, struct ty_err *err)
 	k->texts = ty_strtab_new();
 	if (!k->pairs || !k->comms || !k->tgids || !k->texts || (strings.n && !k->strings))
 		return -TY_ENOMEM;
-	k->fds = ty_fd_track_new(k->s->arch, ty_trace_section(t, TY_SEC_FDS).s,
-				 t->begins_later ? NULL : ty_trace_section(t, TY_SEC_MACHINE).s,
-				 k->strings);
+	k->fds = ty_fd_track_new(t, k->s->arch, k->strings);
 	if (!k->fds)
 		return -TY_ENOMEM;
-	if (!t->begins_later &&
-	    ty_key_i64(ty_trace_section(t, TY_SEC_MACHINE).s, "command_tid", &command))
-		ty_pairs_command(k->pairs, (int32_t)command);
+	ty_pairs_command(k->pairs, ty_trace_command(t));
 	return ty_events_open(t, k->s->formats, &k->events, err);
 }
 

@@ -86,6 +86,11 @@ struct ty_text ty_trace_section(const struct ty_trace *t, enum ty_section type)
 	return (struct ty_text){s, s ? strlen(s) : 0};
 }
 
+int32_t ty_trace_command(const struct ty_trace *t)
+{
+	return fake.machine ? (int32_t)ty_key_u64(fake.machine, "command_tid") : 0;
+}
+
 static void reset(void)
 {
 	static const struct {

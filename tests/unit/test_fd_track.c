@@ -11,14 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "fd_track.h"
+#include "fixture_story.h"
 
 enum { CWD = -100, CLOEXEC = 02000000, THREAD = 0x10000, FILES = 0x400, FS = 0x200 };
 
 struct all {
 	struct ty_fd_track *t;
 	struct ty_evidence_index *x;
+	struct ty_trace *trace;
 	struct ty_buf strings;
 	uint64_t over_ns; /* the last call of the only thread that has strings */
 };
@@ -55,19 +58,38 @@ static void fds_at(struct all *a, uint64_t ns, int32_t tid, unsigned nr, uint64_
 	ty_buf_add(&a->strings, fd, n * sizeof(*fd));
 }
 
-static void begin(struct all *a, const char *fds, const char *machine)
+/* kept: the text of TY_SEC_KEPT; NULL: none. */
+static void begin_kept(struct all *a, const char *fds, const char *machine, const char *kept)
 {
+	char path[] = "/tmp/tarry-fd-track-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	ty_story_begin(path, 1, machine ? machine : "arch=x86_64\n", TY_STORY_THREADS);
+	ty_story_section(TY_SEC_FDS, fds, strlen(fds));
+	if (kept)
+		ty_story_section(TY_SEC_KEPT, kept, strlen(kept));
+	ty_story_end();
+	assert_int_equal(0, ty_trace_open(path, &a->trace, NULL));
+	unlink(path);
 	x86 = ty_sysarch_find("x86_64");
 	a->x = ty_evidence_index_new(a->strings.p, a->strings.len);
-	a->t = ty_fd_track_new(x86, fds, machine, a->x);
+	a->t = ty_fd_track_new(a->trace, x86, a->x);
 	assert_non_null(a->x);
 	assert_non_null(a->t);
+}
+
+static void begin(struct all *a, const char *fds, const char *machine)
+{
+	begin_kept(a, fds, machine, NULL);
 }
 
 static void end(struct all *a)
 {
 	ty_fd_track_free(a->t);
 	ty_evidence_index_free(a->x);
+	ty_trace_close(a->trace);
 	ty_buf_fini(&a->strings);
 }
 
@@ -400,6 +422,27 @@ static void listed_anew(void **state)
 	end(&a);
 }
 
+/* The folder of the command's start, or of where a recording begins that begins later: one that
+ * kept its newest part, one that was cut out. */
+static void begins_later(void **state)
+{
+	static const char fds[] = "taken 1 2\n7\tcwd\t-\t/later\n";
+	static const char command[] = "arch=x86_64\ncommand_tid=7\ncwd=/start\n";
+	static const char cut[] = "arch=x86_64\ncommand_tid=7\ncwd=/start\ncut_from_ns=1000\n";
+	static const char kept[] = "from_ns=1000\nbegan_ns=1\n";
+
+	(void)state;
+	for (unsigned k = 0; k < 3; k++) {
+		struct all a = {0};
+
+		begin_kept(&a, fds, k == 1 ? cut : command, k == 2 ? kept : NULL);
+		assert_string_equal(k ? "/later" : "/start",
+				    ty_fd_track_text(a.t, ty_fd_track_name(a.t, 7, CWD, 5)));
+		assert_int_equal(k ? 0 : 7, ty_trace_command(a.trace));
+		end(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +453,7 @@ int main(void)
 		cmocka_unit_test(children),
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(listed_anew),
+		cmocka_unit_test(begins_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
