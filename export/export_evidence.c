@@ -55,11 +55,43 @@ static int part_add(struct part *p, const void *head, size_t head_n, const void 
 	return p->b.len > PART ? part_flush(p) : 0;
 }
 
+/* What cannot be read, however much it is. */
+static int part_rest(struct part *p, const void *rest, size_t n)
+{
+	int r = part_flush(p);
+
+	return r || !n ? r : p->c->put(p->c->ctx, p->section, rest, n);
+}
+
 static int part_end(struct part *p, int r)
 {
 	r = r ? r : part_flush(p);
 	ty_buf_fini(&p->b);
 	return r;
+}
+
+/* Records of a head and bytes that follow it, one after the other. */
+struct records {
+	struct ty_text t;
+	size_t at, n; /* of the record */
+};
+
+/* The next record, its head into *head; `more` says how many bytes follow that. false: there is
+ * none. What lies from `at` on then is damaged: so it is in the new file, which gets it as it is.
+ */
+static bool next_record(struct records *r, void *head, size_t head_n,
+			size_t (*more)(const void *head))
+{
+	const size_t left = r->t.n - (r->at += r->n);
+
+	r->n = 0;
+	if (left < head_n)
+		return false;
+	memcpy(head, r->t.s + r->at, head_n);
+	if (more(head) > left - head_n)
+		return false;
+	r->n = head_n + more(head);
+	return true;
 }
 
 /* the begin of the window --------------------------------------------------------------------- */
@@ -235,9 +267,14 @@ static bool is_kept(const struct ty_export_cut *c, const struct begin *b,
 	       !ty_pairs_current(b->pairs, (int32_t)h->tid);
 }
 
+static size_t string_more(const void *head)
+{
+	return ((const struct ty_ev_record *)head)->len;
+}
+
 static int put_strings(const struct ty_export_cut *c, const struct begin *b)
 {
-	const struct ty_text t = ty_trace_section(c->s->trace, TY_SEC_EVIDENCE);
+	struct records rec = {.t = ty_trace_section(c->s->trace, TY_SEC_EVIDENCE)};
 	struct ty_ev_record h;
 	struct ty_call call;
 	uint32_t it = 0;
@@ -245,22 +282,10 @@ static int put_strings(const struct ty_export_cut *c, const struct begin *b)
 	int r = 0;
 
 	part_init(&p, c, TY_SEC_EVIDENCE);
-	/* Damaged from there on: so it is in the new file, for which the rest is copied. */
-	for (size_t at = 0, n; !r && at < t.n; at += n) {
-		n = t.n - at;
-		if (n < sizeof(h)) {
-			r = part_add(&p, t.s + at, n, NULL, 0);
-			continue;
-		}
-		memcpy(&h, t.s + at, sizeof(h));
-		if (h.len > n - sizeof(h)) {
-			r = part_add(&p, t.s + at, n, NULL, 0);
-			continue;
-		}
-		n = sizeof(h) + h.len;
+	while (!r && next_record(&rec, &h, sizeof(h), string_more))
 		if (h.kind == TY_EVK_PIECE || is_kept(c, b, &h))
-			r = part_add(&p, t.s + at, n, NULL, 0);
-	}
+			r = part_add(&p, rec.t.s + rec.at, rec.n, NULL, 0);
+	r = r ? r : part_rest(&p, rec.t.s + rec.at, rec.t.n - rec.at);
 	while (!r && b && b->strings && ty_pairs_open_next(b->pairs, &it, &call))
 		if (call.how == TY_CALL_OPEN)
 			r = put_open_call(&p, b, &call);
@@ -296,31 +321,25 @@ static bool move_wait(const struct ty_export_cut *c, uint64_t first_ns, struct t
 	return true;
 }
 
+static size_t stack_more(const void *head)
+{
+	return ((const struct ty_stk_head *)head)->len;
+}
+
 static int put_stacks(const struct ty_export_cut *c, uint64_t first_ns)
 {
-	const struct ty_text t = ty_trace_section(c->s->trace, TY_SEC_STACKS);
+	struct records rec = {.t = ty_trace_section(c->s->trace, TY_SEC_STACKS)};
 	struct ty_stk_head h;
 	struct part p;
 	int r = 0;
 
 	part_init(&p, c, TY_SEC_STACKS);
-	for (size_t at = 0, n; !r && at < t.n; at += n) {
-		n = t.n - at;
-		if (n < sizeof(h)) {
-			r = part_add(&p, t.s + at, n, NULL, 0);
-			continue;
-		}
-		memcpy(&h, t.s + at, sizeof(h));
-		if (h.len > n - sizeof(h)) {
-			r = part_add(&p, t.s + at, n, NULL, 0);
-			continue;
-		}
-		n = sizeof(h) + h.len;
+	while (!r && next_record(&rec, &h, sizeof(h), stack_more))
 		if (h.kind == TY_STK_PIECE ||
 		    (h.kind == TY_STK_WAIT ? move_wait(c, first_ns, &h)
 					   : h.ns >= c->from_ns && h.ns < c->to_ns))
-			r = part_add(&p, &h, sizeof(h), t.s + at + sizeof(h), h.len);
-	}
+			r = part_add(&p, &h, sizeof(h), rec.t.s + rec.at + sizeof(h), h.len);
+	r = r ? r : part_rest(&p, rec.t.s + rec.at, rec.t.n - rec.at);
 	return part_end(&p, r);
 }
 
@@ -350,26 +369,32 @@ static int put_samples(const struct ty_export_cut *c)
 	struct ty_perf_rec rec;
 	size_t pos = 0;
 	struct part p;
-	int r;
+	int r = 0;
 
-	if (!samples.n || ty_perf_open_bytes(t->path, head.s, head.n, &f, NULL))
+	if (!samples.n)
 		return 0;
 	part_init(&p, c, TY_SEC_SAMPLES);
-	for (r = f->events.n ? 0 : -1; !r;) {
+	/* What they are of is damaged or missing, and so it is in the new file: nothing tells their
+	 * times. */
+	if (ty_perf_open_bytes(t->path, head.s, head.n, &f, NULL) || !f->events.n) {
+		r = part_rest(&p, bytes, samples.n);
+		pos = samples.n;
+	}
+	while (!r && pos < samples.n) {
 		const size_t at = pos;
 		const int more = ty_perf_buf_next(bytes, samples.n, &pos, &rec);
 
 		if (!more)
 			break;
 		if (more < 0) { /* damaged from there on, and so it is in the new file */
-			r = part_add(&p, bytes + at, samples.n - at, NULL, 0);
+			r = part_rest(&p, bytes + at, samples.n - at);
 			break;
 		}
 		if (is_inside(c, f, &rec))
 			r = part_add(&p, bytes + at, pos - at, NULL, 0);
 	}
 	ty_perf_close(f);
-	return part_end(&p, r < 0 && !c->err->code ? 0 : r);
+	return part_end(&p, r);
 }
 
 int ty_export_evidence(const struct ty_export_cut *c, bool from_start)

@@ -332,7 +332,14 @@ void ty_story_begin(const char *path, unsigned cpus, const char *machine, const 
 
 void ty_story_section(unsigned type, const void *p, size_t n)
 {
-	put(TY_SPOOL_SECTION, type, 0, 0, 0, p, n);
+	enum { CHUNK = 1 << 20 };
+
+	for (uint64_t seq = 0; seq * CHUNK < n || !seq; seq++) {
+		const size_t at = seq * CHUNK;
+
+		put(TY_SPOOL_SECTION, type, seq, 0, 0, (const char *)p + at,
+		    n - at < CHUNK ? n - at : CHUNK);
+	}
 }
 
 static void close_page(unsigned cpu)

@@ -10,11 +10,13 @@
 
 #include <cmocka.h>
 
+#include "evidence_record.h"
 #include "export_trace.h"
 #include "fixture_story.h"
 #include "fixture_trace.h"
 #include "model_time.h"
 #include "section.h"
+#include "stack_record.h"
 #include "window_select.h"
 
 #define TRACED "traced=7 7\ntraced=100 101\n"
@@ -211,6 +213,72 @@ static void test_same_times(void **state)
 	unlink(again);
 }
 
+/* Sections with damage of all kinds, and samples without a description of their event: what can be
+ * read is chosen by its time, the rest is in the new file as it was. */
+static void test_damaged(void **state)
+{
+	const char *path = ty_fx_path("damaged.dat"), *part = ty_fx_path("damaged-part.dat");
+	const uint64_t at = TY_STORY_START + 500000000;
+	struct ty_ev_record string = {.tid = 100, .kind = TY_EVK_STRING, .len = 2};
+	struct ty_stk_head stack = {.tid = 100, .kind = TY_STK_WAIT, .len = 8};
+	static char samples[3 << 20] = "samples of an event that nothing describes, many of them";
+	static const enum ty_section sections[] = {TY_SEC_EVIDENCE, TY_SEC_STACKS};
+
+	(void)state;
+	for (unsigned cut_short = 0; cut_short < 2; cut_short++) {
+		struct ty_buf b[2], want[2];
+		struct ty_err err = {0};
+		struct ty_trace *t;
+
+		for (unsigned k = 0; k < 2; k++) {
+			const void *head = k ? (void *)&stack : (void *)&string;
+			const size_t n = k ? sizeof(stack) : sizeof(string), more = k ? 8 : 2;
+
+			ty_buf_init(&b[k], 4096);
+			ty_buf_init(&want[k], 4096);
+			stack.ns = string.ns = TY_STORY_START + 1; /* before the window */
+			stack.kind = TY_STK_MAP;
+			ty_buf_add(&b[k], head, n);
+			ty_buf_add(&b[k], "12345678", more);
+			stack.ns = string.ns = at + 1000;
+			for (unsigned to = 0; to < 2; to++) {
+				struct ty_buf *into = to ? &want[k] : &b[k];
+
+				ty_buf_add(into, head, n);
+				ty_buf_add(into, "abcdefgh", more);
+				/* Half a head, or half of what follows one. */
+				ty_buf_add(into, head, cut_short ? n / 2 : n);
+				ty_buf_add(into, "x", !cut_short);
+			}
+		}
+		ty_story_begin(path, 4, "arch=x86_64\n", TY_STORY_THREADS);
+		for (unsigned k = 0; k < 2; k++)
+			ty_story_section(sections[k], b[k].p, b[k].len);
+		ty_story_section(TY_SEC_SAMPLES, samples, sizeof(samples));
+		if (cut_short)
+			ty_story_section(TY_SEC_SAMPLING, "nonsense", 8);
+		ty_story_stall(ty_story_event);
+		ty_story_end();
+		cut(path, at, part);
+		if (ty_trace_open(part, &t, &err))
+			fail_msg("%s", err.msg);
+		for (unsigned k = 0; k < 2; k++) {
+			const struct ty_text got = ty_trace_section(t, sections[k]);
+
+			assert_int_equal(want[k].len, got.n);
+			assert_memory_equal(want[k].p, got.s, got.n);
+			ty_buf_fini(&b[k]);
+			ty_buf_fini(&want[k]);
+		}
+		assert_int_equal(sizeof(samples), ty_trace_section(t, TY_SEC_SAMPLES).n);
+		assert_memory_equal(samples, ty_trace_section(t, TY_SEC_SAMPLES).s,
+				    sizeof(samples));
+		ty_trace_close(t);
+		unlink(path);
+		unlink(part);
+	}
+}
+
 static int remove_all(void **state)
 {
 	(void)state;
@@ -220,9 +288,9 @@ static int remove_all(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_traced_from_start),
-					   cmocka_unit_test(test_nothing_lost),
-					   cmocka_unit_test(test_same_times)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_traced_from_start), cmocka_unit_test(test_nothing_lost),
+		cmocka_unit_test(test_same_times), cmocka_unit_test(test_damaged)};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
 }
