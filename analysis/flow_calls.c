@@ -60,7 +60,7 @@ uint32_t ty_flow_calls_functions(const struct ty_flow_calls *c)
 const struct ty_flow_calls_function *ty_flow_calls_function(const struct ty_flow_calls *c,
 							    uint32_t func)
 {
-	static const struct ty_flow_calls_function none = {(char *)"?", (char *)""};
+	static const struct ty_flow_calls_function none = {"?", ""};
 
 	return func < c->places.funcs.n ? &c->places.funcs.v[func] : &none;
 }

@@ -76,8 +76,8 @@ void ty_flow_calls_finish(struct ty_flow_calls *c);
 #define TY_CALLS_FUNCS (1u << 17)
 uint32_t ty_flow_calls_functions(const struct ty_flow_calls *c); /* their number */
 struct ty_flow_calls_function {
-	char *name; /* "main", or "[libc.so.6+0x2724a]" without a symbol */
-	char *file; /* "": unknown */
+	const char *name; /* "main", or "[libc.so.6+0x2724a]" without a symbol */
+	const char *file; /* "": unknown */
 };
 const struct ty_flow_calls_function *ty_flow_calls_function(const struct ty_flow_calls *c,
 							    uint32_t func);

@@ -14,23 +14,26 @@ enum {
 	BUCKETS_BITS = 12,    /* at first */
 	LOOK = 64,	      /* places examined in a bucket */
 	TEXT = 512,
+	TEXTS = 1 << 16, /* bytes of texts at a time */
 };
 
 int ty_flow_places_init(struct ty_flow_places *ps, struct ty_flow_names *names)
 {
 	ps->names = names;
 	ps->keys = ty_strtab_new();
+	ps->file_ids = ty_strtab_new();
 	ps->bits = BUCKETS_BITS;
 	ps->buckets = calloc((size_t)1 << ps->bits, sizeof(*ps->buckets));
-	return ps->keys && ps->buckets ? 0 : -TY_ENOMEM;
+	return ps->keys && ps->file_ids && ps->buckets ? 0 : -TY_ENOMEM;
 }
 
 void ty_flow_places_fini(struct ty_flow_places *ps)
 {
-	vec_each (f, &ps->funcs) {
-		free(f->name);
-		free(f->file);
-	}
+	vec_each (t, &ps->texts)
+		free(*t);
+	vec_fini(&ps->texts);
+	vec_fini(&ps->files);
+	ty_strtab_free(ps->file_ids);
 	vec_fini(&ps->funcs);
 	vec_fini(&ps->traits);
 	ty_strtab_free(ps->keys);
@@ -44,6 +47,9 @@ static enum ty_flow_trait trait_of(const char *name)
 					      "sigsetjmp",     "_setjmp@plt",	 "setjmp@plt",
 					      "__sigjmp_save", "__sigsetjmp@plt"};
 
+	/* As nearly all. */
+	if (!strstr(name, "jmp") && *name != '_')
+		return TY_FUNC_PLAIN;
 	for (size_t i = 0; i < sizeof(setjmps) / sizeof(*setjmps); i++)
 		if (!strcmp(name, setjmps[i]))
 			return TY_FUNC_SETS_JUMP;
@@ -65,18 +71,64 @@ static size_t put(char *text, size_t size, size_t at, const char *s)
 	return size - 1;
 }
 
-static uint32_t function(struct ty_flow_places *ps, const char *name, const char *file)
+/* A copy, kept as long as the places; NULL: out of memory. */
+static const char *keep(struct ty_flow_places *ps, const char *s)
 {
-	char key[TEXT + 256];
-	size_t n = put(key, sizeof(key),
-		       put(key, sizeof(key), put(key, sizeof(key), 0, name), "\1"), file);
+	const size_t n = strlen(s) + 1, size = n > TEXTS ? n : TEXTS;
+	char *to;
+
+	if (!ps->texts.n || ps->text_left < n) {
+		to = malloc(size);
+		if (!to || vec_push(&ps->texts, to)) {
+			free(to);
+			ps->nomem = true;
+			return NULL;
+		}
+		ps->text = to;
+		ps->text_left = size;
+	}
+	to = ps->text;
+	ps->text += n;
+	ps->text_left -= n;
+	return memcpy(to, s, n);
+}
+
+/* The number of a file, which is mostly that of the last one; UINT32_MAX: out of memory. */
+static uint32_t file_of(struct ty_flow_places *ps, const char *file)
+{
 	uint32_t id;
 
+	if (ps->files.n && !strcmp(ps->files.v[ps->file], file))
+		return ps->file;
+	id = ty_strtab_add(ps->file_ids, file, strlen(file));
+	while (id != UINT32_MAX && ps->files.n <= id) {
+		const char *kept = keep(ps, ps->files.n ? file : "");
+
+		if (!kept || vec_push(&ps->files, kept))
+			id = UINT32_MAX;
+	}
+	ps->nomem |= id == UINT32_MAX;
+	ps->file = id == UINT32_MAX ? 0 : id;
+	return id;
+}
+
+static uint32_t function(struct ty_flow_places *ps, const char *name, const char *file)
+{
+	char key[TEXT + 16];
+	uint32_t of = file_of(ps, file), id;
+	size_t n = put(key, sizeof(key) - 8, 0, name);
+
+	if (of == UINT32_MAX)
+		return TY_NO_FUNC;
+	/* Its number, in bytes that are not 0. */
+	key[n++] = 1;
+	for (uint32_t k = of; k; k >>= 6)
+		key[n++] = (char)(0x40 | (k & 0x3f));
 	/* Id 0 is no function. */
 	if (ty_strtab_count(ps->keys) >= TY_CALLS_FUNCS &&
 	    ty_strtab_find(ps->keys, key, n) == UINT32_MAX) {
 		name = "(later functions)";
-		file = "";
+		of = 0;
 		n = put(key, sizeof(key), 0, name);
 	}
 	id = ty_strtab_add(ps->keys, key, n);
@@ -85,12 +137,10 @@ static uint32_t function(struct ty_flow_places *ps, const char *name, const char
 		return TY_NO_FUNC;
 	}
 	while (ps->funcs.n < id) {
-		struct ty_flow_calls_function f = {.name = strdup(name), .file = strdup(file)};
+		struct ty_flow_calls_function f = {.name = keep(ps, name), .file = ps->files.v[of]};
 
-		if (!f.name || !f.file || vec_push(&ps->traits, (uint8_t)trait_of(name)) ||
+		if (!f.name || vec_push(&ps->traits, (uint8_t)trait_of(name)) ||
 		    vec_push(&ps->funcs, f)) {
-			free(f.name);
-			free(f.file);
 			ps->nomem = true;
 			return TY_NO_FUNC;
 		}

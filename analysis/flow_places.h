@@ -35,7 +35,13 @@ struct ty_flow_places {
 	struct ty_flow_names *names;
 	VEC(struct ty_flow_calls_function) funcs;
 	VEC(uint8_t) traits;	/* enum ty_flow_trait, of funcs */
-	struct ty_strtab *keys; /* "name\1file": id - 1 is the function's number */
+	struct ty_strtab *keys; /* name, 1, number of the file: id - 1 is the function's number */
+	struct ty_strtab *file_ids;
+	VEC(const char *) files; /* by id */
+	uint32_t file;		 /* the last one */
+	VEC(char *) texts;	 /* of names and files; */
+	char *text;		 /* the next goes there, where is room for: */
+	size_t text_left;
 	VEC(struct ty_flow_place) places;
 	uint32_t age;				     /* of those that hold */
 	uint32_t recent[1 << TY_PLACES_RECENT_BITS]; /* places by address, plus 1 */

@@ -46,15 +46,24 @@ int ty_ranks_keep(struct ty_ranks *r, uint64_t v)
 		r->small[v]++;
 		return 0;
 	}
-	if (r->n == r->cap) {
+	if (!r->n && !r->cap) {
+		r->one = v;
+		r->n = 1;
+		return 0;
+	}
+	if (r->n >= r->cap) {
+		const uint64_t one = r->one;
 		uint32_t cap = !r->cap			 ? FIRST
 			       : r->cap < MANY		 ? 4 * r->cap
 			       : r->cap > UINT32_MAX / 2 ? UINT32_MAX
 							 : 2 * r->cap;
-		uint64_t *more = r->n < cap ? realloc(r->v, cap * sizeof(*more)) : NULL;
+		uint64_t *more =
+			r->n < cap ? realloc(r->cap ? r->v : NULL, cap * sizeof(*more)) : NULL;
 
 		if (!more)
 			return -TY_ENOMEM;
+		if (!r->cap)
+			*more = one;
 		r->v = more;
 		r->cap = cap;
 	}
@@ -69,12 +78,13 @@ uint64_t ty_ranks_nth(struct ty_ranks *r, uint64_t k)
 			return v;
 		k -= r->small[v];
 	}
-	return ty_nth_element(r->v, r->n, k);
+	return ty_nth_element(r->cap ? r->v : &r->one, r->n, k);
 }
 
 void ty_ranks_fini(struct ty_ranks *r)
 {
-	free(r->v);
+	if (r->cap)
+		free(r->v);
 	free(r->small);
 	*r = (struct ty_ranks){0};
 }

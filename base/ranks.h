@@ -13,7 +13,11 @@
 enum { TY_RANKS_SMALL = 512 };
 
 struct ty_ranks {
-	uint64_t *v;	 /* stored values: n, room for cap */
+	/* Stored values: n, room for cap. Without room, a single one. */
+	union {
+		uint64_t *v;
+		uint64_t one;
+	};
 	uint32_t *small; /* counts of the values below: */
 	uint32_t limit;	 /* 0: all values are stored */
 	uint32_t n, cap;

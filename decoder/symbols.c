@@ -44,6 +44,7 @@ struct ty_symbols {
 	VEC(struct unit) units;	      /* by from */
 	VEC(struct seg) segs;
 	VEC(struct sym) syms; /* functions */
+	size_t last;	      /* of them, where the last look-up ended */
 	VEC(struct sym) data; /* variables */
 	struct ty_buf names;
 };
@@ -321,13 +322,15 @@ static bool give(const struct ty_symbols *s, const struct sym *y, struct ty_symb
 	return to_off(s, y->addr, &out->start);
 }
 
-bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
+/* The number of symbols that begin at the address or before it; often the last answer, or the next.
+ */
+static size_t begun_at(struct ty_symbols *s, uint64_t addr)
 {
 	size_t lo = 0, hi = s->syms.n;
-	uint64_t addr;
 
-	if (!to_addr(s, off, &addr))
-		return false;
+	for (size_t i = s->last; i <= s->last + 1 && i <= hi; i++)
+		if ((!i || s->syms.v[i - 1].addr <= addr) && (i == hi || s->syms.v[i].addr > addr))
+			return s->last = i;
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
@@ -336,6 +339,17 @@ bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
 		else
 			hi = mid;
 	}
+	return s->last = lo;
+}
+
+bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
+{
+	uint64_t addr;
+	size_t lo;
+
+	if (!to_addr(s, off, &addr))
+		return false;
+	lo = begun_at(s, addr);
 	/* A few may begin inside a larger one that continues behind them. */
 	for (unsigned k = 0; k < 8 && lo > k; k++) {
 		const struct sym *y = &s->syms.v[lo - 1 - k];
