@@ -346,6 +346,11 @@ static const struct ty_option options[] = {
 	 "find callers by dwarf (call frame information), fp (frame pointers) or auto (default): "
 	 "dwarf where supported, else fp",
 	 .take = take_sample_stacks, .at = AT(o.sampling.stacks)},
+	{0, "counter", "EVENT[,EVENT]",
+	 "count these events per thread, by perf's names (page-faults, cycles, LLC-load-misses, "
+	 "rNNN, cpu/event=0x3c/, sched:sched_switch; :u and :k for user code and kernel). Each "
+	 "--counter is a group, which is counted together (repeatable)",
+	 .take = ty_take_texts, .at = AT(counter_texts)},
 	{0, "regions", "FILE|off",
 	 "also find regions (tarry.h) of this program or library, which the command starts or "
 	 "loads later (repeatable); off records no regions",
@@ -723,6 +728,8 @@ int ty_record_args_parse(struct ty_record_args *a, int argc, char **argv)
 	a->o.pids_n = a->pids.n;
 	a->o.events = a->events.v;
 	a->o.events_n = a->events.n;
+	a->o.counters = a->counter_texts.v;
+	a->o.counters_n = a->counter_texts.n;
 	status = check(a);
 	return status ? status : -1;
 }
@@ -733,6 +740,7 @@ void ty_record_args_fini(struct ty_record_args *a)
 	vec_fini(&a->events);
 	vec_fini(&a->flow_filters);
 	vec_fini(&a->region_files);
+	vec_fini(&a->counter_texts);
 	vec_fini(&a->span_texts);
 	vec_fini(&a->usdt_texts);
 	vec_fini(&a->spans);

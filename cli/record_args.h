@@ -21,7 +21,7 @@ struct ty_record_args {
 	struct ty_pt_opts pt;
 	struct ty_buf pt_filter;
 	struct ty_step_opts step;
-	struct ty_texts region_files, span_texts, usdt_texts;
+	struct ty_texts counter_texts, region_files, span_texts, usdt_texts;
 	VEC(struct ty_span_point) spans;
 	VEC(struct ty_usdt_point) usdt;
 	bool memory, mem_option;

@@ -42,6 +42,7 @@ static const char head[] =
 	"  requests   count and time requests of servers, and explain the slowest\n"
 	"  regions    count and time regions of user code; with a NAME also by thread,\n"
 	"             and the slowest compared with a median one\n"
+	"  counters   list performance counters by thread and CPU (record --counter)\n"
 	"Default: all sections except chain, outliers, diff, stacks, objects and hot; of\n"
 	"the ledger the first rows of the command.\n"
 	"\n";
@@ -55,7 +56,8 @@ static const struct {
 	{"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},   {"sched", TY_REP_THREADS},
 	{"longest", TY_REP_LONGEST},   {"loss", TY_REP_LOSS},	      {"outliers", TY_REP_OUTLIERS},
 	{"diff", TY_REP_DIFF},	       {"requests", TY_REP_REQUESTS}, {"stacks", TY_REP_STACKS},
-	{"objects", TY_REP_OBJECTS},   {"hot", TY_REP_HOT},	      {"regions", TY_REP_REGIONS}};
+	{"objects", TY_REP_OBJECTS},   {"hot", TY_REP_HOT},	      {"regions", TY_REP_REGIONS},
+	{"counters", TY_REP_COUNTERS}};
 
 static unsigned section_bit(const char *s)
 {
@@ -140,7 +142,7 @@ static int take_words(struct args *a, char **words, int n)
 				"unknown section %s: give answer, findings, stalls, ledger, "
 				"chain, header, syscalls, "
 				"threads, longest, loss, outliers, diff, requests, stacks, "
-				"objects, hot, regions",
+				"objects, hot, regions, counters",
 				words[i]);
 	}
 	if (a->r.why && a->r.rejected)

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "counter_record.h"
+#include "counts.h"
 #include "evidence_index.h"
 #include "fd_track.h"
 #include "field_text.h"
@@ -397,6 +399,35 @@ static int put_samples(const struct ty_export_cut *c)
 	return part_end(&p, r);
 }
 
+/* counters ------------------------------------------------------------------------------------- */
+
+/* Readings that touch the window, whole: the readers of a part divide those at its ends. */
+static int put_counters(const struct ty_export_cut *c)
+{
+	const struct ty_trace *t = c->s->trace;
+	const struct ty_text text = ty_trace_section(t, TY_SEC_COUNTERS);
+	struct ty_counts *counts;
+	struct part p;
+	size_t n;
+	int r = 0;
+
+	if (!text.n || ty_session_counts(c->s, NULL))
+		return 0;
+	counts = c->s->counts;
+	n = TY_COUNTER_RECORD(counts->n, counts->groups);
+	part_init(&p, c, TY_SEC_COUNTERS);
+	for (size_t at = 0; !r && at < text.n; at += n) {
+		struct ty_counter_head h = {0};
+
+		n = text.n - at < n ? text.n - at : n;
+		memcpy(&h, text.s + at, n < sizeof(h) ? n : sizeof(h));
+		if (h.flags & TY_CT_LOST || h.dur_ns > h.ns ||
+		    (h.ns > c->from_ns && h.ns - h.dur_ns < c->to_ns))
+			r = part_add(&p, text.s + at, n, NULL, 0);
+	}
+	return part_end(&p, r);
+}
+
 int ty_export_evidence(const struct ty_export_cut *c, bool from_start)
 {
 	static const enum ty_section whole[] = {TY_SEC_VDSO, TY_SEC_KALLSYMS, TY_SEC_MAPS,
@@ -419,6 +450,7 @@ int ty_export_evidence(const struct ty_export_cut *c, bool from_start)
 	r = r ? r : put_strings(c, from_start ? NULL : &b);
 	r = r ? r : put_stacks(c, b.first_ns);
 	r = r ? r : put_samples(c);
+	r = r ? r : put_counters(c);
 	begin_fini(&b);
 	return r;
 }

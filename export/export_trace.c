@@ -343,7 +343,7 @@ static int put_machine(struct cut *c, bool from_start)
 	add_name(c, &b);
 	/* What was not recorded is not in the cut, either. */
 	if (ty_trace_cut_keeps(c->t) && !c->t->perf)
-		ty_buf_adds(&b, "cut_keeps=strings,descriptors,stacks,samples\n");
+		ty_buf_adds(&b, "cut_keeps=strings,descriptors,stacks,samples,counters\n");
 	if (c->t->own_only)
 		ty_buf_adds(&b, "own_only=yes\n");
 	if (c->t->switches_only)

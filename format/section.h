@@ -25,15 +25,16 @@ enum ty_section {
 	 * commas, of which strings are recorded; empty: none) and strings_why (why no strings are
 	 * recorded), stacks_ns (user stacks of waits from that length on are recorded; 0: none) and
 	 * stacks_why (why no stacks are recorded), sample_hz (samples per second and CPU; 0: none)
-	 * with sample_event and sample_stacks, or sample_why (why there are no samples). In a file
+	 * with sample_event and sample_stacks, or sample_why (why there are no samples), counter
+	 * (repeated: counter_record.h). In a file
 	 * cut out of another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the
 	 * original's last clock marker before the window), cut_keeps (strings,descriptors,stacks,
-	 * samples: what the original had of these was kept; absent in cuts by older versions, which
-	 * lack them), cut_origin_ns (start of the original, from which its seconds count) and
-	 * cut_of (name of its file; TAB, newline and backslash as in TY_SEC_THREADS); when the cut
-	 * removed earlier data, cut_from_ns and, for recordings of chosen processes, traced as in
-	 * TY_SEC_KEPT (at the window's start); in a cut of perf.data, own_only and switches_only
-	 * (struct ty_trace).
+	 * samples,counters: what the original had of these was kept; absent in cuts by older
+	 * versions, which lack them), cut_origin_ns (start of the original, from which its seconds
+	 * count) and cut_of (name of its file; TAB, newline and backslash as in TY_SEC_THREADS);
+	 * when the cut removed earlier data, cut_from_ns and, for recordings of chosen processes,
+	 * traced as in TY_SEC_KEPT (at the window's start); in a cut of perf.data, own_only and
+	 * switches_only (struct ty_trace).
 	 */
 	TY_SEC_MACHINE = 1,
 	/*
@@ -142,6 +143,9 @@ enum ty_section {
 	 * while recording are in TY_SEC_EVIDENCE.
 	 */
 	TY_SEC_COMMANDS = 22,
+	/* Binary. Readings of performance counters: records of counter_record.h, in no order of
+	   time. 128 MB at most. Machine fact counter (repeated): what they are of. */
+	TY_SEC_COUNTERS = 23,
 	TY_SEC_COUNT
 };
 

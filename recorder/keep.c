@@ -41,6 +41,7 @@ struct mark {
 	uint64_t piece, strings_bytes; /* the first of TY_SEC_EVIDENCE that counts; up to it */
 	uint64_t stacks_bytes;	       /* the same of TY_SEC_STACKS */
 	uint64_t samples_bytes;	       /* and of TY_SEC_SAMPLES */
+	uint64_t counters_bytes;       /* and of TY_SEC_COUNTERS */
 	struct ty_buf traced;
 	ty_meta_chunks chunks; /* what was taken from /proc */
 	struct ty_buf names;
@@ -228,6 +229,12 @@ static int make_mark(struct ty_keep *k, struct mark *m, struct ty_err *err)
 					ty_sampler_piece(r->sampler)))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	}
+	if (r->counters) {
+		m->counters_bytes = ty_counters_bytes(r->counters);
+		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_COUNTERS,
+					ty_counters_piece(r->counters)))
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	}
 	/* After the mark, and cut to microseconds: nothing that lies before it is later. */
 	m->trace_ns = ty_instance_now_ns(r->insts[0]) + 1000;
 	if (m->trace_ns <= 1000)
@@ -310,6 +317,8 @@ static int drop(struct ty_keep *k, struct ty_err *err)
 		ty_stacks_dropped(r->stacks, m->stacks_bytes);
 	if (r->sampler)
 		ty_sampler_dropped(r->sampler, m->samples_bytes);
+	if (r->counters)
+		ty_counters_dropped(r->counters, m->counters_bytes);
 	mark_fini(&k->now);
 	k->now = *m;
 	k->n--;

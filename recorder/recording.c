@@ -160,6 +160,21 @@ static void finish_sampler(struct recording *r)
 			       "or wrong names");
 }
 
+static void finish_counters(struct recording *r)
+{
+	struct ty_counters_result c;
+
+	ty_counters_finish(r->counters, &c);
+	r->counters = NULL;
+	r->res->readings = c.readings;
+	r->res->readings_lost = c.lost;
+	if (c.lost || c.failed)
+		ty_rec_note(r,
+			    "%" PRIu64 " readings of counters were dropped%s: counts are too low "
+			    "(fewer --counter events, or a shorter recording)",
+			    c.lost, c.failed ? ", and the last could not be written" : "");
+}
+
 /* Tracing off and everything into the file. Also after a failed start, to leave nothing behind. */
 static int finish(struct recording *r, bool recorded, struct ty_err *err)
 {
@@ -205,6 +220,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (stacks.too_many_threads)
 		ty_rec_note(r, "some threads have no stacks: the limit of threads was exceeded");
 	finish_sampler(r);
+	finish_counters(r);
 	if (r->evidence)
 		r->evidence_hold = ty_evidence_finish(r->evidence, &strings);
 	r->evidence = NULL;

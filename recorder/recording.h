@@ -41,7 +41,10 @@ struct ty_record_opts {
 	 * are no stacks either: copies of stacks contain the same data. */
 	uint64_t stacks_ns;
 	struct ty_sampler_opts sampling; /* of what runs; without strings only with `all` */
-	const char *const *events;	 /* SYSTEM:EVENT[:FILTER] to add */
+	/* Groups of counters, "EVENT,EVENT..."; without strings only with `all`. */
+	const char *const *counters;
+	size_t counters_n;
+	const char *const *events; /* SYSTEM:EVENT[:FILTER] to add */
 	size_t events_n;
 	struct ty_user_probe_opts probes;
 	const struct ty_step_opts *step; /* single-step the command; NULL: off */
@@ -85,9 +88,10 @@ struct ty_record_result {
 	uint64_t strings, strings_lost;		      /* data behind pointers of system calls */
 	uint64_t stacks, stacks_limited, stacks_lost; /* limited: too many in a second */
 	uint64_t samples, samples_lost;
-	bool no_nice;	 /* the readers did not get a higher priority */
-	bool finished;	 /* the finished file exists, even after a later failure */
-	bool kept_spool; /* failed, but the recorded data is in the file */
+	uint64_t readings, readings_lost; /* of counters */
+	bool no_nice;			  /* the readers did not get a higher priority */
+	bool finished;			  /* the finished file exists, even after a later failure */
+	bool kept_spool;		  /* failed, but the recorded data is in the file */
 	bool kept_whole; /* only finishing failed: all data is in the file, usually as a spool */
 	/* Sentences about what is not recorded, contrary to expectation. */
 	char notes[TY_RECORD_NOTES][320];

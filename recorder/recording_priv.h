@@ -14,6 +14,7 @@
 
 #include "cgroup_quota.h"
 #include "command.h"
+#include "counters.h"
 #include "cpu_list.h"
 #include "evidence.h"
 #include "event_set.h"
@@ -72,7 +73,8 @@ struct recording {
 	char stacks_why[TY_EVIDENCE_WHY];
 	struct ty_sampler *sampler; /* NULL: nothing is sampled */
 	char sampler_why[TY_EVIDENCE_WHY];
-	struct ty_keep *keep; /* NULL: everything is kept */
+	struct ty_counters_rec *counters; /* NULL: none are recorded */
+	struct ty_keep *keep;		  /* NULL: everything is kept */
 	struct ty_buf thread_names;
 	ty_proc_tasks tasks; /* threads at the last read of /proc */
 	ty_proc_pids family; /* -p: the given processes, then their descendants */
@@ -147,7 +149,7 @@ void ty_rec_take_commands(struct recording *r, unsigned wait_ms);
 int ty_rec_put_samples(struct recording *r, struct ty_err *err);
 /* The calls whose strings are recorded, as lines of TY_SEC_MACHINE. */
 int ty_rec_put_evidence(struct recording *r, struct ty_err *err);
-/* At which rate what is sampled, as lines of TY_SEC_MACHINE. */
+/* At which rate what is sampled, and what is counted, as lines of TY_SEC_MACHINE. */
 int ty_rec_put_sampling(struct recording *r, struct ty_err *err);
 int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);

@@ -200,6 +200,8 @@ int ty_rec_put_sampling(struct recording *r, struct ty_err *err)
 			: r->o->step	  ? "the command was single-stepped"
 					  : "record --sample off");
 	}
+	if (r->counters)
+		ty_counters_facts(r->counters, &b);
 	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
 		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
 	ty_buf_fini(&b);

@@ -262,7 +262,8 @@ static int start_evidence(struct recording *r, struct ty_err *err)
 	if (!r->evidence && !r->o->no_strings && !r->o->no_syscalls)
 		ty_rec_note(r, "paths and other strings of system calls are not recorded: %s",
 			    r->evidence_why);
-	e = ty_rec_put_evidence(r, err);
+	e = r->counters ? ty_counters_start(r->counters, r->spool, err) : 0;
+	e = e ? e : ty_rec_put_evidence(r, err);
 	return e ? e : ty_rec_put_sampling(r, err);
 }
 
@@ -380,6 +381,30 @@ static void open_sampler(struct recording *r)
 			ty_sampler_open(e, &r->o->sampling, r->cpus, r->cpus_n, r->sampler_why);
 }
 
+/* Counters that were asked for are recorded, or nothing is. */
+static int open_counters(struct recording *r, struct ty_err *err)
+{
+	const struct ty_record_opts *o = r->o;
+	unsigned fds = ty_counters_fds(o->counters, o->counters_n, r->cpus_n);
+	int e;
+
+	if (!o->counters_n)
+		return 0;
+	if (r->foreign_pids || (!o->all && !r->evidence))
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			       "--counter: the traced threads are unknown: %s",
+			       r->foreign_pids	  ? "run tarry outside of the container"
+			       : *r->evidence_why ? r->evidence_why
+						  : "strings are not recorded (without "
+						    "--no-strings and --no-syscalls, or with -a)");
+	e = ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + SAMPLER_FDS +
+				     5 * r->cpus_n + fds,
+			     err);
+	return e ? e
+		 : ty_counters_open(&r->counters, o->counters, o->counters_n,
+				    o->all ? NULL : r->evidence, r->root, r->cpus, r->cpus_n, err);
+}
+
 /* Regions, functions and static probes of what is traced. */
 static int define_probes(struct recording *r, struct ty_err *err)
 {
@@ -467,7 +492,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	ty_rec_self_test_start(r);
 	open_evidence(r);
 	open_sampler(r);
-	if ((e = define_probes(r, err)))
+	if ((e = open_counters(r, err)) || (e = define_probes(r, err)))
 		return e;
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
 		return e;

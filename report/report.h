@@ -7,6 +7,7 @@
 
 #include "answer.h"
 #include "buf.h"
+#include "count_stats.h"
 #include "diff.h"
 #include "hot.h"
 #include "summed_findings.h"
@@ -40,8 +41,10 @@ enum {
 	TY_REP_STACKS = 8192, /* when requested */
 	TY_REP_HOT = 16384,   /* the same */
 	TY_REP_REGIONS = 32768,
-	TY_REP_OBJECTS = 65536, /* when requested */
-	TY_REP_ALL = 63 | TY_REP_REGIONS | TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS,
+	TY_REP_OBJECTS = 65536,	  /* when requested */
+	TY_REP_COUNTERS = 131072, /* by default if the recording has any */
+	TY_REP_ALL = 63 | TY_REP_REGIONS | TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS |
+		     TY_REP_COUNTERS,
 };
 
 #define TY_REP_WAITS	    10
@@ -72,6 +75,7 @@ struct ty_report {
 	struct ty_stack_groups stacks;
 	struct ty_hot hot;
 	struct ty_object_totals objects;
+	struct ty_count_stats counters;
 	struct ty_report_logs logs;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
@@ -135,6 +139,11 @@ void ty_stacks_json(const struct ty_report *r, struct ty_json *j);
 /* report_objects.c */
 void ty_objects_text(const struct ty_report *r, FILE *f);
 void ty_objects_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_counters.c */
+int ty_counters_section_find(struct ty_report *r, struct ty_err *err);
+void ty_counters_text(const struct ty_report *r, FILE *f);
+void ty_counters_json(const struct ty_report *r, struct ty_json *j);
 
 /* report_hot.c */
 int ty_hot_section_find(struct ty_report *r, struct ty_err *err);

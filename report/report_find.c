@@ -196,6 +196,8 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 		status = ty_object_totals_find(r->s, &r->w, &r->objects, err);
 	if (!status && q->sections & TY_REP_HOT)
 		status = ty_hot_section_find(r, err);
+	if (!status && b.sections & TY_REP_COUNTERS)
+		status = ty_counters_section_find(r, err);
 	return status ? status : correlated(r, q->sections, err);
 }
 
@@ -208,6 +210,7 @@ void ty_report_fini(struct ty_report *r)
 	ty_region_report_fini(&r->regions);
 	ty_stack_groups_fini(&r->stacks);
 	ty_hot_fini(&r->hot);
+	ty_count_stats_fini(&r->counters);
 	ty_object_totals_fini(&r->objects);
 	free(r->calls);
 	free(r->threads);

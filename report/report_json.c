@@ -198,6 +198,7 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 		ty_objects_json(r, &j);
 	if (r->requested & TY_REP_HOT)
 		ty_hot_json(r, &j);
+	ty_counters_json(r, &j);
 	ty_requests_json(r, &j);
 	ty_regions_json(r, &j);
 	ty_syscalls_json(r, &j);

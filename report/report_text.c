@@ -329,6 +329,8 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 		ty_requests_text(r, f);
 	if (sections & TY_REP_REGIONS)
 		ty_regions_text(r, f);
+	if (sections & TY_REP_COUNTERS)
+		ty_counters_text(r, f);
 	if (sections & TY_REP_HEADER)
 		header(r, f);
 	if (sections & TY_REP_SYSCALLS)

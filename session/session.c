@@ -13,6 +13,7 @@
 #include "build.h"
 #include "sigbus.h"
 #include "evidence_index.h"
+#include "count_load.h"
 #include "sample_load.h"
 #include "wait_stacks.h"
 #include "fd_names.h"
@@ -373,11 +374,17 @@ int ty_session_samples(struct ty_session *s, struct ty_err *err)
 	return s->samples ? 0 : ty_samples_of_trace(s->trace, &o, &s->samples, err);
 }
 
+int ty_session_counts(struct ty_session *s, struct ty_err *err)
+{
+	return s->counts ? 0 : ty_counts_of_trace(s->trace, &s->counts, err);
+}
+
 void ty_session_fini(struct ty_session *s)
 {
 	ty_evidence_index_free(s->evidence);
 	ty_wait_stacks_free(s->stacks);
 	ty_samples_free(s->samples);
+	ty_counts_free(s->counts);
 	ty_strtab_free(s->addresses);
 	vec_each (text, &s->address)
 		free(*text);

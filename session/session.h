@@ -25,6 +25,7 @@ struct ty_evidence_index;
 struct ty_strtab;
 struct ty_wait_stacks;
 struct ty_samples;
+struct ty_counts;
 /* Line of a thread in a section; sorted by tid, then by position in the text. */
 struct ty_thread_line {
 	int32_t tid;
@@ -49,6 +50,7 @@ struct ty_session {
 	ty_thread_lines snapshot;	    /* of TY_SEC_THREADS; created on first use */
 	struct ty_wait_stacks *stacks; /* created on first use; also NULL when none are recorded */
 	struct ty_samples *samples;    /* created on first use; also NULL when none are recorded */
+	struct ty_counts *counts;      /* created on first use; also NULL when none are recorded */
 	const struct ty_texts *roots;  /* --symfs, for these; NULL */
 	char arch_name[32];
 	enum ty_clock clock;	       /* clock for times in text (ty_select_clock) */
@@ -95,6 +97,8 @@ struct ty_wait_stacks *ty_session_stacks(struct ty_session *s);
 /* The samples of what ran on the CPUs, unwound and named, as s->samples. 0; -TY_ENOTFOUND: none are
  * recorded; -TY_E... */
 int ty_session_samples(struct ty_session *s, struct ty_err *err);
+/* The readings of performance counters, as s->counts. The same. */
+int ty_session_counts(struct ty_session *s, struct ty_err *err);
 
 /* A sentence about what the recording cannot contain; NULL: none. */
 const char *ty_session_scope(const struct ty_session *s);

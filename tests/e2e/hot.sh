@@ -54,6 +54,47 @@ raise SystemExit(not 0 < part < all)' 2>/dev/null && chosen=0 && break
 done
 check "--from and --to choose a part" $chosen
 
+# Counters beside what the kernel says of each thread, which exits at once.
+counters() {
+	"$TARRY" record -q -o c.dat --sample off --counter page-faults,context-switches,task-clock --counter minor-faults \
+		-- "$PROGRAMS/counted" >truth.txt 2>err.txt &&
+		"$TARRY" report c.dat counters --json >c.json 2>>err.txt
+	python3 - >seen.txt 2>&1 <<'P'
+import json
+truth = {}
+for tid, what, value in map(str.split, open('truth.txt')): truth.setdefault(int(tid), {})[what] = int(value)
+c = json.load(open('c.json'))['counters']
+seen = {}
+for r in c['threads']:
+    seen.setdefault(r['tid'], {})[r['counter']] = r['raw']
+    if r['estimated'] or r['scaled'] != r['raw'] or r['counting'] != 1: raise SystemExit(f'not counted all the time: {r}')
+if len(truth) != 2 or c['lost'] or c['unread']: raise SystemExit(f'{truth} {c}')
+for tid, t in truth.items():
+    s = seen[tid]
+    if s['page-faults'] != t['faults']: raise SystemExit(f'faults: {s} {t}')
+    # The last one is its end; preempted right before it, there is one more.
+    if not 1 <= s['context-switches'] - t['switches'] <= 2: raise SystemExit(f'switches: {s} {t}')
+    # Less by the switches themselves.
+    if not -20000 * t['switches'] - t['cpu'] // 50 <= s['task-clock'] - t['cpu'] <= t['cpu'] // 50: raise SystemExit(f'clock: {s} {t}')
+    if abs(s['minor-faults'] - t['minflt']) > 16: raise SystemExit(f'minor faults: {s} {t}')
+sums = lambda rows: {n: sum(r['raw'] for r in rows if r['counter'] == n) for n in ('page-faults', 'context-switches', 'task-clock')}
+if sums(c['threads']) != sums(c['cpus']): raise SystemExit(f"CPUs: {c['cpus']}")
+P
+	check "counters: page faults and switches are those of getrusage, task-clock is the CPU time" $? "$(cat seen.txt err.txt truth.txt)"
+}
+tries 2 counters
+"$TARRY" report c.dat counters >out.txt 2>&1
+passes "counters as text" grep -qE '^counted/[0-9]+ +page-faults +[0-9,]+ +- +100\.0% ' out.txt
+"$TARRY" export c.dat --format dat --from 0.001 -o cut.dat >out.txt 2>&1 && "$TARRY" report cut.dat counters --json >cut.json 2>>out.txt &&
+	python3 -c '
+import json
+a, b = ({(r["tid"], r["counter"]): r["raw"] for r in json.load(open(f))["counters"]["threads"]} for f in ("c.json", "cut.json"))
+raise SystemExit(not b or any(v > a[k] for k, v in b.items()))' >>out.txt 2>&1
+check "counters are kept in a part" $? "$(cat out.txt)"
+"$TARRY" record -q -o no.dat --counter no-such-event -- touch ran 2>err.txt
+[ $? -eq 1 ] && [ ! -e ran ] && grep -q 'no-such-event: unknown event' err.txt
+check "an unknown event is an error before the command starts" $? "$(cat err.txt)"
+
 # What the program has on its stack is in no chunk of the file; its name is.
 "$TARRY" record -q -o s.dat --stacks off --sample 997 -- "$prog" 60 >truth.txt 2>err.txt
 judge "copies of stacks hold no data of the program" <<'P'

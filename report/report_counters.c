@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report's section "counters": performance counters by thread and CPU. What was counted stands
+ * beside what it was scaled to, which is an estimate and marked as such.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "count_load.h"
+#include "fields.h"
+#include "report.h"
+#include "units.h"
+
+enum { ROWS_SHOWN = 40 };
+
+/* A counter of a thread or CPU. */
+struct row {
+	const struct ty_count_row *of;
+	const struct ty_count_def *def;
+	uint64_t raw, enabled_ns, running_ns;
+};
+
+static struct row row_of(const struct ty_counts *c, const struct ty_count_row *of, uint32_t i)
+{
+	const struct ty_count_def *d = &c->def[i];
+
+	return (struct row){of, d, of->sum.v[i], of->sum.enabled[d->group],
+			    of->sum.running[d->group]};
+}
+
+static const char *thread(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+	const struct ty_count_row *of = ((const struct row *)record)->of;
+	const uint32_t name =
+		of->thread == TY_NONE ? 0 : ty_model_thread(r->s->model, of->thread)->name;
+
+	snprintf(buf, n, "%s/%d", ty_model_str(r->s->model, name), of->tid);
+	return buf;
+}
+
+static const char *cpu(const void *ctx, const void *record, char *buf, size_t n)
+{
+	snprintf(buf, n, "CPU %" PRIu32, ((const struct row *)record)->of->cpu);
+	return buf;
+}
+
+static const char *name(const void *ctx, const void *record, char *buf, size_t n)
+{
+	return ((const struct row *)record)->def->name;
+}
+
+static const char *unit(const void *ctx, const void *record, char *buf, size_t n)
+{
+	return ((const struct row *)record)->def->is_time ? "ns" : "count";
+}
+
+static const char *amount(const struct row *r, uint64_t v, char *buf, size_t n)
+{
+	char b[TY_DURATION_MAX + TY_COUNT_MAX];
+
+	snprintf(buf, n, "%s", r->def->is_time ? ty_fmt_duration(v, b) : ty_fmt_count(v, b));
+	return buf;
+}
+
+static const char *counted(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct row *r = record;
+
+	return r->enabled_ns && !r->running_ns ? NULL : amount(r, r->raw, buf, n);
+}
+
+static bool is_scaled(const struct row *r)
+{
+	return r->running_ns < r->enabled_ns;
+}
+
+/* "~1,234": only what is an estimate. */
+static const char *scaled(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct row *r = record;
+	uint64_t v;
+
+	if (!is_scaled(r) || !ty_count_scaled(r->raw, r->enabled_ns, r->running_ns, &v))
+		return NULL;
+	*buf = '~';
+	amount(r, v, buf + 1, n - 1);
+	return buf;
+}
+
+static double share_of(const struct row *r)
+{
+	return is_scaled(r) ? (double)r->running_ns / (double)r->enabled_ns : 1;
+}
+
+/* A share below 100% never reads as such. */
+static const char *share(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct row *r = record;
+	const double s = 100 * share_of(r);
+
+	snprintf(buf, n, "%.1f%%", is_scaled(r) && s > 99.9 ? 99.9 : s);
+	return buf;
+}
+
+static const char *rate(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct row *r = record;
+	char b[TY_COUNT_MAX];
+	uint64_t v;
+
+	if (r->def->is_time || !r->of->sum.on_ns ||
+	    !ty_count_scaled(r->raw, r->enabled_ns, r->running_ns, &v))
+		return NULL;
+	snprintf(buf, n, "%s%s", is_scaled(r) ? "~" : "",
+		 ty_fmt_count((uint64_t)((double)v * 1e9 / (double)r->of->sum.on_ns + 0.5), b));
+	return buf;
+}
+
+#define OF(member) offsetof(struct row, member)
+#define VALUES                                                                                     \
+	{TY_F_TEXT, "counter", "counter", -22, .text = name},                                      \
+		{TY_F_TEXT, "unit", NULL, 0, .text = unit},                                        \
+		{TY_F_TEXT, NULL, "counted", 12, .text = counted},                                 \
+		{TY_F_TEXT, NULL, "scaled", 13, .text = scaled},                                   \
+		{TY_F_TEXT, NULL, "counting", 8, .text = share},                                   \
+		{TY_F_TEXT, NULL, "per s on CPU", 12, .text = rate},                               \
+		{TY_F_U64, "raw", NULL, 0, .at = OF(raw)},                                         \
+		{TY_F_DURATION, "enabled_ns", NULL, 0, .at = OF(enabled_ns)},                      \
+		{TY_F_DURATION, "running_ns", NULL, 0, .at = OF(running_ns)},                      \
+	{                                                                                          \
+		.type = TY_F_END                                                                   \
+	}
+
+static const struct ty_field thread_fields[] = {
+	{TY_F_TEXT, "thread", "thread", -20, .text = thread}, VALUES};
+static const struct ty_field cpu_fields[] = {{TY_F_TEXT, NULL, "CPU", -20, .text = cpu}, VALUES};
+#undef OF
+
+int ty_counters_section_find(struct ty_report *r, struct ty_err *err)
+{
+	int e;
+
+	if (!ty_counts_recorded(r->s->trace))
+		return 0;
+	e = ty_session_counts(r->s, err);
+	if (!e && ty_count_stats_find(r->s->counts, r->s->model, &r->w, &r->counters))
+		e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for its counters",
+			    r->s->trace->path);
+	return e;
+}
+
+static void rows_text(const struct ty_report *r, const struct ty_field *fields,
+		      const struct ty_count_row *v, uint32_t n, const char *what, FILE *f)
+{
+	const struct ty_field_ctx c = {.ctx = r};
+	const struct ty_counts *all = r->s->counts;
+	const uint32_t most = ROWS_SHOWN / all->n ? ROWS_SHOWN / all->n : 1;
+
+	if (!n)
+		return;
+	ty_fields_head(fields, &c, f);
+	for (uint32_t i = 0; i < n && i < most; i++)
+		for (uint32_t k = 0; k < all->n; k++) {
+			const struct row row = row_of(all, &v[i], k);
+
+			ty_fields_text(fields, &c, &row, f);
+		}
+	if (n > most)
+		fprintf(f, "and %u more %s (--json has all)\n", n - most, what);
+	putc('\n', f);
+}
+
+static void losses(const struct ty_counts *c, const struct ty_count_sum *all, FILE *f)
+{
+	if (c->lost || c->unread || c->damaged)
+		fprintf(f,
+			"%" PRIu64 " readings were lost, and %" PRIu64
+			" lack a counter%s: counts are too low\n",
+			c->lost, c->unread, c->damaged ? "; others in the file are damaged" : "");
+	if (all->cut)
+		fprintf(f,
+			"%" PRIu64 " of %" PRIu64
+			" readings reach beyond the window: of these a part "
+			"counts, by time\n",
+			all->cut, all->readings);
+}
+
+void ty_counters_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_counts *c = r->s->counts;
+	bool estimates = false;
+
+	if (!c && !(r->requested & TY_REP_COUNTERS))
+		return;
+	fputs("performance counters (read when a thread is switched in or out, and at 100 Hz)\n",
+	      f);
+	if (!c) {
+		fputs("none (record --counter EVENT)\n\n", f);
+		return;
+	}
+	losses(c, &r->counters.all, f);
+	for (uint32_t g = 0; g < c->groups; g++)
+		estimates |= r->counters.all.running[g] < r->counters.all.enabled[g];
+	if (estimates)
+		fputs("~: an estimate. The group counted only a part of the time (counting), since "
+		      "others used the counters\n",
+		      f);
+	if (!r->counters.threads_n)
+		fputs("no thread was counted in this window\n\n", f);
+	rows_text(r, thread_fields, r->counters.threads, r->counters.threads_n, "threads", f);
+	rows_text(r, cpu_fields, r->counters.cpus, r->counters.cpus_n, "CPUs", f);
+}
+
+static void rows_json(const struct ty_report *r, const char *key, const struct ty_field *fields,
+		      const struct ty_count_row *v, uint32_t n, struct ty_json *j)
+{
+	const struct ty_field_ctx c = {.ctx = r};
+
+	ty_json_array(j, key);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < r->s->counts->n; k++) {
+			const struct row row = row_of(r->s->counts, &v[i], k);
+			uint64_t scaled_to;
+
+			ty_json_object(j, NULL);
+			if (v[i].cpu == TY_NONE)
+				ty_json_i64(j, "tid", v[i].tid);
+			else
+				ty_json_u64(j, "cpu", v[i].cpu);
+			ty_fields_json(fields, &c, &row, j);
+			ty_json_u64(j, "group", row.def->group);
+			if (ty_count_scaled(row.raw, row.enabled_ns, row.running_ns, &scaled_to))
+				ty_json_u64(j, "scaled", scaled_to);
+			else
+				ty_json_null(j, "scaled");
+			ty_json_bool(j, "estimated", is_scaled(&row));
+			ty_json_f64(j, "counting", share_of(&row));
+			ty_json_u64(j, "on_cpu_ns", v[i].sum.on_ns);
+			ty_json_end_object(j);
+		}
+	ty_json_end_array(j);
+}
+
+void ty_counters_json(const struct ty_report *r, struct ty_json *j)
+{
+	const struct ty_counts *c = r->s->counts;
+
+	if (!c) {
+		if (r->requested & TY_REP_COUNTERS)
+			ty_json_null(j, "counters");
+		return;
+	}
+	ty_json_object(j, "counters");
+	ty_json_u64(j, "readings", r->counters.all.readings);
+	ty_json_u64(j, "divided", r->counters.all.cut);
+	ty_json_u64(j, "lost", c->lost);
+	ty_json_u64(j, "unread", c->unread);
+	ty_json_bool(j, "damaged", c->damaged);
+	rows_json(r, "threads", thread_fields, r->counters.threads, r->counters.threads_n, j);
+	rows_json(r, "cpus", cpu_fields, r->counters.cpus, r->counters.cpus_n, j);
+	ty_json_end_object(j);
+}
