@@ -49,3 +49,27 @@ int ty_call_args(const struct ty_explain *x, uint32_t call, struct ty_buf *out)
 		ty_buf_fini(&text[i]);
 	return rc;
 }
+
+int ty_call_object(const struct ty_explain *x, uint32_t call, struct ty_buf *out)
+{
+	const struct ty_syscall c = ty_model_syscall(x->m, call);
+	const struct ty_sysrow *row = ty_syscall_row(x->arch, (enum ty_abi)c.abi, c.nr);
+	const int i = row->object;
+	const char *name = NULL;
+	uint64_t args[6];
+	size_t at = out->len;
+
+	if (i < 0 || !x->args || x->args(x->ctx, &c, args))
+		return -TY_ENOTFOUND;
+	if (row->a[i] == TY_ARG_PATH && x->pointee)
+		name = x->pointee(x->ctx, c.thread, call, (unsigned)i);
+	else if (row->a[i] == TY_ARG_FD)
+		ty_fd_kind(x, c.thread, (uint32_t)args[i], c.start_ns, &name);
+	if (!name || !*name)
+		return -TY_ENOTFOUND;
+	ty_buf_adds(out, name);
+	if (out->failed)
+		return -TY_ENOMEM;
+	ty_plain(out->p + at, out->len - at);
+	return 0;
+}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "call_objects_load.h"
 #include "cli.h"
 #include "explain_session.h"
 #include "key_value.h"
@@ -407,6 +408,7 @@ struct shown {
 	struct ty_view_memory memory;
 	struct ty_view_flow flow;
 	struct ty_samples *samples;	   /* once requested */
+	struct ty_call_objects *objects;   /* likewise */
 	struct ty_view_indexing *indexing; /* of the rest; NULL: it shows all */
 	struct ty_view_input in;
 	char kept[TY_KEPT_MAX];
@@ -503,6 +505,25 @@ static int host_samples_load(void *ctx, const atomic_bool *stop, const struct ty
 	return rc;
 }
 
+/* Read once; by a session of its own, so that it shares nothing but the model with the others. */
+static int host_objects_load(void *ctx, const atomic_bool *stop, atomic_uint *permille,
+			     const struct ty_call_objects **out, struct ty_err *err)
+{
+	struct shown *v = ctx;
+	struct ty_session s;
+	int rc = 0;
+
+	if (!v->objects) {
+		rc = ty_session_open(&s, v->s->trace->path, TY_OPEN_EVENTS | TY_OPEN_QUIET, 0, err);
+		if (!rc)
+			rc = ty_call_objects_load(&s, v->s->model, stop, permille, &v->objects,
+						  err);
+		ty_session_fini(&s);
+	}
+	*out = v->objects;
+	return rc;
+}
+
 /* Of what ran, or of what waited. */
 static bool has_functions(const struct ty_trace *t)
 {
@@ -565,7 +586,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 			 .keep_load = o->print ? NULL : host_keep_load,
 			 .keep_save = o->print ? NULL : host_keep_save,
 			 .memory_load = has_samples(s->trace) ? host_memory_load : NULL,
-			 .samples_load = has_functions(s->trace) ? host_samples_load : NULL},
+			 .samples_load = has_functions(s->trace) ? host_samples_load : NULL,
+			 .objects_load = host_objects_load},
 		.model = s->model,
 		.path = s->trace->path,
 		.note = s->trace->note.s,
@@ -599,6 +621,7 @@ static int show(struct options *o, struct ty_session *s, struct ty_err *err)
 	ty_view_memory_fini(&v.memory);
 	ty_view_flow_fini(&v.flow);
 	ty_samples_free(v.samples);
+	ty_call_objects_free(v.objects);
 	return rc;
 }
 
@@ -648,6 +671,8 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 	ty_view_flow_fini(&whole.flow);
 	ty_samples_free(part.samples);
 	ty_samples_free(whole.samples);
+	ty_call_objects_free(part.objects);
+	ty_call_objects_free(whole.objects);
 	ty_session_fini(&first);
 	return rc;
 }

@@ -256,7 +256,7 @@ const char *ty_session_scope(const struct ty_session *s)
 int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint64_t memory_bytes,
 		    struct ty_err *err)
 {
-	struct progress p = {.on = isatty(STDERR_FILENO)};
+	struct progress p = {.on = !(flags & TY_OPEN_QUIET) && isatty(STDERR_FILENO)};
 	int r;
 
 	*s = (struct ty_session){0};
@@ -267,7 +267,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	progress_end(&p);
 	if (r)
 		return r;
-	if (s->trace->note.s)
+	if (s->trace->note.s && !(flags & TY_OPEN_QUIET))
 		ty_say("tarry: %s: %s\n", path, s->trace->note.s);
 	r = ty_formats_new(s->trace, &s->formats, err);
 	if (r)

@@ -62,7 +62,8 @@ enum {
 	TY_OPEN_EVENTS = 1,
 	TY_OPEN_MODEL = 2,    /* implies EVENTS (rewound) */
 	TY_OPEN_NO_INDEX = 4, /* neither read nor write an index file (--no-index) */
-	TY_OPEN_LATER = 8 /* without an index file the model stays NULL: call ty_session_build */
+	TY_OPEN_LATER = 8, /* without an index file the model stays NULL: call ty_session_build */
+	TY_OPEN_QUIET = 16 /* nothing on stderr: a view has the terminal */
 };
 
 /* Opens path (default tarry.dat when NULL); progress on stderr when that is a terminal. Warnings

@@ -92,9 +92,12 @@ static void language(struct page *pg)
 {
 	static const char *const lines[][2] = {
 		{"webserver", "a name: thread, process, system call, state, event, error, "
-			      "interrupt; a|b: either"},
+			      "interrupt, else file; a|b: either"},
 		{"thread: process:", "thread or process name; tid:N[,N...], pid:N[,N...]"},
 		{"call:^f.*sync", "a system call; patterns are POSIX extended regular expressions"},
+		{"file:/srv/x",
+		 "system calls on a file, pipe, socket or device of this name; peers by "
+		 "address"},
 		{"error:ENOENT", "system calls that returned this error (error:. for any)"},
 		{"state:sleeping", "running, runnable, uninterruptible, stopped, unknown"},
 		{"event:SIGKILL", "signals, softirq_raise, hrtimer, exec, lost..."},

@@ -56,6 +56,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_SEARCH] = {'/'},
 	[TY_ACT_HIT_NEXT] = {']'},
 	[TY_ACT_HIT_PREV] = {'['},
+	[TY_ACT_HITS] = {'H'},
 	[TY_ACT_FILTER] = {'f'},
 	[TY_ACT_SELECT] = {'v'},
 	[TY_ACT_STATS] = {'S'},

@@ -99,6 +99,8 @@ enum {
 	X(SEARCH, "Search", "search", "search: threads, processes, system calls, events, errors")  \
 	X(HIT_NEXT, "Search", "+hit", "go to the next hit")                                        \
 	X(HIT_PREV, "Search", "", "go to the previous hit")                                        \
+	X(HITS, "Search", "list hits",                                                             \
+	  "list the hits, the longest first, with the files that calls act on")                    \
 	X(FILTER, "Search", "filter", "filter: show only the rows of threads that match a search") \
 	X(SELECT, "Selection", "select", "start a selection at the cursor; again: finish it")      \
 	X(STATS, "Selection", "statistics",                                                        \

@@ -62,6 +62,12 @@ void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns)
 	l->at_ns = at_ns;
 }
 
+void ty_page_link_calls(struct ty_page *p)
+{
+	if (p->lines.n)
+		p->lines.v[p->lines.n - 1].calls = true;
+}
+
 /* The lines of the screen that a line takes. */
 static int rows_of(const struct ty_page *p, int line)
 {

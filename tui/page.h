@@ -13,6 +13,7 @@ struct ty_page_line {
 	bool link;	 /* Enter leads to: */
 	uint32_t thread; /* TY_NONE: stay on the row */
 	uint64_t at_ns;
+	bool calls; /* its system calls are meant, not its states */
 };
 
 struct ty_page {
@@ -30,6 +31,9 @@ void ty_page_add(struct ty_page *p, enum ty_role role, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Links the last line added to a thread and time. */
 void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns);
+
+/* The last link leads to the thread's system calls. */
+void ty_page_link_calls(struct ty_page *p);
 
 /* A line of help: the effect of two actions' keys (b TY_ACT_NONE: of one action's). */
 struct ty_page_key {

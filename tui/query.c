@@ -24,7 +24,7 @@
 #define IRQ_NAMES 64
 #define NUMBERS	  16 /* of one word: tid:12,13 */
 
-enum field { ANY, THREAD, PROCESS, TID, PID, CALL, ERROR, STATE, EVENT, IRQ, LONGER };
+enum field { ANY, THREAD, PROCESS, TID, PID, CALL, ERROR, STATE, EVENT, IRQ, FILES, LONGER };
 
 struct word {
 	uint8_t field; /* enum field */
@@ -45,6 +45,10 @@ struct ty_query {
 	uint8_t all;	 /* bits of all words */
 	uint8_t item;	 /* words that only an item can satisfy (not ANY) */
 	uint8_t any;	 /* of the ANY words */
+	uint8_t files;	 /* of those that the name of a call's object can satisfy, */
+	uint8_t *object; /* and per name of an object those that it does; NULL: not looked at */
+	uint32_t objects_n;
+	const struct ty_call_objects *objects;
 	uint8_t *thread; /* per thread: words it satisfies; `refused` is one that it cannot */
 	struct ty_query_part *part; /* by the words that an item must satisfy; created on demand */
 	bool *part_known;
@@ -137,7 +141,8 @@ static int add_word(struct ty_query *q, char *s, struct ty_err *err)
 		uint8_t field;
 	} keys[] = {{"thread:", THREAD}, {"process:", PROCESS}, {"tid:", TID},
 		    {"pid:", PID},	 {"call:", CALL},	{"error:", ERROR},
-		    {"state:", STATE},	 {"event:", EVENT},	{"irq:", IRQ}};
+		    {"state:", STATE},	 {"event:", EVENT},	{"irq:", IRQ},
+		    {"file:", FILES},	 {"path:", FILES}};
 	struct word *w = &q->word[q->n];
 
 	if (q->n == WORDS)
@@ -250,6 +255,28 @@ static void fill(struct ty_query *q, unsigned i)
 	}
 }
 
+/* Does a word without a key name any thread, call, error, state or event? If not, it may be a part
+ * of a file's name (or an interrupt's, which are looked at one by one). */
+static bool names_something(const struct ty_query *q, unsigned i)
+{
+	uint8_t bit = (uint8_t)(1u << i), seen = q->gap;
+
+	for (uint32_t t = 0; t < ty_model_summary(q->m)->threads; t++)
+		seen |= q->thread[t];
+	for (unsigned a = 0; a < ABIS; a++)
+		for (int nr = 0; nr < NRS; nr++)
+			seen |= q->call[a][nr];
+	for (int e = 1; e < ERRNOS; e++)
+		seen |= q->error[e];
+	for (unsigned s = 0; s < TY_ST_COUNT; s++)
+		seen |= q->state[s];
+	for (unsigned k = 0; k < KINDS; k++)
+		seen |= q->kind[k];
+	for (int s = 1; s < SIGNALS; s++)
+		seen |= q->sig[s];
+	return seen & bit;
+}
+
 /* True if a word of a fixed set of names matches any of them. */
 static int names_any(const struct ty_query *q, unsigned i, struct ty_err *err)
 {
@@ -318,6 +345,8 @@ int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const 
 			q->item |= bit;
 		fill(q, i);
 		rc = names_any(q, i, err);
+		if (f == FILES || (f == ANY && !names_something(q, i)))
+			q->files |= bit;
 	}
 	if (rc) {
 		ty_query_free(q);
@@ -335,6 +364,7 @@ void ty_query_free(struct ty_query *q)
 		if (q->word[i].has_re)
 			regfree(&q->word[i].re);
 	free(q->thread);
+	free(q->object);
 	free(q->part);
 	free(q->part_known);
 	free(q->text);
@@ -350,9 +380,37 @@ const char *ty_query_hint(const struct ty_query *q)
 {
 	for (unsigned i = 0; i < q->n; i++)
 		if (q->word[i].unknown_key)
-			return "; keys are thread: process: tid: pid: call: error: state: event: "
-			       "irq: (example: call:read)";
+			return "; keys are thread: process: tid: pid: call: file: error: state: "
+			       "event: irq: (example: call:read)";
 	return "";
+}
+
+bool ty_query_needs_objects(const struct ty_query *q)
+{
+	return q->files && !q->object;
+}
+
+int ty_query_objects(struct ty_query *q, const struct ty_call_objects *o, const atomic_bool *stop)
+{
+	const uint32_t n = ty_strtab_count(o->names);
+	uint8_t *bits = calloc(n + (size_t)1, 1);
+
+	if (!bits)
+		return -TY_ENOMEM;
+	for (uint32_t id = 1; id < n; id++) {
+		if (stop && atomic_load_explicit(stop, memory_order_relaxed)) {
+			free(bits);
+			return -TY_EINTR;
+		}
+		for (unsigned i = 0; i < q->n; i++)
+			if (q->files & 1u << i && match(&q->word[i], ty_strtab_get(o->names, id)))
+				bits[id] |= (uint8_t)(1u << i);
+	}
+	free(q->object);
+	q->object = bits;
+	q->objects_n = n;
+	q->objects = o;
+	return 0;
 }
 
 bool ty_query_thread(const struct ty_query *q, uint32_t thread)
@@ -381,6 +439,7 @@ static bool left(const struct ty_query *q, uint32_t thread, uint8_t *need)
 static struct ty_query_part part_of(const struct ty_query *q, uint8_t need)
 {
 	struct ty_query_part p = {.nr = -1, .min_ns = q->min_ns, .errors_only = true};
+	uint8_t failed = 0; /* what the call's error may satisfy */
 	bool one = true;
 
 	if (!need) { /* only the name was searched: its runs; with a length, any state of that
@@ -395,14 +454,18 @@ static struct ty_query_part part_of(const struct ty_query *q, uint8_t need)
 	for (unsigned s = 0; s < TY_ST_COUNT; s++)
 		if ((q->state[s] & need) == need)
 			p.states |= 1u << s;
+	for (int e = 1; e < ERRNOS; e++)
+		failed |= q->error[e];
 	for (unsigned a = 0; a < ABIS; a++)
 		for (int nr = 0; nr < NRS; nr++) {
 			int seen = nr | (a == TY_ABI_X32 ? X32_BIT : 0);
+			uint8_t has = q->call[a][nr] | q->files;
 
-			if (!(q->call[a][nr] & need) || !ty_model_has_call(q->m, seen))
+			if (!(has & need) || ((has | failed) & need) != need ||
+			    !ty_model_has_call(q->m, seen))
 				continue;
 			p.nrs[nr % TY_SEEK_NRS / 64] |= UINT64_C(1) << nr % 64;
-			if ((q->call[a][nr] & need) == need)
+			if ((has & need) == need)
 				p.errors_only = false;
 			one &= !p.calls || p.nr == seen;
 			p.nr = seen;
@@ -432,9 +495,10 @@ struct ty_query_part ty_query_part(const struct ty_query *q, uint32_t thread)
 	return q->part[need];
 }
 
-bool ty_query_call(const struct ty_query *q, const struct ty_syscall *c)
+bool ty_query_call(const struct ty_query *q, const struct ty_syscall *c, uint32_t call)
 {
-	uint8_t need, has = 0;
+	const uint32_t object = q->object ? ty_call_objects_of(q->objects, call) : 0;
+	uint8_t need, has = object < q->objects_n ? q->object[object] : 0;
 	int32_t nr;
 
 	if (!left(q, c->thread, &need) || !need || c->end_ns - c->start_ns < q->min_ns)

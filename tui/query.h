@@ -6,6 +6,8 @@
  *   thread:REGEX     the thread's name (any it bore)      tid:N[,N...]
  *   process:REGEX    its process' name                    pid:N[,N...]
  *   call:REGEX       a system call by name
+ *   file:REGEX       a system call on a file, pipe, socket or device of that name, a peer's address
+ *                    included; path: is the same
  *   error:REGEX      a system call that returned that error ("error:." any)
  *   state:REGEX      running, runnable, sleeping, uninterruptible, stopped, unknown; or R S D T
  *   event:REGEX      a signal (by name, too), softirq_raise, hrtimer, exec, lost...
@@ -13,14 +15,17 @@
  *   >DURATION        at least that long: >10ms
  *
  * Regular expressions are POSIX extended ones, found anywhere in the name; without a capital letter
- * in them case does not matter. A query that speaks only of threads means their runs.
+ * in them case does not matter. A query that speaks only of threads means their runs. A word
+ * without a key that is part of no name above is looked for in names of files, too.
  */
 #ifndef TY_QUERY_H
 #define TY_QUERY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "call_objects.h"
 #include "err.h"
 #include "model.h"
 #include "syscalls.h"
@@ -37,6 +42,13 @@ const char *ty_query_text(const struct ty_query *q);
  * "" where there is no such word. */
 const char *ty_query_hint(const struct ty_query *q);
 
+/* True when names of files are asked for and not known yet: until ty_query_objects no call matches
+ * by them. */
+bool ty_query_needs_objects(const struct ty_query *q);
+/* Looks at their names; o is borrowed and of the query's model. stop (NULL): set by another thread.
+ * 0, -TY_ENOMEM or -TY_EINTR. */
+int ty_query_objects(struct ty_query *q, const struct ty_call_objects *o, const atomic_bool *stop);
+
 /* What can match in one thread. */
 struct ty_query_part {
 	bool named;	  /* the thread's own names satisfy every word */
@@ -50,8 +62,9 @@ struct ty_query_part {
 };
 struct ty_query_part ty_query_part(const struct ty_query *q, uint32_t thread);
 
-/* True when it matches and is of the kinds in its thread's part (including the length). */
-bool ty_query_call(const struct ty_query *q, const struct ty_syscall *c);
+/* True when it matches and is of the kinds in its thread's part (including the length). call: its
+ * index in the model. */
+bool ty_query_call(const struct ty_query *q, const struct ty_syscall *c, uint32_t call);
 bool ty_query_point(const struct ty_query *q, const struct ty_point *p);
 bool ty_query_irq(struct ty_query *q, const struct ty_irq_span *s);
 /* True when interrupts can match at all. */

@@ -37,10 +37,13 @@ void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_qu
 }
 
 void ty_search_count(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
-		     struct ty_hit at)
+		     struct ty_hit at, struct ty_hits *longest)
 {
 	ty_search_begin(s, m, q, at, false, false);
 	s->counting = true;
+	s->longest = longest;
+	if (longest)
+		longest->n = 0;
 	s->other = false;
 }
 
@@ -70,6 +73,20 @@ static bool too_far(const struct ty_search *s, uint64_t at)
 	return s->found && !nearer(s, at, s->ord, &s->hit);
 }
 
+/* The longest ones, the longest first; of equal ones the first. */
+static void keep_long(struct ty_search *s, const struct ty_hit *h)
+{
+	struct ty_hits *l = s->longest;
+	uint32_t i;
+
+	if (!l || (l->n == TY_HITS_MAX && h->ns <= l->v[l->n - 1].ns))
+		return;
+	i = l->n < TY_HITS_MAX ? l->n++ : l->n - 1;
+	for (; i && l->v[i - 1].ns < h->ns; i--)
+		l->v[i] = l->v[i - 1];
+	l->v[i] = *h;
+}
+
 static void take(struct ty_search *s, struct ty_hit h)
 {
 	h.ord = s->ord;
@@ -83,6 +100,7 @@ static void take(struct ty_search *s, struct ty_hit h)
 			return;
 		s->last_ns = h.at_ns;
 		s->last_ord = h.ord;
+		keep_long(s, &h);
 		s->upto += h.other != at->other ? at->other : before;
 		s->many = s->n++ == TY_SEARCH_MOST;
 		return;
@@ -135,9 +153,13 @@ static bool thread_step(struct ty_search *s, uint32_t thread, bool calls)
 	if (calls) {
 		c = ty_model_syscall_brief(s->m, thread, h.idx);
 		h.at_ns = c.start_ns;
-		ok = ty_query_call(s->q, &c);
+		ok = ty_query_call(s->q, &c, h.idx);
+		h.ns = c.end_ns - c.start_ns;
 	} else {
-		h.at_ns = ty_model_span_brief(s->m, thread, h.idx).start_ns;
+		const struct ty_span span = ty_model_span_brief(s->m, thread, h.idx);
+
+		h.at_ns = span.start_ns;
+		h.ns = span.end_ns - span.start_ns;
 	}
 	if (ok)
 		take(s, h);
@@ -189,6 +211,7 @@ static bool gap_step(struct ty_search *s)
 		return true;
 	h.idx = (uint32_t)s->scan_i++;
 	h.at_ns = v[h.idx].from_ns;
+	h.ns = v[h.idx].to_ns - v[h.idx].from_ns;
 	h.cpu = v[h.idx].cpu;
 	if (s->backward ? h.at_ns < t : h.at_ns > t)
 		take(s, h);
@@ -228,6 +251,7 @@ static bool irq_step(struct ty_search *s, uint32_t cpu)
 	h.idx = (uint32_t)(s->backward ? --s->scan_i : s->scan_i++);
 	irq = ty_model_irq_span(s->m, cpu, h.idx);
 	h.at_ns = irq.start_ns;
+	h.ns = irq.end_ns - irq.start_ns;
 	if (irq.end_ns - irq.start_ns < ty_query_min_ns(s->q))
 		skip_short(s, cpu, &irq);
 	if (!ty_query_irq(s->q, &irq))
@@ -322,7 +346,7 @@ int ty_query_thread_has(const struct ty_model *m, const struct ty_query *q, uint
 		if (idx == TY_NONE)
 			return 0;
 		c = ty_model_syscall_brief(m, thread, idx);
-		if (ty_query_call(q, &c))
+		if (ty_query_call(q, &c, idx))
 			return 1;
 		*at_ns = c.start_ns;
 	}

@@ -22,6 +22,14 @@ struct ty_hit {
 	uint32_t cpu;	 /* for points, gaps and interrupts, else TY_NONE */
 	uint32_t idx;	 /* span, call, point or interrupt of the CPU, gap */
 	bool other;	 /* traced threads first: of none of these */
+	uint64_t ns;	 /* how long it is; 0: an event */
+};
+
+/* The longest hits, the longest first. */
+#define TY_HITS_MAX 100u
+struct ty_hits {
+	struct ty_hit v[TY_HITS_MAX];
+	uint32_t n;
 };
 
 struct ty_search {
@@ -34,6 +42,7 @@ struct ty_search {
 	/* What ty_search_count counts: all hits, and those up to `from`, it included. */
 	uint64_t n, upto;
 	bool many; /* there are more than TY_SEARCH_MOST: it gave up */
+	struct ty_hits *longest;
 	/* internal: */
 	struct ty_hit from;
 	uint64_t ord, scan_ns, scan_i, last_ns, last_ord;
@@ -51,9 +60,10 @@ struct ty_search {
  * examined before the other. */
 void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
 		     struct ty_hit from, bool backward, bool fresh);
-/* Instead: count all hits in that order; `at` is one of them. */
+/* Instead: count all hits in that order; `at` is one of them. longest (NULL): collects the longest
+ * of the counted ones. */
 void ty_search_count(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
-		     struct ty_hit at);
+		     struct ty_hit at, struct ty_hits *longest);
 /* Does some work (about `budget` candidates or tracks); true when done. */
 bool ty_search_step(struct ty_search *s, uint32_t budget);
 /* Progress, 0..1000. */

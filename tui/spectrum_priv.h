@@ -7,6 +7,7 @@
 #include "page.h"
 #include "spectrum_view.h"
 
+#define TY_SPEC_NAMED	 100u  /* of them with names of files, which cost reading */
 #define TY_SPEC_LIST_MAX 1000u /* maximum number of listed spans */
 
 /* Computed in a thread. */
@@ -32,9 +33,11 @@ struct ty_spec_listing {
 	struct ty_spec_query request;
 	bool before;
 	uint64_t min_ns, end_ns;
+	bool window; /* all of the kind in the window, not those of a cell */
 	struct ty_spec_span *v;
 	uint32_t n;
 	uint64_t all;
+	char *object[TY_SPEC_NAMED]; /* what the first ones act on; NULL: unknown */
 	int rc;
 };
 

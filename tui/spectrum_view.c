@@ -9,6 +9,7 @@
 
 #include "process.h"
 #include "ruler.h"
+#include "call_args.h"
 #include "spectrum_priv.h"
 #include "model_time.h"
 #include "units.h"
@@ -287,13 +288,22 @@ static void next_scope(struct ty_spectrum_view *v)
 
 /* pages --------------------------------------------------------------------------------------- */
 
+static void forget_listing(struct ty_spec_listing *l)
+{
+	for (uint32_t i = 0; i < TY_SPEC_NAMED; i++) {
+		free(l->object[i]);
+		l->object[i] = NULL;
+	}
+	free(l->v);
+	l->v = NULL;
+}
+
 /* The spans that are being listed are no longer wanted. False: there were none. */
 static bool drop_listing(struct ty_spectrum_view *v)
 {
 	if (!ty_background_stop(&v->listing.aside))
 		return false;
-	free(v->listing.v);
-	v->listing.v = NULL;
+	forget_listing(&v->listing);
 	v->message[0] = 0;
 	return true;
 }
@@ -330,6 +340,17 @@ static void list_spans(void *ctx)
 
 	l->rc = ty_spectrum_list(&l->explain, &l->request, l->before, l->min_ns, l->end_ns,
 				 TY_SPEC_LIST_MAX, &l->v, &l->n, &l->all);
+	for (uint32_t i = 0; !l->rc && i < l->n && i < TY_SPEC_NAMED; i++) {
+		uint32_t call = l->request.kind.of == TY_SPEC_CALL ? l->v[i].index : TY_NONE;
+		struct ty_buf b;
+
+		if (call == TY_NONE || ty_explain_stopped(&l->explain))
+			break;
+		ty_buf_init(&b, 8192);
+		if (!ty_call_object(&l->explain, call, &b) && b.p)
+			l->object[i] = strdup(b.p);
+		ty_buf_fini(&b);
+	}
 }
 
 static enum ty_view_result listed(struct ty_spectrum_view *v)
@@ -339,28 +360,29 @@ static enum ty_view_result listed(struct ty_spectrum_view *v)
 
 	if (l->rc || !l->n) {
 		say(v, l->rc ? "out of memory for the list" : "this cell is empty");
-		free(l->v);
-		l->v = NULL;
+		forget_listing(l);
 		return TY_VIEW_CHANGED;
 	}
 	ty_page_reset(&v->page);
 	v->page_of_kinds = false;
-	snprintf(v->page.title, sizeof(v->page.title), "%" PRIu64 " of %s, the longest first",
-		 l->all, ty_spec_name(v->on.in->arch, &l->request.kind, name));
+	snprintf(v->page.title, sizeof(v->page.title), "%" PRIu64 " of %s%s, the longest first",
+		 l->all, ty_spec_name(v->on.in->arch, &l->request.kind, name),
+		 l->window ? " in the window" : "");
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct ty_spec_span *s = &l->v[i];
+		const char *object = i < TY_SPEC_NAMED ? l->object[i] : NULL;
 
-		ty_page_add(&v->page, TY_ROLE_TEXT, "%12s  %-24.24s at %s",
+		ty_page_add(&v->page, TY_ROLE_TEXT, "%11s  %-16s %12s%s%s",
 			    ty_fmt_length(s->end_ns - s->start_ns, len),
 			    ty_spec_thread_name(v, s->thread, s->start_ns, who),
-			    ty_time_text(v->m, *v->on.clock, s->start_ns, 1000, at));
+			    ty_time_text(v->m, *v->on.clock, s->start_ns, 1000, at),
+			    object ? "  " : "", object ? object : "");
 		ty_page_link(&v->page, s->thread, s->start_ns);
 	}
 	if (l->all > l->n)
 		ty_page_add(&v->page, TY_ROLE_DIM, "%12s and %" PRIu64 " shorter ones", "",
 			    l->all - l->n);
-	free(l->v);
-	l->v = NULL;
+	forget_listing(l);
 	return TY_VIEW_PUSH;
 }
 
@@ -369,18 +391,20 @@ static enum ty_view_result list_box(struct ty_spectrum_view *v)
 	struct ty_spec_listing *l = &v->listing;
 	struct ty_spec_box b = ty_spec_box(v);
 
-	if (!ty_spec_is_counted(v) || !ty_spec_count(v, &b)) {
-		say(v, "this %s is empty", v->sel ? "rectangle" : "cell");
+	if (!ty_spec_is_counted(v) || !v->s.n || (v->sel && !ty_spec_count(v, &b))) {
+		say(v, "this %s is empty", v->sel ? "rectangle" : "window");
 		return TY_VIEW_CHANGED;
 	}
-	if (ty_background_stop(&l->aside))
-		free(l->v);
-	l->v = NULL;
+	drop_listing(v);
+	/* Where the cell has none, all of the window. */
+	l->window = !v->sel && !ty_spec_count(v, &b);
+	if (l->window)
+		b = (struct ty_spec_box){.c1 = cells(v) - 1};
 	l->request = ty_spec_query_of(v, ty_viewport_edge(v->on.vp, b.c0, cells(v)),
 				      ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v)));
 	l->before = !b.c0;
-	l->min_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k0));
-	l->end_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1));
+	l->min_ns = l->window ? 0 : ty_spec_bin_begin(ty_spec_row_begin(v, b.k0));
+	l->end_ns = l->window ? UINT64_MAX : ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1));
 	ty_background_start(&l->aside, v->on.in->aside, list_spans, l);
 	if (ty_background_wait(&l->aside, AT_ONCE_MS))
 		return listed(v);
@@ -566,6 +590,9 @@ struct ty_spectrum_view *ty_spectrum_view_new(const struct ty_spectrum_on *on)
 	v->kind = on->kind;
 	v->counting.explain = v->kinding.explain = v->listing.explain =
 		(struct ty_explain){.m = v->m, .arch = on->in->arch};
+	if (on->in->explain)
+		v->listing.explain = *on->in->explain;
+	v->listing.explain.steps = NULL;
 	v->counting.explain.stop = &v->counting.aside.stop;
 	v->kinding.explain.stop = &v->kinding.aside.stop;
 	v->listing.explain.stop = &v->listing.aside.stop;
@@ -584,7 +611,7 @@ void ty_spectrum_view_free(struct ty_spectrum_view *v)
 	ty_spectrum_fini(&v->counting.s);
 	ty_spectrum_fini(&v->s);
 	free(v->kinding.v);
-	free(v->listing.v);
+	forget_listing(&v->listing);
 	free(v->kinds);
 	ty_page_reset(&v->page);
 	free(v);

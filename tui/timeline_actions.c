@@ -220,6 +220,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_SEARCH] = {.prompt = TY_PROMPT_SEARCH},
 	[TY_ACT_HIT_NEXT] = {.step = step_hit, .by = 1},
 	[TY_ACT_HIT_PREV] = {.step = step_hit, .by = -1},
+	[TY_ACT_HITS] = {.open = ty_timeline_hits},
 	[TY_ACT_FILTER] = {.prompt = TY_PROMPT_FILTER},
 	[TY_ACT_SELECT] = {.run = ty_timeline_select},
 	[TY_ACT_STATS] = {.run = ty_timeline_stats},

@@ -43,6 +43,12 @@ static void page_left(struct ty_timeline *t)
 	t->vp.here = ty_timeline_place(t);
 	ty_timeline_unselect(t);
 	ty_timeline_visit(t, l->thread, l->at_ns);
+	if (l->calls && l->thread != TY_NONE) {
+		const uint32_t row = ty_tracks_reveal_calls(&t->tracks, l->thread);
+
+		t->row = row == TY_NONE ? t->row : row;
+		ty_timeline_show_row(t, 0);
+	}
 }
 
 bool ty_timeline_push_page(struct ty_timeline *t)

@@ -140,6 +140,8 @@ struct ty_page_job {
 		link[TY_STALL_LINKS]; /* chain: links of the finding that contains the wait */
 	uint32_t links;		      /* 0: no finding contains it */
 	const struct ty_rule *rule;   /* with links: the rule that made it a finding */
+	struct ty_hits hits;	      /* of a search, */
+	char *object[TY_HITS_MAX];    /* and what each acts on; NULL: unknown */
 	struct ty_ledger ledger;
 	struct ty_diff diff;
 	struct ty_err err;
@@ -212,6 +214,16 @@ struct ty_call_names {
 	int rc;
 };
 
+/* Names of files for a search or a filter, looked at in a thread (timeline_objects.c). */
+struct ty_timeline_objects {
+	struct ty_background aside;
+	atomic_uint permille;
+	struct ty_query *query; /* whose words they are matched with */
+	void (*then)(struct ty_timeline *t);
+	int rc;
+	struct ty_err err;
+};
+
 /* The view opened above the timeline; ops NULL: none. */
 struct ty_timeline_child {
 	const struct ty_view_ops *ops;
@@ -268,7 +280,10 @@ struct ty_timeline {
 	struct ty_search search;
 	struct ty_hit hit; /* last match, where the next search continues */
 	bool hit_known;
-	struct ty_search count;	    /* how many hits there are */
+	struct ty_search count; /* how many hits there are, */
+	struct ty_hits longest; /* and the longest of them */
+	struct ty_timeline_objects objects;
+	bool backward;		    /* the search that waits for names */
 	uint64_t hits_n, hit_at;    /* of the query; which of them the hit is, from 1 */
 	bool hits_known, hits_many; /* they are counted; there are too many */
 	bool hit_steps, hit_said;   /* from a hit to the next; the message is of the hit */
@@ -426,6 +441,21 @@ void ty_timeline_indexing_begin(struct ty_timeline *t);
 /* " INDEXING 43%, 12 s left", "" when all is there; in out or constant. */
 #define TY_INDEXING_MAX 48
 const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_INDEXING_MAX]);
+
+/* timeline_objects.c: true if the query has the names of files that it needs. If not, they are
+ * read, and `then` is called at the end; the query must live until then. */
+bool ty_timeline_objects(struct ty_timeline *t, struct ty_query *q,
+			 void (*then)(struct ty_timeline *t));
+void ty_timeline_objects_stop(struct ty_timeline *t);
+
+/* timeline_hits.c: the hits of the search, the longest first; false: a sentence says why not yet.
+ */
+bool ty_timeline_hits(struct ty_timeline *t);
+
+/* timeline_search.c: "read", "softirq_raise on CPU 1" of a hit; returns what. */
+#define TY_HIT_TEXT 140
+const char *ty_timeline_hit_text(const struct ty_timeline *t, const struct ty_hit *h,
+				 char what[TY_HIT_TEXT]);
 
 /* timeline_search.c: search and filter */
 void ty_timeline_search(struct ty_timeline *t, const char *text);

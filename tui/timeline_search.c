@@ -23,11 +23,10 @@ void ty_timeline_search(struct ty_timeline *t, const char *text)
 		ty_timeline_say(t, "%s", err.msg);
 		return;
 	}
+	ty_timeline_objects_stop(t);
 	ty_query_free(t->query);
 	t->query = q;
 	t->hit_known = t->hits_known = t->hits_many = false;
-	ty_timeline_remember(t, false, text);
-	ty_timeline_keep(t);
 	ty_timeline_next_hit(t, false);
 }
 
@@ -64,13 +63,10 @@ static void hit_number(const struct ty_timeline *t, char out[60])
 		snprintf(out, 60, "hit %" PRIu64 " of %" PRIu64 ": ", t->hit_at, t->hits_n);
 }
 
-static void say_hit(struct ty_timeline *t)
+const char *ty_timeline_hit_text(const struct ty_timeline *t, const struct ty_hit *h,
+				 char what[TY_HIT_TEXT])
 {
-	const struct ty_hit *h = &t->hit;
-	const char *round = !t->search.wrapped	 ? ""
-			    : t->search.backward ? "wrapped to the end: "
-						 : "wrapped to the start: ";
-	char who[TY_THREAD_NAME_MAX], at[TY_TIME_MAX], what[140], name[TY_IRQ_NAME_MAX], number[60];
+	char name[TY_IRQ_NAME_MAX];
 	struct ty_irq_span irq;
 	struct ty_point p;
 	struct ty_syscall c;
@@ -78,13 +74,13 @@ static void say_hit(struct ty_timeline *t)
 	switch (h->what) {
 	case TY_HIT_SPAN:
 		snprintf(
-			what, sizeof(what), "%s",
+			what, TY_HIT_TEXT, "%s",
 			ty_state_name(
 				(enum ty_state)ty_model_span_brief(t->m, h->thread, h->idx).state));
 		break;
 	case TY_HIT_CALL:
 		c = ty_model_syscall_brief(t->m, h->thread, h->idx);
-		snprintf(what, sizeof(what), "%s",
+		snprintf(what, TY_HIT_TEXT, "%s",
 			 ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name));
 		break;
 	case TY_HIT_POINT:
@@ -93,20 +89,33 @@ static void say_hit(struct ty_timeline *t)
 		if ((p.kind == TY_PT_SIGNAL || p.kind == TY_PT_SIGNAL_DELIVER) && p.a < 65 &&
 		    sigabbrev_np((int)p.a))
 			snprintf(name, sizeof(name), " SIG%s", sigabbrev_np((int)p.a));
-		snprintf(what, sizeof(what), "%s%s on CPU %u", ty_point_name(p.kind), name, h->cpu);
+		snprintf(what, TY_HIT_TEXT, "%s%s on CPU %u", ty_point_name(p.kind), name, h->cpu);
 		break;
 	case TY_HIT_IRQ:
 		irq = ty_model_irq_span(t->m, h->cpu, h->idx);
-		snprintf(what, sizeof(what), "%s on CPU %u", ty_irq_name(t->m, &irq, name), h->cpu);
+		snprintf(what, TY_HIT_TEXT, "%s on CPU %u", ty_irq_name(t->m, &irq, name), h->cpu);
 		break;
-	default: snprintf(what, sizeof(what), "events lost on CPU %u", h->cpu); break;
+	default: snprintf(what, TY_HIT_TEXT, "events lost on CPU %u", h->cpu); break;
 	}
+	return what;
+}
+
+static void say_hit(struct ty_timeline *t)
+{
+	const struct ty_hit *h = &t->hit;
+	const char *round = !t->search.wrapped	 ? ""
+			    : t->search.backward ? "wrapped to the end: "
+						 : "wrapped to the start: ";
+	char who[TY_THREAD_NAME_MAX], at[TY_TIME_MAX], what[TY_HIT_TEXT], number[60];
+
 	hit_number(t, number);
-	ty_timeline_say(
-		t, "%s%s%s%s%s at %s%s", number, round, what, h->thread == TY_NONE ? "" : " of ",
-		h->thread == TY_NONE ? "" : ty_timeline_thread_name(t, h->thread, h->at_ns, who),
-		ty_timeline_at(t, h->at_ns, 1000, at),
-		h->other && t->search.grouped ? " (not traced)" : "");
+	ty_timeline_say(t, "%s%s%s%s%s at %s%s%s", number, round, ty_timeline_hit_text(t, h, what),
+			h->thread == TY_NONE ? "" : " of ",
+			h->thread == TY_NONE ? ""
+					     : ty_timeline_thread_name(t, h->thread, h->at_ns, who),
+			ty_timeline_at(t, h->at_ns, 1000, at),
+			h->other && t->search.grouped ? " (not traced)" : "",
+			t->hits_known && t->hits_n > 1 ? "; H lists them, the longest first" : "");
 	t->hit_said = true;
 }
 
@@ -139,14 +148,16 @@ static bool hit_found(struct ty_timeline *t)
 	const struct ty_search *s = &t->search;
 
 	if (!s->found) {
-		ty_timeline_say(t,
-				"'%s' not found in %s%s; names of files are not searched (tarry "
-				"dump syscalls shows them)",
-				ty_query_text(t->query),
+		ty_timeline_say(t, "'%s' not found in %s%s%s", ty_query_text(t->query),
 				t->partial ? "the part indexed so far" : "the recording",
+				t->partial && ty_query_needs_objects(t->query)
+					? "; names of files are searched when all of it is indexed"
+					: "",
 				ty_query_hint(t->query));
 		return false;
 	}
+	ty_timeline_remember(t, false, ty_query_text(t->query));
+	ty_timeline_keep(t);
 	t->vp.here = ty_timeline_place(t);
 	ty_timeline_visit(t, TY_NONE, s->hit.at_ns);
 	t->hit = s->hit;
@@ -159,7 +170,7 @@ static bool hit_found(struct ty_timeline *t)
 		t->hits_known = false;
 	say_hit(t);
 	if (!t->hits_known && !t->hits_many) {
-		ty_search_count(&t->count, t->m, t->query, t->hit);
+		ty_search_count(&t->count, t->m, t->query, t->hit, &t->longest);
 		ty_timeline_begin(t, &count_job);
 	}
 	return false;
@@ -179,19 +190,27 @@ static void search_progress(struct ty_timeline *t)
 static const struct ty_job search_job = {
 	.step = search_step, .done = hit_found, .progress = search_progress};
 
-void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
+static void begin_search(struct ty_timeline *t)
 {
+	const bool backward = t->backward;
 	struct ty_hit from = {.at_ns = t->cursor_ns, .ord = backward ? 0 : UINT64_MAX};
 
-	if (!t->query) {
-		ty_timeline_say(t, "no search yet: press / to search");
-		return;
-	}
 	t->hit_steps = t->hit_known && t->hit.at_ns == t->cursor_ns;
 	if (t->hit_steps)
 		from = t->hit;
 	ty_search_begin(&t->search, t->m, t->query, from, backward, !t->hit_steps);
 	ty_timeline_begin(t, &search_job);
+}
+
+void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
+{
+	if (!t->query) {
+		ty_timeline_say(t, "no search yet: press / to search");
+		return;
+	}
+	t->backward = backward;
+	if (ty_timeline_objects(t, t->query, begin_search))
+		begin_search(t);
 }
 
 /* One thread, or some of one CPU's events, which show their threads; true when all are done. */
@@ -234,6 +253,10 @@ static bool filtered(struct ty_timeline *t)
 	struct ty_place at = ty_timeline_place(t);
 
 	ty_tracks_filter_end(&t->tracks);
+	if (t->tracks.hidden_n < t->tracks.threads) {
+		ty_timeline_remember(t, true, ty_query_text(t->filter));
+		ty_timeline_keep(t);
+	}
 	t->vp.here = at;
 	ty_timeline_restore(t);
 	ty_timeline_say(t, "%u of %u threads shown; press f, then Enter, to show all",
@@ -262,6 +285,14 @@ static const struct ty_job filter_job = {.keeps_rows = true,
 					 .progress = filter_progress,
 					 .stop = filter_stop};
 
+static void begin_filter(struct ty_timeline *t)
+{
+	ty_tracks_filter_begin(&t->tracks);
+	t->filter_i = 0;
+	t->filter_at = 0;
+	ty_timeline_begin(t, &filter_job);
+}
+
 void ty_timeline_filter(struct ty_timeline *t, const char *text)
 {
 	struct ty_query *q = NULL;
@@ -271,6 +302,7 @@ void ty_timeline_filter(struct ty_timeline *t, const char *text)
 		ty_timeline_say(t, "%s", err.msg);
 		return;
 	}
+	ty_timeline_objects_stop(t);
 	ty_query_free(t->filter);
 	t->filter = q;
 	if (!q) {
@@ -286,11 +318,7 @@ void ty_timeline_filter(struct ty_timeline *t, const char *text)
 		ty_timeline_say(t, "no filter: all %u threads are shown", t->tracks.threads);
 		return;
 	}
-	ty_timeline_remember(t, true, text);
-	ty_timeline_keep(t);
 	ty_timeline_unselect(t);
-	ty_tracks_filter_begin(&t->tracks);
-	t->filter_i = 0;
-	t->filter_at = 0;
-	ty_timeline_begin(t, &filter_job);
+	if (ty_timeline_objects(t, q, begin_filter))
+		begin_filter(t);
 }

@@ -74,6 +74,7 @@ struct ty_view_input;
 struct ty_flow_input; /* flow_view.h */
 struct ty_memory_input;
 struct ty_samples;
+struct ty_call_objects;
 /* How far the indexing of a recording's rest is. */
 struct ty_indexing_news {
 	double part;   /* 0 .. 1 */
@@ -116,6 +117,11 @@ struct ty_view_host {
 	 * where `aside`): 0, -TY_EINTR when *stop is set, or with err. NULL: it has none. */
 	int (*samples_load)(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
 			    struct ty_err *err);
+	/* The files that calls act on, read when they are first asked for (in a thread where
+	 * `aside`), which takes a pass over the recording; permille: how far it is. As above. NULL:
+	 * they cannot be read. */
+	int (*objects_load)(void *ctx, const atomic_bool *stop, atomic_uint *permille,
+			    const struct ty_call_objects **out, struct ty_err *err);
 };
 
 /* What a timeline is opened on. Everything is borrowed and must outlive the view. */

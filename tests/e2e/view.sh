@@ -154,6 +154,16 @@ for size in '80 24' '200 60'; do
 	keys q
 	wait_for 'q quit'
 	check "$s: q closes the help" $? "$(screen)"
+	if "$TARRY" dump "$F" syscalls | grep -q 'flock(.*journal'; then
+		keys /
+		keys -l 'call:flock file:journal'
+		keys Enter
+		wait_for 'flock of ' && keys H && wait_for 'the longest first' &&
+			screen | sed -n 2,3p | tr -s '\n ' ' ' | grep -qE "^> [23]\.[0-9]+ s webserver/.* flock .*/journal"
+		check "$s: a file is found by name, and H lists the longest call on it first" $? "$(screen)"
+		keys q
+		wait_gone 'the longest first'
+	fi
 	keys n
 	wait_for 'stall 1 of' && screen | grep -q 'in flock(' && screen | grep -q 'held by backup/'
 	check "$s: n jumps to the stall; details name the call and the waker" $? "$(screen)"

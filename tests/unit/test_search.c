@@ -236,7 +236,7 @@ static void check_traced(const struct ty_model *m, struct ty_query *q, hits *h)
 		at = s.hit;
 		if (k % 7)
 			continue;
-		ty_search_count(&c, m, q, at);
+		ty_search_count(&c, m, q, at, NULL);
 		while (!ty_search_step(&c, 5))
 			;
 		assert_int_equal(c.n, n);

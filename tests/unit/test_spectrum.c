@@ -401,6 +401,11 @@ static void one_among_many_is_seen(void **state)
 	assert_int_equal(v->s.n, 20000);
 	/* The cursor's row is that of the longest; its column is stepped to. */
 	ty_spectrum_view_ops.act(v, TY_ACT_TIME_FIRST);
+	/* in its cell is none: all of the window */
+	assert_int_equal(ty_spectrum_view_ops.act(v, TY_ACT_OPEN), TY_VIEW_PUSH);
+	assert_non_null(strstr(v->page.title, " in the window, the longest first"));
+	assert_non_null(strstr(v->page.lines.v[0].text, "30.000 ms"));
+	ty_spectrum_view_ops.resumed(v);
 	ty_spectrum_view_ops.act(v, TY_ACT_SPAN_NEXT);
 	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "cell: 1 of "));
 	assert_int_equal(ty_spectrum_view_ops.act(v, TY_ACT_OPEN), TY_VIEW_PUSH);

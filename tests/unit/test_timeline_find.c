@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "call_objects_load.h"
 #include "fixture_story.h"
 #include "fixture_timeline.h"
 
@@ -195,6 +196,98 @@ static void searching(void **state)
 	ty_timeline_ops.act(t, TY_ACT_BACK);
 	assert_int_equal(ty_timeline_ops.wait_ms(t), -1);
 	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static struct ty_call_objects *loaded_objects;
+
+/* Files by name: calls of the story act on files as these. */
+static int objects_load(void *ctx, const atomic_bool *stop, atomic_uint *permille,
+			const struct ty_call_objects **out, struct ty_err *err)
+{
+	static const struct {
+		int nr;
+		const char *name;
+	} of[] = {{1, "/srv/log"}, {73, "/srv/site.lock"}, {74, "/srv/journal"}};
+	struct ty_view_input *in = ctx;
+	struct ty_call_objects *o = calloc(1, sizeof(*o));
+
+	assert_non_null(o);
+	o->calls = 1 << 16;
+	o->of = calloc(o->calls, sizeof(*o->of));
+	o->names = ty_strtab_new();
+	assert_true(o->of && o->names);
+	for (uint32_t t = 0; t < ty_model_summary(in->model)->threads; t++) {
+		const struct ty_thread *th = ty_model_thread(in->model, t);
+
+		for (uint32_t i = 0; i < th->syscalls_n; i++)
+			for (unsigned k = 0; k < 3; k++)
+				if (ty_model_syscall(in->model, th->syscalls_first + i).nr ==
+				    of[k].nr)
+					o->of[th->syscalls_first + i] = ty_strtab_add(
+						o->names, of[k].name, strlen(of[k].name));
+	}
+	ty_call_objects_free(loaded_objects);
+	*out = loaded_objects = o;
+	return 0;
+}
+
+static void files_are_found_by_name(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t;
+	const struct ty_view_ops *ops;
+	uint64_t all, last = UINT64_MAX;
+	void *page;
+
+	in.host.ctx = &in;
+	in.host.objects_load = objects_load;
+	in.host.keep_load = NULL;
+	t = ty_tl_open(&in);
+	ty_tl_ask(t, TY_ACT_SEARCH, "file:site.lock");
+	assert_non_null(strstr(t->message, "flock of "));
+	all = t->hits_n;
+	/* a word that names nothing else; what names a call stays that */
+	ty_tl_ask(t, TY_ACT_SEARCH, "site.lock");
+	assert_int_equal(t->hits_n, all);
+	ty_tl_ask(t, TY_ACT_SEARCH, "path:site >1s");
+	assert_int_equal(t->hits_n, 1);
+	ty_tl_ask(t, TY_ACT_SEARCH, "call:fsync file:/srv/");
+	assert_non_null(strstr(t->message, "fsync of "));
+	ty_tl_ask(t, TY_ACT_SEARCH, "call:fsync file:site");
+	assert_non_null(strstr(t->message, "not found"));
+	ty_tl_ask(t, TY_ACT_SEARCH, "file:nowhere");
+	assert_non_null(strstr(t->message, "not found in the recording"));
+	/* what found nothing is not kept */
+	for (size_t i = 0; i < t->history.n; i++)
+		assert_null(strstr(t->history.v[i].text, "nowhere"));
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_HITS), TY_VIEW_CHANGED);
+	assert_non_null(strstr(t->message, "no hits yet"));
+	/* all of them, the longest first */
+	ty_tl_ask(t, TY_ACT_SEARCH, "file:/srv/");
+	all = t->hits_n;
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_HITS), TY_VIEW_CHANGED);
+	for (enum ty_view_result r = TY_VIEW_IGNORED; r != TY_VIEW_PUSH;)
+		r = ty_timeline_ops.work(t);
+	ty_timeline_ops.child(t, &ops, &page);
+	assert_ptr_equal(page, &t->page);
+	assert_int_equal(t->longest.n, all < TY_HITS_MAX ? all : TY_HITS_MAX);
+	for (uint32_t i = 0; i < t->longest.n; i++) {
+		assert_true(t->longest.v[i].ns <= last);
+		last = t->longest.v[i].ns;
+	}
+	assert_non_null(strstr(t->page.title, "of 'file:/srv/', the longest first"));
+	assert_non_null(strstr(t->page.lines.v[0].text, "flock"));
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	ty_timeline_ops.resumed(t);
+	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_SYSCALLS);
+	assert_int_equal(t->cursor_ns, t->longest.v[0].at_ns);
+	/* and rows are filtered by them */
+	ty_tl_ask(t, TY_ACT_FILTER, "file:site"); /* the waiter, and the holder */
+	assert_int_equal(t->tracks.hidden_n, t->tracks.threads - 2);
+	ty_timeline_free(t);
+	ty_call_objects_free(loaded_objects);
 	ty_model_free(m);
 }
 
@@ -473,6 +566,7 @@ int main(void)
 		cmocka_unit_test(a_frame_does_not_wait_for_stalls),
 		cmocka_unit_test(the_first_stall_is_under_the_cursor),
 		cmocka_unit_test(searching),
+		cmocka_unit_test(files_are_found_by_name),
 		cmocka_unit_test(filtering),
 		cmocka_unit_test(the_chain_leads_to_the_culprit),
 		cmocka_unit_test(statistics),

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* The hits of the search as a page, the longest first, with the files that calls act on. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call_args.h"
+#include "ruler.h"
+#include "timeline_priv.h"
+
+#define BUDGET 32 /* candidates between two looks at the clock */
+
+/* In the thread: names cost reading calls of the whole process. */
+static int make(struct ty_page_job *a)
+{
+	memset(a->object, 0, sizeof(a->object));
+	for (uint32_t i = 0; i < a->hits.n && !ty_explain_stopped(&a->explain); i++) {
+		struct ty_buf b;
+
+		if (a->hits.v[i].what != TY_HIT_CALL)
+			continue;
+		ty_buf_init(&b, 8192);
+		if (!ty_call_object(&a->explain, a->hits.v[i].idx, &b) && b.p)
+			a->object[i] = strdup(b.p);
+		ty_buf_fini(&b);
+	}
+	return 0;
+}
+
+static void forget(struct ty_page_job *a)
+{
+	for (uint32_t i = 0; i < TY_HITS_MAX; i++) {
+		free(a->object[i]);
+		a->object[i] = NULL;
+	}
+}
+
+static bool page(struct ty_timeline *t, struct ty_page_job *a)
+{
+	char many[60];
+
+	if (t->hits_many)
+		snprintf(many, sizeof(many), "more than %u hits", TY_SEARCH_MOST);
+	else
+		snprintf(many, sizeof(many), "%" PRIu64 " hit%s", t->hits_n,
+			 t->hits_n == 1 ? "" : "s");
+	snprintf(t->page.title, sizeof(t->page.title), "%s of '%s', the longest first", many,
+		 ty_query_text(t->query));
+	for (uint32_t i = 0; i < a->hits.n; i++) {
+		const struct ty_hit *h = &a->hits.v[i];
+		char who[TY_THREAD_NAME_MAX], at[TY_TIME_MAX], what[TY_HIT_TEXT], len[TY_TIME_MAX];
+
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%11s  %-16s %12s  %s%s%s",
+			    h->ns ? ty_fmt_length(h->ns, len) : "-",
+			    h->thread == TY_NONE
+				    ? "-"
+				    : ty_timeline_thread_name(t, h->thread, h->at_ns, who),
+			    ty_timeline_at(t, h->at_ns, 1000, at), ty_timeline_hit_text(t, h, what),
+			    a->object[i] ? " " : "", a->object[i] ? a->object[i] : "");
+		ty_page_link(&t->page, h->thread, h->at_ns);
+		if (h->what == TY_HIT_CALL)
+			ty_page_link_calls(&t->page);
+	}
+	if (t->hits_many || t->hits_n > a->hits.n)
+		ty_page_add(&t->page, TY_ROLE_DIM, "%11s  and %s", "",
+			    t->hits_many ? "others that were not counted" : "shorter ones");
+	return true;
+}
+
+static const struct ty_page_job_ops the_hits = {.name = "hits",
+						.doing = "reading the names of files",
+						.make = make,
+						.page = page,
+						.forget = forget};
+
+static bool step(struct ty_timeline *t)
+{
+	return ty_search_step(&t->count, BUDGET);
+}
+
+static bool counted(struct ty_timeline *t)
+{
+	t->hits_many = t->count.many;
+	t->hits_known = !t->count.many;
+	t->hits_n = t->count.n;
+	t->hit_at = t->count.upto;
+	ty_page_reset(&t->page);
+	t->page_job.hits = t->longest;
+	return ty_timeline_start_page_job(t, &the_hits, TY_NONE, t->vp.start_ns, t->vp.end_ns);
+}
+
+static void progress(struct ty_timeline *t)
+{
+	ty_timeline_say(t, "listing the hits of '%s'; Esc stops", ty_query_text(t->query));
+}
+
+static const struct ty_job list_job = {
+	.makes_page = true, .step = step, .done = counted, .progress = progress};
+
+bool ty_timeline_hits(struct ty_timeline *t)
+{
+	if (!t->query || !t->hit_known) {
+		ty_timeline_say(t, "no hits yet: press / to search");
+		return false;
+	}
+	if (t->job == &list_job)
+		return false;
+	ty_search_count(&t->count, t->m, t->query, t->hit, &t->longest);
+	ty_timeline_begin(t, &list_job);
+	return false;
+}
