@@ -87,6 +87,7 @@ static const struct step {
 	[TY_ACT_HIT_NEXT] = {"^/state:uninterruptible\r^", "",
 			     .shows = "uninterruptible of backup/101"},
 	[TY_ACT_HIT_PREV] = {"/fsync\r$", "", .shows = "fsync of backup/101 at 0.900010"},
+	[TY_ACT_HITS] = {"/fsync\r", "", .shows = "of 'fsync', the longest first"},
 	[TY_ACT_FILTER] = {"", "backup\r", .shows = "filter: 3 hidden"},
 	[TY_ACT_SELECT] = {"n", "llllvz", .lacks = "3.965 s at"},
 	[TY_ACT_STATS] = {"n", "", .shows = "p99"},
