@@ -94,8 +94,8 @@ void ty_answer_sum_text(const uint64_t part_ns[TY_ANSWER_PARTS_N], uint64_t tota
 	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++) {
 		unsigned i = n;
 
-		if (!part_ns[p])
-			continue;
+		if (!part_ns[p] || text[p][strspn(text[p], "0.")] == ' ')
+			continue; /* shown as 0.000 s */
 		for (; i && part_ns[order[i - 1]] < part_ns[p]; i--)
 			order[i] = order[i - 1];
 		order[i] = (uint8_t)p;

@@ -177,7 +177,6 @@ static void woken_by(const struct ty_book *b, const struct ty_ledger_key *k, cha
 static void text(const struct ty_book *b, const struct ty_book_row *r, char *out, size_t size)
 {
 	const struct ty_model *m = b->x->m;
-	static const char *const irq[] = {"interrupt", "softirq", "vector"};
 	const struct ty_ledger_key *k = &r->k;
 	const char *call = "", *name = k->name ? ty_model_str(m, k->name) : "", *obj = "";
 	char buf[32], end[96];
@@ -204,7 +203,11 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 		snprintf(out, size, "on CPU, mode unknown because of lost events");
 		return;
 	case TY_ROW_IRQ:
-		snprintf(out, size, "interrupted by %s %s", irq[k->end < 3 ? k->end : 2], name);
+		if (k->end < 2)
+			snprintf(out, size, "interrupted by %s %s", k->end ? "softirq" : "irq",
+				 name);
+		else
+			snprintf(out, size, "interrupted by the %s interrupt", name);
 		return;
 	case TY_ROW_STEAL:
 		snprintf(out, size, "lost to the hypervisor (steal time, inferred: no timer tick)");

@@ -97,13 +97,13 @@ static bool check_idle(const char *root)
 	}
 	if (bad)
 		say("note", "switches from idle",
-		    "not delivered by CPU%s (a defect of this virtual machine, no fix inside it): "
-		    "the start of a run there is inferred from the thread's next event, and marked",
+		    "not delivered by CPU%s (a defect of this virtual machine); start times of "
+		    "runs "
+		    "there are inferred from the thread's next event, and marked",
 		    list[1]);
 	if (open)
 		say("note", "switches from idle",
-		    "unknown for CPU%s, never idle during the test: run doctor again when it is "
-		    "idle",
+		    "unknown for CPU%s (never idle during the test); run doctor again later",
 		    list[0]);
 	if (!bad && !open)
 		say("ok", "switches from idle", "delivered by all %u CPUs tested", n);
@@ -313,7 +313,7 @@ static void check_regions(const char *root)
 		    "not in this kernel (CONFIG_UPROBE_EVENTS): no tarry.h, "
 		    "--span, --usdt");
 	else
-		say("ok", "regions", "of tarry.h, --span and --usdt are recorded by uprobes");
+		say("ok", "regions", "can be recorded: tarry.h, --span, --usdt (uprobes)");
 	snprintf(path, sizeof(path), "%s/options/copy_trace_marker", root);
 	if (access(path, F_OK))
 		say("no", "trace_marker",

@@ -352,13 +352,13 @@ static const struct ty_option options[] = {
 	 "--counter is a group, which is counted together (repeatable)",
 	 .take = ty_take_texts, .at = AT(counter_texts)},
 	{0, "regions", "FILE|off",
-	 "also find regions (tarry.h) of this program or library, which the command starts or "
+	 "also find regions (tarry.h) of FILE, a program or library that the command starts or "
 	 "loads later (repeatable); off records no regions",
 	 .take = ty_take_texts, .at = AT(region_files)},
 	{0, "span", "FUNC@FILE[:return]",
-	 "record each call of a function, as an instant; with :return behind FILE until its "
-	 "return, as a region, which ends programs that throw C++ exceptions through it "
-	 "(repeatable)",
+	 "record each call of a function as an instant, or with :return as a region until it "
+	 "returns (repeatable). :return kills programs that throw C++ exceptions through the "
+	 "function",
 	 .take = ty_take_texts, .at = AT(span_texts)},
 	{0, "usdt", "PROVIDER:NAME[@FILE]",
 	 "record a static probe of FILE, or of what is traced, as an instant (repeatable)",

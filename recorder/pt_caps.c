@@ -24,7 +24,7 @@ void ty_pt_caps_why_not(char *out, size_t size)
 	if (ty_pt_caps_have())
 		why = "tarry record --flow records it";
 	else if (!ty_file_has("/proc/cpuinfo", "GenuineIntel"))
-		why = "this CPU is not Intel's";
+		why = "this is not an Intel CPU";
 	else if (ty_file_has("/proc/cpuinfo", " intel_pt"))
 		why = "the CPU has Intel PT, but the kernel has no driver for it: "
 		      "CONFIG_PERF_EVENTS_INTEL "

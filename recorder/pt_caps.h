@@ -8,7 +8,7 @@
 
 /* True when there is a usable intel_pt PMU. */
 bool ty_pt_caps_have(void);
-/* A clause with the reason why not ("this CPU is not Intel's"), or, when there is one, how to
+/* A clause with the reason why not ("this is not an Intel CPU"), or, when there is one, how to
  * record it. */
 void ty_pt_caps_why_not(char *out, size_t size);
 /* Capabilities of the PMU: "mtc, psb_cyc, ..., 2 address filters"; "" without one. */

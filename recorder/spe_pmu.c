@@ -74,7 +74,7 @@ unsigned ty_spe_pmus(const char *devices, struct ty_spe_pmu *out, unsigned max)
 
 void ty_spe_why_not(char *out, size_t size)
 {
-	const char *why = "this CPU is not Arm's";
+	const char *why = "this is not an Arm CPU";
 
 #if defined(__aarch64__)
 	if (ty_file_has("/proc/cpuinfo", " hypervisor") ||

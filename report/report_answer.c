@@ -24,13 +24,22 @@ struct shown {
 	uint64_t of_ns;
 };
 
+static const char *share(uint64_t ns, uint64_t of_ns, char *buf, size_t n)
+{
+	const double percent = of_ns ? 100.0 * (double)ns / (double)of_ns : 0.0;
+
+	if (ns && percent < 0.5)
+		return "<1%";
+	snprintf(buf, n, "%.0f%%", percent);
+	return buf;
+}
+
 static const char *share_of(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct shown *s = record;
 
 	(void)ctx;
-	snprintf(buf, n, "%.0f%%", s->of_ns ? 100.0 * (double)s->ns / (double)s->of_ns : 0.0);
-	return buf;
+	return share(s->ns, s->of_ns, buf, n);
 }
 
 #define OF(member) offsetof(struct shown, member)
@@ -78,7 +87,7 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_answer *a = &r->answer;
 	const struct ty_field_ctx c = {.ctx = r};
-	char d[TY_DURATION_MAX], sum[480] = "";
+	char d[TY_DURATION_MAX], of[8], sum[480] = "";
 	uint64_t rest_ns = a->rest_ns;
 	uint32_t rest = a->rest, room;
 
@@ -115,9 +124,8 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 		ty_fields_text(item_fields, &c, &s, f);
 	}
 	if (rest)
-		fprintf(f, "%11s  %3.0f%%  %u smaller item%s\n", ty_fmt_duration(rest_ns, d),
-			a->total_ns ? 100.0 * (double)rest_ns / (double)a->total_ns : 0.0, rest,
-			rest > 1 ? "s" : "");
+		fprintf(f, "%11s  %4s  %u smaller item%s\n", ty_fmt_duration(rest_ns, d),
+			share(rest_ns, a->total_ns, of, sizeof(of)), rest, rest > 1 ? "s" : "");
 	putc('\n', f);
 }
 

@@ -74,7 +74,7 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 			shown++;
 		ty_outlier_rows(o, shown, f);
 		if (o->n > shown)
-			fprintf(f, "  and %u rows that differ less\n", o->n - shown);
+			fprintf(f, "  and %u more with smaller differences\n", o->n - shown);
 	}
 	if (!r->outliers.n)
 		fprintf(f,

@@ -109,7 +109,7 @@ static void beside(const struct ty_report *r, FILE *f)
 		ty_report_instant(r, o->median_start_ns, at, sizeof(at)));
 	ty_outlier_rows(o, ROWS_SHOWN, f);
 	if (o->n > ROWS_SHOWN)
-		fprintf(f, "  and %u rows that differ less\n", o->n - ROWS_SHOWN);
+		fprintf(f, "  and %u more with smaller differences\n", o->n - ROWS_SHOWN);
 }
 
 void ty_regions_text(const struct ty_report *r, FILE *f)
@@ -119,7 +119,7 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 
 	if (!q->n && !(r->requested & TY_REP_REGIONS))
 		return;
-	fputs("regions of user code (whole lengths, where begin and end are recorded)\n", f);
+	fputs("regions of user code: lengths only where begin and end are recorded\n", f);
 	if (!q->n) {
 		fputs("none\n\n", f);
 		return;

@@ -165,7 +165,7 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 			"and --to.\n",
 			ty_report_instant(r, q->cut_ns, buf, sizeof(buf)));
 	putc('\n', f);
-	ty_put_heading(f, "slowest requests", "and where their threads spent most time");
+	ty_put_heading(f, "slowest requests", "and what their threads spent most time on");
 	ty_fields_head(request_fields, &c, f);
 	for (uint32_t i = 0; i < q->n && i < SLOWEST_SHOWN; i++) {
 		struct shown s = show(r, i);

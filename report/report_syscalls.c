@@ -67,9 +67,9 @@ static bool call_notes(const struct ty_syscall_stats *c, FILE *f)
 	const struct {
 		uint64_t n;
 		const char *what;
-	} notes[] = {{c->unfinished, "unfinished"},
-		     {c->before, "began before"},
-		     {c->untimed, "untimed"}};
+	} notes[] = {{c->unfinished, "still in progress at the end"},
+		     {c->before, "began before the recording (excluded)"},
+		     {c->untimed, "without a recorded start or end (excluded)"}};
 	bool any = false;
 	char n[32];
 
@@ -114,7 +114,7 @@ void ty_syscalls_text(const struct ty_report *r, FILE *f)
 		ty_put_heading(f, "system calls", "none recorded here");
 		return;
 	}
-	ty_put_heading(f, "system calls", "from entry to exit; at: where the longest began%s",
+	ty_put_heading(f, "system calls", "from entry to exit; at: when the longest began%s",
 		       ty_report_in_seconds(r) ? " (s)" : "");
 	ty_fields_head(fields, &c, f);
 	for (uint32_t i = 0; i < r->calls_n; i++) {
@@ -125,10 +125,9 @@ void ty_syscalls_text(const struct ty_report *r, FILE *f)
 		notes |= call_notes(&s.s, f);
 	}
 	if (notes)
-		ty_put_note(f, "unfinished: in the call when the recording ended, and counted "
-			       "until then.\n"
-			       "began before (the recording), untimed (start or end not recorded): "
-			       "excluded.");
+		ty_put_note(f,
+			    "still in progress at the end: counted until the end of the recording. "
+			    "excluded: not in times and percentiles.");
 	how_to_see(r, f);
 }
 

@@ -214,7 +214,8 @@ static void header(const struct ty_report *r, FILE *f)
 				o += (size_t)snprintf(w + o, sizeof(w) - o, "%s%.*s", o ? ", " : "",
 						      digits(cpu_text), cpu_text);
 		line(f, "",
-		     "CPU %s: switches from idle are not delivered, so starts of runs are inferred",
+		     "CPU %s: no events when it leaves idle; start times of runs there are "
+		     "inferred",
 		     w);
 	}
 	cpu = ty_recorder_cpu_ns(t);
@@ -292,15 +293,15 @@ static void longest(const struct ty_report *r, FILE *f)
 {
 	putc('\n', f);
 	ty_put_heading(f, "longest sleeping or blocked", "%s",
-		       r->blocked_ours ? "threads without recorded system calls: uninterruptible "
-					 "waits only; --comm '*' shows all waits"
-				       : "and what woke the thread");
+		       r->blocked_ours
+			       ? "of untraced threads uninterruptible waits only (--comm '*': all)"
+			       : "and what woke the thread");
 	for (uint32_t i = 0; i < r->blocked_n; i++)
 		wait_line(r, &r->blocked[i], f);
 	if (!r->blocked_n)
 		fputs("     none\n", f);
 	putc('\n', f);
-	ty_put_heading(f, "longest runnable", "waiting for a CPU, and who ran there");
+	ty_put_heading(f, "longest runnable", "waiting for a CPU, and what ran there");
 	for (uint32_t i = 0; i < r->runnable_n; i++)
 		wait_line(r, &r->runnable[i], f);
 	if (!r->runnable_n)

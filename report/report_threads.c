@@ -173,7 +173,7 @@ void ty_threads_text(const struct ty_report *r, FILE *f)
 	}
 	putc('\n', f);
 	ty_put_heading(f, "threads", "time in each state%s",
-		       traced && !r->selected ? "; traced ones first, others added up by name"
+		       traced && !r->selected ? "; traced threads first, others summed by name"
 					      : "");
 	ty_fields_head(fields, &c, f);
 	for (uint32_t i = 0; i < r->threads_n; i++) {
@@ -190,14 +190,14 @@ void ty_threads_text(const struct ty_report *r, FILE *f)
 			more++;
 	}
 	if (more)
-		fprintf(f, "%7s more ran less (--json has all)\n", ty_fmt_count(more, n));
+		fprintf(f, "%7s more with less CPU time (--json has all)\n", ty_fmt_count(more, n));
 	others_n = others ? fold(others, others_n) : 0;
 	if (others_n)
-		fputs("others\n", f);
+		fputs("other threads, summed by name (\"3 of NAME\": three threads)\n", f);
 	for (uint32_t i = 0; i < others_n && i < OTHER_ROWS; i++)
 		ty_fields_text(fields, &c, &others[i], f);
 	if (others_n > OTHER_ROWS)
-		fprintf(f, "%7s more names ran less (--json has all)\n",
+		fprintf(f, "%7s more names with less CPU time (--json has all)\n",
 			ty_fmt_count(others_n - OTHER_ROWS, n));
 	if (idle)
 		fprintf(f, "%7s more neither ran nor woke (--json has all)\n",

@@ -170,7 +170,7 @@ static void signs(struct page *pg)
 		     "a run whose start or end was not recorded (inferred)");
 	}
 	sign(pg, (struct ty_glyph){.ch = '~', .st = ty_palette_role(p, TY_ROLE_WARN)}, 1,
-	     "beside a CPU: some starts of runs on it are inferred");
+	     "beside a CPU: some start times of runs on it are inferred");
 	title(pg, "Mouse");
 	sign(pg, (struct ty_glyph){.ch = ' '}, 0,
 	     "the wheel zooms on the ruler, with Ctrl on the rows, too, and scrolls rows, list and "

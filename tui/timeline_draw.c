@@ -181,9 +181,9 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 				 ty_timeline_thread_name(t, (uint32_t)f->waker, end, who));
 		else
 			snprintf(text, sizeof(text), "%s",
-				 f->flags & TY_SF_OPEN	      ? "not over"
+				 f->flags & TY_SF_OPEN	      ? "still waiting"
 				 : f->state == TY_ST_RUNNABLE ? "-"
-							      : "by ?");
+							      : "by unknown");
 		ty_grid_elide(g, p, x, y, flex - 1, text, st);
 		ty_timeline_at(t, f->start_ns, 1000000, text);
 		x += flex + at_w < w - 1 - x ? flex + at_w : w - 1 - x;

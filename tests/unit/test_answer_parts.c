@@ -52,6 +52,14 @@ static void largest_part_first(void **state)
 	part[TY_PART_SLEEP] = 3000000;
 	ty_answer_sum_text(part, 10000000, out, sizeof(out));
 	assert_string_equal(out, "10.00 ms = 5.00 ms disk + 3.00 ms sleeping + 2.00 ms on CPU");
+	/* A part that is shown as zero is left out: the others sum to the total all the same. */
+	part[TY_PART_CPU] = 1999000;
+	part[TY_PART_RUNNABLE] = 1000;
+	out[0] = 0;
+	ty_answer_sum_text(part, 10000000, out, sizeof(out));
+	assert_string_equal(out, "10.00 ms = 5.00 ms disk + 3.00 ms sleeping + 2.00 ms on CPU");
+	part[TY_PART_CPU] = 2000000;
+	part[TY_PART_RUNNABLE] = 0;
 	/* A short buffer is cut, not overrun. */
 	memset(out, 'x', sizeof(out));
 	out[0] = 0;
