@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A polled lock: the same call fails with the same error repeatedly, and its thread sleeps in
- * between. The thread that released it (inferred) is the one that, after the last failure,
- * unlocked, closed, removed or renamed an object of the same name.
+ * between. The thread that released it (inferred) is the one whose release the kernel reported
+ * (file_lock_release.h); else the one that, after the last failure, unlocked, closed, removed or
+ * renamed an object of the same name. And a server that refuses connections until it is there.
  */
 #include "findings_priv.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "file_lock_release.h"
 #include "units.h"
 
 #define TRIES	 3
@@ -81,10 +84,15 @@ static uint32_t released_by(struct ty_poll_watch *p, const char *object)
 	const struct ty_explain *x = p->k->x;
 	const struct ty_model *m = x->m;
 	uint64_t to = p->ok_ns ? p->ok_ns : p->last_ns;
+	struct ty_release r;
 	char other[96], buf[32];
 
-	if (!*object || !p->ok_ns)
+	if (!p->ok_ns)
 		return TY_NONE;
+	r = ty_file_lock_release(x, p->thread,
+				 ty_model_syscall_brief(m, p->thread, p->last).start_ns, to);
+	if (r.thread != TY_NONE || !*object)
+		return r.thread;
 	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
 		const struct ty_thread *t = ty_model_thread(m, i);
 		uint32_t call, end = t->syscalls_first + t->syscalls_n;
@@ -124,10 +132,19 @@ static void found(struct ty_poll_watch *p)
 	char who[TY_WHO_MAX], object[96], buf[32], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
 	const char *error = ty_errno_name(p->error);
 	struct ty_finding *to;
+	const char *address = NULL;
+	bool connects;
 
 	if (p->n < TRIES || ns < LEAST_NS || p->slept_ns < ns / 2)
 		return;
-	ty_finding_object(x, p->last, object);
+	connects = ty_explain_row(x, p->last)->says & TY_CONNECTS;
+	if (connects && x->pointee)
+		address = x->pointee(x->ctx, p->thread, p->last, 1);
+	if (address && strstr(address, "->"))
+		snprintf(object, sizeof(object), "%.*s",
+			 (int)strcspn(strstr(address, "->") + 2, "]"), strstr(address, "->") + 2);
+	else
+		ty_finding_object(x, p->last, object);
 	f.culprit = released_by(p, object);
 	f.inferred = f.culprit != TY_NONE;
 	to = ty_finding_add(p->k, &f);
@@ -135,18 +152,26 @@ static void found(struct ty_poll_watch *p)
 		return;
 	ty_finding_say(to, "%s polled for %s: %s failed %s times with %s",
 		       ty_finding_thread_name(x->m, p->thread, false, who),
-		       *object ? object : "a lock", ty_syscall_name(x->arch, p->abi, p->nr, buf),
-		       ty_fmt_count(p->n, c), error ? error : "an error");
+		       *object	  ? object
+		       : connects ? "a server"
+				  : "a lock",
+		       ty_syscall_name(x->arch, p->abi, p->nr, buf), ty_fmt_count(p->n, c),
+		       error ? error : "an error");
 	ty_finding_say(to, ", and it slept %s in between", ty_fmt_duration(p->slept_ns, d));
 	if (f.culprit != TY_NONE)
 		ty_finding_say(to, "; released by %s (inferred)",
 			       ty_finding_thread_name(x->m, f.culprit, false, who));
 	else
 		ty_finding_say(to, "; %s",
-			       p->ok_ns ? "who released it is not recorded" : "it never succeeded");
+			       p->ok_ns && connects ? "then it was connected"
+			       : p->ok_ns	    ? "who released it is not recorded"
+						    : "it never succeeded");
 	if (f.culprit != TY_NONE)
 		ty_finding_next(to, "tarry dump FILE syscalls --tid %d",
 				ty_model_thread(x->m, f.culprit)->tid);
+	else if (connects)
+		ty_finding_next(to, "tarry dump FILE syscalls --tid %d",
+				ty_model_thread(x->m, p->thread)->tid);
 	else
 		ty_finding_next(to, "tarry record -a, to see who holds it");
 }

@@ -274,9 +274,8 @@ static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span(m, c->s.span);
-	uint32_t call = ty_stall_poll_releaser(h, c);
+	struct ty_release by = ty_stall_poll_releaser(h, c);
 	struct ty_path p = {0};
-	struct ty_syscall by;
 	struct ty_root root;
 	int r;
 
@@ -284,7 +283,7 @@ static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 	c->w = ty_wait_for(h->x, &s, c->polled);
 	c->w.kind = c->s.kind = TY_STALL_LOCK;
 	c->w.class = TY_WAIT_DEFINITE;
-	c->s.proven = call == TY_NONE; /* the wait is proven; its holder is inferred */
+	c->s.proven = by.thread == TY_NONE; /* the wait is proven; its holder is inferred */
 	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
 					.span = c->s.span,
 					.start_ns = c->s.start_ns,
@@ -292,20 +291,18 @@ static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 					.what = TY_SEG_TIMER,
 					.waker = c->waker};
 	c->s.links = 1;
-	if (call == TY_NONE)
+	if (by.thread == TY_NONE)
 		return ty_stall_judge(h, c, NULL, 0);
-	by = ty_model_syscall(m, call);
 	c->waker = (struct ty_waker){.kind = TY_WAKER_THREAD,
 				     .inferred = true,
 				     .thread = by.thread,
-				     .ts_ns = by.start_ns,
-				     .act_ns = by.start_ns,
+				     .ts_ns = by.ts_ns,
+				     .act_ns = by.ts_ns,
 				     .io = TY_NONE};
 	c->s.link[0].what = TY_SEG_WHATS;
 	c->s.link[0].waker = c->waker;
-	r = by.start_ns > c->s.start_ns
-		    ? ty_path_find(h->x, by.thread, c->s.start_ns, by.start_ns, &p)
-		    : 0;
+	r = by.ts_ns > c->s.start_ns ? ty_path_find(h->x, by.thread, c->s.start_ns, by.ts_ns, &p)
+				     : 0;
 	if (r || !p.seg.n) {
 		ty_path_fini(&p);
 		return r ? r : ty_stall_judge(h, c, NULL, 0);

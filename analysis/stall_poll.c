@@ -7,9 +7,10 @@
  * Budget: each sleep of POLL_NS or longer once, with up to BETWEEN calls before and after it; the
  * arguments of calls of the same kind only. For the thread that released the lock: RELEASES calls
  * of each thread between the last try that failed and the one that succeeded; the file of CHECKED
- * of them is looked up.
+ * of them is looked up. Where file locks are recorded, all points of that time.
  */
 #include "fd_kind.h"
+#include "file_lock_release.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 
@@ -303,20 +304,26 @@ static uint32_t last_release(const struct ty_stall_search *h, const struct ty_ca
 	return best;
 }
 
-uint32_t ty_stall_poll_releaser(const struct ty_stall_search *h, const struct ty_candidate *c)
+struct ty_release ty_stall_poll_releaser(const struct ty_stall_search *h,
+					 const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	const char *borrowed = file_of(h->x, c->s.thread, c->polled);
+	static const struct ty_release none = {.thread = TY_NONE};
 	struct ty_syscall from, to;
+	struct ty_release r;
 	uint32_t threads = ty_model_summary(m)->threads, best = TY_NONE;
 	uint64_t last = 0;
 	char file[160];
 
-	if (c->poll_got == TY_NONE || !borrowed)
-		return TY_NONE;
-	snprintf(file, sizeof(file), "%s", borrowed);
+	if (c->poll_got == TY_NONE)
+		return none;
 	from = ty_model_syscall_brief(m, c->s.thread, c->poll_failed);
 	to = ty_model_syscall_brief(m, c->s.thread, c->poll_got);
+	r = ty_file_lock_release(h->x, c->s.thread, from.start_ns, to.end_ns);
+	if (r.thread != TY_NONE || !borrowed)
+		return r;
+	snprintf(file, sizeof(file), "%s", borrowed);
 	/* On a busy machine hundreds of threads close files: unlocks first. */
 	for (unsigned pass = 0; pass < 2 && best == TY_NONE; pass++) {
 		unsigned left = CHECKED;
@@ -333,5 +340,8 @@ uint32_t ty_stall_poll_releaser(const struct ty_stall_search *h, const struct ty
 			}
 		}
 	}
-	return best;
+	if (best == TY_NONE)
+		return none;
+	from = ty_model_syscall(m, best);
+	return (struct ty_release){from.thread, from.start_ns};
 }

@@ -12,6 +12,7 @@
 #define TY_STALLS_PRIV_H
 
 #include "futex_waker.h"
+#include "file_lock_release.h"
 #include "stalls.h"
 #include "waits.h"
 
@@ -204,8 +205,9 @@ int ty_stall_short_tries(struct ty_stall_search *h, uint32_t thread);
 /* Candidates of the thread that are sleeps between tries for a lock become one. 0, -TY_EINTR or
  * -TY_ENOMEM. */
 int ty_stall_polled(struct ty_stall_search *h, uint32_t thread);
-/* The recorded call by which another thread released the polled lock; TY_NONE. */
-uint32_t ty_stall_poll_releaser(const struct ty_stall_search *h, const struct ty_candidate *c);
+/* By which other thread, and when, the polled lock was released, as recorded. */
+struct ty_release ty_stall_poll_releaser(const struct ty_stall_search *h,
+					 const struct ty_candidate *c);
 
 /* stall_request.c */
 /* Before its wait the thread had sent a request to its waker and had no reply yet, and it is the

@@ -38,6 +38,8 @@
 	X(SIGNAL_DELIVER, "signal", "signal_deliver")                                              \
 	X(CONTENTION_BEGIN, "lock", "contention_begin")                                            \
 	X(CONTENTION_END, "lock", "contention_end")                                                \
+	X(POSIX_LOCK, "filelock", "posix_lock_inode")                                              \
+	X(FLOCK, "filelock", "flock_lock_inode")                                                   \
 	X(PRINT, "ftrace", "print")
 
 enum ty_event_kind {
@@ -184,6 +186,11 @@ struct ty_event {
 			uint32_t flags;
 			int32_t ret; /* end only */
 		} lock;
+		struct { /* POSIX_LOCK, FLOCK: the file, what was tried, and the result */
+			uint64_t ino, dev;
+			uint32_t type; /* F_RDLCK, F_WRLCK, F_UNLCK */
+			int32_t ret;
+		} file_lock;
 		struct {
 			const char *text; /* into data, NUL-terminated */
 		} print;

@@ -54,6 +54,8 @@ static const struct {
 	{TY_EV_SIGNAL_DELIVER, {"sig", "errno", "code"}},
 	{TY_EV_CONTENTION_BEGIN, {"lock_addr", "flags"}},
 	{TY_EV_CONTENTION_END, {"lock_addr", "ret"}},
+	{TY_EV_POSIX_LOCK, {"i_ino", "s_dev", "type|fl_type", "ret"}},
+	{TY_EV_FLOCK, {"i_ino", "s_dev", "type|fl_type", "ret"}},
 	{TY_EV_PRINT, {"buf"}},
 	{TY_EV_REGION, {"kind", "value", "name", "sp"}},
 };

@@ -241,6 +241,13 @@ static void decode_known(const struct ty_formats *f, const struct ty_fmt_entry *
 		ev->u.lock.flags = ev->kind == TY_EV_CONTENTION_BEGIN ? U(1) : 0;
 		ev->u.lock.ret = ev->kind == TY_EV_CONTENTION_END ? I(1) : 0;
 		break;
+	case TY_EV_POSIX_LOCK:
+	case TY_EV_FLOCK:
+		ev->u.file_lock.ino = N(0);
+		ev->u.file_lock.dev = N(1);
+		ev->u.file_lock.type = U(2);
+		ev->u.file_lock.ret = I(3);
+		break;
 	case TY_EV_PRINT: ev->u.print.text = in_place(f, &s[0], ev); break;
 	case TY_EV_REGION:
 		ev->u.region.kind = U(0);

@@ -238,6 +238,8 @@ static bool is_double(struct ty_builder *b, const struct ty_event *ev)
 	case TY_EV_SIGNAL_DELIVER:
 	case TY_EV_CONTENTION_BEGIN:
 	case TY_EV_CONTENTION_END:
+	case TY_EV_POSIX_LOCK:
+	case TY_EV_FLOCK:
 	case TY_EV_PI_SETPRIO: break;
 	case TY_EV_BLOCK_COMPLETE:
 	case TY_EV_BLOCK_QUEUE: kind = TY_EV_BLOCK_ISSUE; break;

@@ -267,6 +267,8 @@ bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realti
  *   PRIO             a = priority          (thread runs with it from here on; the first seen, then
  *                                          changes only)
  *   EXEC             thread executed a new program
+ *   FILE_LOCK, FILE_UNLOCK, FILE_LOCK_FAILED
+ *                    a = inode, b = device  (fcntl or flock, of any process; also at close)
  */
 enum ty_point_kind {
 	TY_PT_SOFTIRQ_RAISE,
@@ -278,6 +280,9 @@ enum ty_point_kind {
 	TY_PT_PI_SETPRIO,
 	TY_PT_PRIO,
 	TY_PT_EXEC,
+	TY_PT_FILE_LOCK,
+	TY_PT_FILE_UNLOCK,
+	TY_PT_FILE_LOCK_FAILED,
 };
 struct ty_point {
 	uint64_t ts_ns;

@@ -11,6 +11,7 @@
  */
 #include "builder.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -260,6 +261,8 @@ void ty_points_event(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 	case TY_EV_SIGNAL_DELIVER:
 	case TY_EV_CONTENTION_BEGIN:
 	case TY_EV_CONTENTION_END:
+	case TY_EV_POSIX_LOCK:
+	case TY_EV_FLOCK:
 	case TY_EV_PI_SETPRIO:
 	case TY_EV_EXEC:
 	case TY_EV_BLOCK_QUEUE:
@@ -285,6 +288,13 @@ void ty_points_event(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 		break;
 	case TY_EV_CONTENTION_END:
 		PUSH(TY_PT_CONTENTION_END, ev->u.lock.lock, (uint64_t)(int64_t)ev->u.lock.ret);
+		break;
+	case TY_EV_POSIX_LOCK:
+	case TY_EV_FLOCK:
+		PUSH(ev->u.file_lock.ret < 0	       ? TY_PT_FILE_LOCK_FAILED
+		     : ev->u.file_lock.type == F_UNLCK ? TY_PT_FILE_UNLOCK
+						       : TY_PT_FILE_LOCK,
+		     ev->u.file_lock.ino, ev->u.file_lock.dev);
 		break;
 	case TY_EV_PI_SETPRIO:
 		i = ty_identity_find(b, ev->u.pi.tid);

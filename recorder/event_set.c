@@ -46,6 +46,9 @@ static const struct {
 	{SCHED, "signal", "signal_deliver"},
 	{SCHED, "lock", "contention_begin"},
 	{SCHED, "lock", "contention_end"},
+	/* Of all processes: the holder of a lock that a recorded thread polls. */
+	{SCHED, "filelock", "posix_lock_inode"},
+	{SCHED, "filelock", "flock_lock_inode"},
 };
 
 static int skip(struct ty_event_set *set, const char *system, const char *event, const char *why)

@@ -20,7 +20,7 @@
 #define ABIS	  4
 #define ERRNOS	  600 /* the kernel's internal ERESTART* included */
 #define SIGNALS	  65
-#define KINDS	  (TY_PT_EXEC + 1)
+#define KINDS	  (TY_PT_FILE_LOCK_FAILED + 1)
 #define IRQ_NAMES 64
 #define NUMBERS	  16 /* of one word: tid:12,13 */
 
@@ -73,6 +73,9 @@ const char *ty_point_name(uint8_t kind)
 		[TY_PT_PI_SETPRIO] = "pi_setprio",
 		[TY_PT_PRIO] = "prio",
 		[TY_PT_EXEC] = "exec",
+		[TY_PT_FILE_LOCK] = "file_lock",
+		[TY_PT_FILE_UNLOCK] = "file_unlock",
+		[TY_PT_FILE_LOCK_FAILED] = "file_lock_failed",
 	};
 
 	return kind < KINDS ? names[kind] : "event";

@@ -356,6 +356,37 @@ static void strings(void **state)
 	ty_formats_free(k.f);
 }
 
+/* The type of a lock was fl_type before Linux 6.9. */
+static void file_locks(void **state)
+{
+	static const char posix[] = HEAD("posix_lock_inode", 40) F("unsigned long i_ino", 16, 8, 0)
+		F("dev_t s_dev", 24, 4, 0) F("unsigned char type", 56, 1, 0)
+			F("int ret", 80, 4, 1) "\nprint fmt: \"%d\", REC->ret\n";
+	static const char flock[] = HEAD("flock_lock_inode", 41) F("unsigned long i_ino", 16, 8, 0)
+		F("dev_t s_dev", 24, 4, 0) F("unsigned char fl_type", 56, 1, 0)
+			F("int ret", 80, 4, 1) "\nprint fmt: \"%d\", REC->ret\n";
+	struct fake k;
+
+	fake_init(&k, 8, false);
+	fake_add(&k, "filelock", posix);
+	fake_add(&k, "filelock", flock);
+	fake_open(&k);
+	for (int id = 40; id <= 41; id++) {
+		head(&k, id, 9, 84);
+		put(&k, 16, UINT64_C(0x123456789), 8);
+		put(&k, 24, 254u << 20 | 3, 4);
+		put(&k, 56, 2, 1);
+		put(&k, 80, (uint32_t)-11, 4);
+		ty_formats_decode(k.f, &k.ev);
+		assert_int_equal(k.ev.kind, id == 40 ? TY_EV_POSIX_LOCK : TY_EV_FLOCK);
+		assert_int_equal(k.ev.u.file_lock.ino, UINT64_C(0x123456789));
+		assert_int_equal(k.ev.u.file_lock.dev, 254u << 20 | 3);
+		assert_int_equal(k.ev.u.file_lock.type, 2);
+		assert_int_equal(k.ev.u.file_lock.ret, -11);
+	}
+	ty_formats_free(k.f);
+}
+
 static void block_and_others(void **state)
 {
 	static const char issue[] = HEAD("block_rq_issue", 40) F("dev_t dev", 8, 4, 0)
@@ -852,6 +883,7 @@ int main(void)
 		cmocka_unit_test(deep_expression),
 		cmocka_unit_test(syscalls_of_all_word_sizes),
 		cmocka_unit_test(strings),
+		cmocka_unit_test(file_locks),
 		cmocka_unit_test(block_and_others),
 		cmocka_unit_test(fields),
 		cmocka_unit_test(lengths_from_the_record),

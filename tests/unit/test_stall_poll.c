@@ -21,7 +21,9 @@ enum {
 	SETFD = 2,
 	GETLK = 5,
 	SETLK = 6,
-	TRACED = 8
+	TRACED = 8,
+	WRITE_LOCK = 1, /* F_WRLCK, F_UNLCK */
+	UNLOCK = 2
 };
 
 #define TWO "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other")
@@ -167,6 +169,52 @@ static void who_lets_it_go_is_the_holder(void **state)
 	ty_mx_drop();
 }
 
+static void file_lock(uint64_t ts, int tid, int type, int ret)
+{
+	struct ty_event ev = {.ts_ns = ts, .tid = tid, .kind = TY_EV_POSIX_LOCK, .id = 31};
+
+	ev.u.file_lock.ino = 7;
+	ev.u.file_lock.type = (uint32_t)type;
+	ev.u.file_lock.ret = ret;
+	ty_mx_feed(ev);
+}
+
+/* The holder's calls are not recorded, but its release is. */
+static void the_release_is_recorded(void **state)
+{
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	begin("mode=all\n", TWO);
+	ty_mx_switch(0, t, 0, R, 12);
+	ty_mx_switch(0, t += MS, 12, S, 11);
+	for (unsigned i = 0; i < 6; i++) {
+		give(t += 1000, 5, SETLK, 0);
+		ty_mx_enter(0, t, 11, NR_FCNTL);
+		file_lock(t += 500, 11, WRITE_LOCK, -EAGAIN);
+		ty_mx_exit(0, t += 500, 11, NR_FCNTL, -EAGAIN);
+		sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+		time_is_up(11, NR_NANOSLEEP, 0, 10);
+	}
+	ty_mx_switch(0, t += 1000, 11, R, 12);
+	file_lock(t += 1000, 12, UNLOCK, 0);
+	ty_mx_switch(0, t += 1000, 12, S, 11);
+	give(t += 1000, 5, SETLK, 0);
+	ty_mx_enter(0, t, 11, NR_FCNTL);
+	file_lock(t += 500, 11, WRITE_LOCK, 0);
+	ty_mx_exit(0, t += 500, 11, NR_FCNTL, 0);
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	s = of(&x);
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.v[0].rule->id, "polled-lock");
+	assert_true(s.v[0].culprit != TY_NONE);
+	assert_int_equal(ty_model_thread(x.m, s.v[0].culprit)->tid, 12);
+	assert_false(s.v[0].proven);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 static void the_releaser_is_found_among_many(void **state)
 {
 	struct ty_explain x;
@@ -244,6 +292,7 @@ int main(void)
 		cmocka_unit_test(sleeps_between_tries_are_one_wait),
 		cmocka_unit_test(calls_around_a_try_do_not_matter),
 		cmocka_unit_test(who_lets_it_go_is_the_holder),
+		cmocka_unit_test(the_release_is_recorded),
 		cmocka_unit_test(the_releaser_is_found_among_many),
 		cmocka_unit_test(other_sleeps_are_no_polls),
 		cmocka_unit_test(short_stops_add_up),
