@@ -38,6 +38,14 @@ struct ty_lock_seen {
 /* What a thread waited for, by a known function in its stack. */
 enum ty_stack_role { TY_ROLE_NONE, TY_ROLE_LOCK, TY_ROLE_SLEEP };
 
+/* The other end of a pipe or socket. */
+struct ty_fd_other {
+	int32_t pid;	  /* a process that had it before the recording; else 0 */
+	int32_t tid;	  /* else a thread that made it, */
+	uint64_t ns;	  /* in the call that it was in then */
+	const char *name; /* borrowed; NULL: unknown */
+};
+
 struct ty_cpu_gaps;
 struct ty_ticks;
 
@@ -60,6 +68,13 @@ struct ty_explain {
 	const char *(*fd_before)(void *ctx, int32_t pid, int32_t fd, bool *cloexec);
 	/* True when the process had further descriptors that the snapshot omits. With fd_before. */
 	bool (*fds_left_out)(void *ctx, int32_t pid);
+	/*
+	 * Who made, or had, the other end of the pipe or socket with that name before t, not the
+	 * process not_pid. access: 'r', 'w': how this end is used, 0: unknown. False: unknown. May
+	 * be NULL.
+	 */
+	bool (*fd_other)(void *ctx, const char *name, char access, uint64_t t_ns, int32_t not_pid,
+			 struct ty_fd_other *out);
 	/* True when a listed socket was listening at the address then ("127.0.0.1:80", n bytes).
 	 * May be NULL. */
 	bool (*listens)(void *ctx, const char *at, size_t n);

@@ -34,7 +34,7 @@ struct ty_stall_edge {
 	uint32_t io;		   /* COMPLETES: the block request; TY_NONE */
 	uint32_t name;		   /* COMPLETES: the interrupt handler's, ty_model_str; 0 */
 	uint64_t start_ns, end_ns; /* equal: an instant */
-	char object[96];	   /* what is waited for: "futex 0x7f.."; "" */
+	char object[192];	   /* what is waited for: "futex 0x7f.."; "" */
 };
 
 #define TY_STALL_EDGES (2 * TY_STALL_LINKS + 2)

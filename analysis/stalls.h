@@ -179,9 +179,9 @@ struct ty_stall {
 	const struct ty_rule *rule; /* why it is a stall, or is none */
 	struct ty_link link[TY_STALL_LINKS]; /* the chain, victim first */
 	uint32_t links;
-	char object[96]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */
-	char peer[128];	 /* whose reply it had not yet: "fd 5 <TCP:[..->10.0.0.1:80]>"; "" */
-	char text[640];	 /* the cause in words */
+	char object[192]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */
+	char peer[128];	  /* whose reply it had not yet: "fd 5 <TCP:[..->10.0.0.1:80]>"; "" */
+	char text[640];	  /* the cause in words */
 	char sentence[960];
 };
 

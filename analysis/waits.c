@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fd_kind.h"
+#include "fd_peer.h"
 #include "syscall_ipc.h"
 
 enum {
@@ -463,10 +464,41 @@ void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, u
 	snprintf(w->object, sizeof(w->object), "\"%s%s\"", cut, name);
 }
 
+/* How the call uses the descriptor that the wait is for: 'r', 'w'; 0: unknown. */
+static char access_of(const struct ty_explain *x, uint32_t call, const struct ty_wait_for *w,
+		      bool room)
+{
+	unsigned says;
+
+	if (w->guessed) /* by the call that follows */
+		return room ? 'w' : 'r';
+	if (call == TY_NONE)
+		return 0;
+	says = ty_explain_row(x, call)->says & (TY_GIVES | TY_TAKES);
+	return says == TY_GIVES ? 'w' : says == TY_TAKES ? 'r' : 0;
+}
+
+static bool is_pipe(const char *name)
+{
+	return !strncmp(name, "pipe:[", 6);
+}
+
+/* "UNIX-STREAM:[17->18 process 5]" has its peer behind it, as the name of that process. */
+static const char *without_process(const char *name, char out[NAME_SHOWN + 1])
+{
+	const char *p = strstr(name, " process ");
+
+	snprintf(out, NAME_SHOWN + 1, "%.*s%s", p ? (int)(p - name) : (int)strlen(name), name,
+		 p ? "]" : "");
+	return out;
+}
+
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			bool room, struct ty_wait_for *w)
 {
+	char peer[TY_FD_PEER], text[NAME_SHOWN + 1];
 	const char *name = NULL, *cut;
+	char access;
 
 	bool asked = find_kind(x, s, call, room, w, &name);
 
@@ -476,6 +508,20 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 		ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns, &name);
 	if (!name)
 		return;
+	access = access_of(x, s->syscall, w, room);
+	if ((is_pipe(name) || strchr(name, '[')) && strncmp(name, "anon_inode", 10) &&
+	    ty_fd_peer(x, s->thread, (uint64_t)w->fd, s->start_ns, name, &access, peer)) {
+		if (is_pipe(name))
+			snprintf(w->object, sizeof(w->object), "fd %d <pipe %s %s>", (int)w->fd,
+				 access == 'w'	 ? "to"
+				 : access == 'r' ? "from"
+						 : "with",
+				 peer);
+		else
+			snprintf(w->object, sizeof(w->object), "fd %d <%s to %s>", (int)w->fd,
+				 without_process(name, text), peer);
+		return;
+	}
 	name = end_of(name, &cut);
 	snprintf(w->object, sizeof(w->object), "fd %d <%s%s>", (int)w->fd, cut, name);
 }

@@ -6,7 +6,7 @@
 #include "explain.h"
 #include "stalls.h"
 
-#define TY_WAIT_OBJECT 96 /* bytes */
+#define TY_WAIT_OBJECT 192 /* bytes */
 
 struct ty_wait_for {
 	uint8_t kind;  /* enum ty_stall_kind */

@@ -277,17 +277,16 @@ struct ty_evidence_item ty_evidence_memory(const struct ty_evidence_values *v, u
 	return item;
 }
 
-int ty_evidence_each_argv(const struct ty_evidence_index *x,
-			  int (*each)(void *ctx, int32_t tid, uint64_t ns, const char *argv,
-				      size_t n),
-			  void *ctx)
+int ty_evidence_each(const struct ty_evidence_index *x, enum ty_ev_kind kind,
+		     int (*each)(void *ctx, int32_t tid, uint64_t ns, const char *bytes, size_t n),
+		     void *ctx)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < x->v.n && !r; i++) {
 		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
 
-		if (h.kind == TY_EVK_ARGV && !(h.flags & TY_EVF_FAULT) && h.len)
+		if (h.kind == kind && !(h.flags & TY_EVF_FAULT) && h.len)
 			r = each(ctx, (int32_t)h.tid, h.ns, x->p + x->v.v[i].off + sizeof(h),
 				 h.len);
 	}

@@ -56,12 +56,11 @@ void ty_evidence_values(const struct ty_evidence_index *x, const struct ty_call 
 /* Memory at ptr, to which a structure behind argument arg points. p is NULL: not recorded. */
 struct ty_evidence_item ty_evidence_memory(const struct ty_evidence_values *v, unsigned arg,
 					   uint64_t ptr, bool at_exit);
-/* All command lines of successful execs: `each` gets them by thread, then by time; not 0 ends it.
- * Returns what `each` did. */
-int ty_evidence_each_argv(const struct ty_evidence_index *x,
-			  int (*each)(void *ctx, int32_t tid, uint64_t ns, const char *argv,
-				      size_t n),
-			  void *ctx);
+/* All records of a kind that were not faults: `each` gets them by thread, then by time; not 0 ends
+ * it. Returns the last result of `each`. */
+int ty_evidence_each(const struct ty_evidence_index *x, enum ty_ev_kind kind,
+		     int (*each)(void *ctx, int32_t tid, uint64_t ns, const char *bytes, size_t n),
+		     void *ctx);
 /* The command line of a successful exec, a NUL after each part (the last one may be truncated). */
 struct ty_evidence_item ty_evidence_argv(const struct ty_evidence_index *x,
 					 const struct ty_call *c);

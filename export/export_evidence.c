@@ -221,7 +221,7 @@ static int put_commands(const struct ty_export_cut *c, const struct begin *b)
 	ty_buf_init(&k.text, 256u << 20);
 	ty_buf_add(&k.text, was.s, was.n);
 	if (b->strings)
-		r = ty_evidence_each_argv(b->strings, add_command, &k);
+		r = ty_evidence_each(b->strings, TY_EVK_ARGV, add_command, &k);
 	if (r || k.text.failed)
 		r = no_memory(c);
 	else if (k.text.len)

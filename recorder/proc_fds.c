@@ -38,6 +38,7 @@ struct fd {
 	int pid, fd; /* fd < 0: its working directory */
 	ino_t net;   /* the network namespace of its process; 0: unknown */
 	bool cloexec;
+	unsigned flags;
 	unsigned long inode; /* of a socket; 0: none */
 	char *target;	     /* heap */
 };
@@ -88,7 +89,8 @@ static void begin(struct fds *f)
 	f->since_ns = f->budget_ns ? cpu_ns() : 0;
 }
 
-static bool is_cloexec(int proc, const char *fd)
+/* As open(2) has it; 0: unknown. */
+static unsigned flags_of(int proc, const char *fd)
 {
 	char path[32], text[256], *flags;
 	int info;
@@ -97,12 +99,12 @@ static bool is_cloexec(int proc, const char *fd)
 	snprintf(path, sizeof(path), "fdinfo/%.12s", fd);
 	info = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	if (info < 0)
-		return false;
+		return 0;
 	n = read(info, text, sizeof(text) - 1);
 	close(info);
 	text[n > 0 ? n : 0] = 0;
 	flags = strstr(text, "flags:");
-	return flags && strtoul(flags + 6, NULL, 8) & O_CLOEXEC;
+	return flags ? (unsigned)strtoul(flags + 6, NULL, 8) : 0;
 }
 
 /* A pid without its process is no error. */
@@ -121,7 +123,8 @@ static int take(struct fds *f, struct process *p, int proc, int dir, const char 
 	char target[PATH_MAX];
 	ssize_t n;
 
-	fd.cloexec = is_cloexec(proc, name);
+	fd.flags = flags_of(proc, name);
+	fd.cloexec = fd.flags & O_CLOEXEC;
 	if (fd.cloexec && f->before_exec == p->pid)
 		return 0;
 	n = readlinkat(dir, name, target, sizeof(target) - 1);
@@ -435,6 +438,15 @@ static int name_all(struct fds *f)
 	return r < 0 ? r : 0;
 }
 
+static const char *access_text(unsigned flags)
+{
+	switch (flags & O_ACCMODE) {
+	case O_RDONLY: return "r";
+	case O_WRONLY: return "w";
+	default: return "rw";
+	}
+}
+
 int ty_proc_fds(struct ty_proc_task *tasks, size_t n, int before_exec, uint64_t budget_ns,
 		struct ty_buf *out, size_t *cut, struct ty_err *err)
 {
@@ -454,6 +466,9 @@ int ty_proc_fds(struct ty_proc_task *tasks, size_t n, int before_exec, uint64_t 
 			r = ty_buf_addf(out, "%d\t%d\t%s\t", d->pid, d->fd,
 					d->cloexec ? "cloexec" : "-");
 		r = r ? r : ty_escape_field(out, d->target, strlen(d->target));
+		/* Which end of a pipe it is. */
+		if (!r && d->fd >= 0 && !strncmp(d->target, "pipe:[", 6))
+			r = ty_buf_addf(out, "\t%s", access_text(d->flags));
 		r = r ? r : ty_buf_addc(out, '\n');
 	}
 	for (size_t i = 0; i < f.of.n && !r; i++)

@@ -171,22 +171,27 @@ static uint32_t count_of(struct work *k, const char *comm, char sign, const char
 	return id < k->of.n ? k->of.v[id].n : 0;
 }
 
-/* An argument that the fewest lines of its name have, unless all have it; of several the first, and
- * an option only where there is no other. NULL: none. */
+/* What is more likely to be known to a reader: a file, any other word, an option. */
+static unsigned rank(const char *argument)
+{
+	return *argument == '-' ? 0 : strpbrk(argument, "./") ? 2 : 1;
+}
+
+/* An argument that the fewest lines of its name have, unless all have it; of several the best by
+ * rank, and of those the first. NULL: none. */
 static const char *rarest(struct work *k, const struct line *l)
 {
 	const char *comm = comm_of(k, l), *argv = k->argv.p + l->argv, *best = NULL;
 	uint32_t least = count_of(k, comm, '\3', "", 0);
-	bool option = true;
 
 	for (size_t at = strlen(argv) + 1, n = 0; at < l->argv_n && n < ARGS_MAX; n++) {
 		const size_t len = strlen(argv + at);
 		const uint32_t c = count_of(k, comm, '\1', argv + at, len);
 
-		if (len && c && (c < least || (best && c == least && option && argv[at] != '-'))) {
+		if (len && c &&
+		    (c < least || (best && c == least && rank(argv + at) > rank(best)))) {
 			best = argv + at;
 			least = c;
-			option = argv[at] == '-';
 		}
 		at += len + 1;
 	}
@@ -360,7 +365,7 @@ int ty_command_titles(struct ty_model *m, const char *section,
 	ty_buf_init(&k.key, 2 * LINE_MAX);
 	r = r ? r : add_section(&k, section ? section : "");
 	if (!r && strings)
-		r = ty_evidence_each_argv(strings, add_line, &k);
+		r = ty_evidence_each(strings, TY_EVK_ARGV, add_line, &k);
 	if (!r && k.lines.n) {
 		sort(&k);
 		r = count_words(&k);

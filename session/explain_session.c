@@ -9,6 +9,7 @@
 #include "command_titles.h"
 #include "evidence_index.h"
 #include "fd_names.h"
+#include "fd_others.h"
 #include "cfs_throttle.h"
 #include "steal.h"
 #include "steal_lines.h"
@@ -171,6 +172,16 @@ static bool fds_left_out(void *ctx, int32_t pid)
 	return ty_fd_names_left_out(s->fds, pid);
 }
 
+static bool fd_other(void *ctx, const char *name, char access, uint64_t t_ns, int32_t not_pid,
+		     struct ty_fd_other *out)
+{
+	struct ty_session *s = ctx;
+
+	if (!s->others)
+		s->others = ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, s->evidence);
+	return ty_fd_others_find(s->others, name, access, t_ns, not_pid, out);
+}
+
 static bool listens(void *ctx, const char *at, size_t n)
 {
 	const struct ty_session *s = ctx;
@@ -330,6 +341,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),
 				   .fds_left_out = fds_left_out,
 				   .listens = listens,
+				   .fd_other = fd_other,
 				   .ctx = s,
 				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0,
 				   .whole_machine = !tid && !strcmp(mode, "all"),

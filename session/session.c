@@ -17,6 +17,7 @@
 #include "sample_load.h"
 #include "wait_stacks.h"
 #include "fd_names.h"
+#include "fd_others.h"
 #include "cfs_throttle.h"
 #include "steal.h"
 #include "steal_lines.h"
@@ -390,6 +391,7 @@ void ty_session_fini(struct ty_session *s)
 		free(*text);
 	vec_fini(&s->address);
 	ty_fd_names_free(s->fds);
+	ty_fd_others_free(s->others);
 	ty_throttle_lines_free(s->held);
 	ty_steal_lines_free(s->steal);
 	if (s->ticks)

@@ -21,6 +21,7 @@
 
 /* An opened file. Which members are set depends on the flags; call fini in any state. */
 struct ty_fd_names;
+struct ty_fd_others;
 struct ty_evidence_index;
 struct ty_strtab;
 struct ty_wait_stacks;
@@ -40,6 +41,7 @@ struct ty_session {
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
 	struct ty_fd_names *fds;	    /* open before the recording; created on first use */
+	struct ty_fd_others *others;	    /* ends of pipes and sockets; created on first use */
 	struct ty_throttle_lines *held;	    /* throttled by CPU quotas; created on first use */
 	struct ty_steal_lines *steal;	    /* stolen by the hypervisor; created on first use */
 	struct ty_ticks *ticks;		    /* of the CPUs; created on first use */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The other end of a pipe or socket by the names that both ends have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "evidence_record.h"
+#include "fd_others.h"
+
+static const char listed[] = "taken 1 2\n"
+			     "7\t3\t-\tpipe:[9]\tr\n"
+			     "8\t1\t-\tpipe:[9]\tw\n"
+			     "9\t1\t-\tpipe:[9]\n" /* of an older recorder */
+			     "10\t4\t-\tTCP:[127.0.0.1:80 listening]\n"
+			     "10\t5\t-\tTCP:[[::ffff:127.0.0.1]:80->[::ffff:127.0.0.1]:4000]\n"
+			     "11\t5\t-\tUDP:[127.0.0.53:53]\n"
+			     "12\t0\t-\tTCP:[\n12\t0\t-\tTCP:[[1->2]\n12\t1\t-\tUNIX-STREAM:[x]\n"
+			     "12\t2\t-\tTCP:[]\n12\t3\t-\tTCP:[->]\n12\t4\t-\tTCPv6:[[]]\n";
+
+static const char *find(const struct ty_fd_others *o, const char *name, char access, uint64_t t_ns,
+			int not_pid)
+{
+	static char text[128];
+	struct ty_fd_other e;
+
+	if (!ty_fd_others_find(o, name, access, t_ns, not_pid, &e))
+		return "";
+	snprintf(text, sizeof(text), "%d %d %d", e.pid, e.tid, (int)e.ns);
+	return text;
+}
+
+static void of_the_list(void **state)
+{
+	struct ty_fd_others *o = ty_fd_others_new(listed, NULL);
+
+	assert_string_equal(find(o, "pipe:[9]", 'r', 5, 7), "8 0 0");
+	assert_string_equal(find(o, "pipe:[9]", 'w', 5, 8), "7 0 0");
+	assert_string_equal(find(o, "pipe:[9]", 0, 5, 8), "");
+	assert_string_equal(find(o, "pipe:[9]", 'r', 5, 8), ""); /* no other one writes */
+	assert_string_equal(find(o, "TCP:[127.0.0.1:4000->127.0.0.1:80]", 0, 5, 7), "10 0 0");
+	assert_string_equal(find(o, "TCP:[127.0.0.1:4001->127.0.0.1:80]", 0, 5, 7), "10 0 0");
+	assert_string_equal(find(o, "TCP:[127.0.0.1:4001->127.0.0.1:81]", 0, 5, 7), "");
+	assert_string_equal(find(o, "UDP:[127.0.0.1:5->127.0.0.53:53]", 0, 5, 7), "11 0 0");
+	assert_string_equal(find(o, "UDP:[127.0.0.1:5]", 0, 5, 7), "");
+	assert_string_equal(find(o, "/tmp/pipe:[9]", 'r', 5, 7), "");
+	assert_string_equal(find(o, "UNIX-STREAM:[5 to \"/s\" process 77]", 0, 5, 7), "77 0 0");
+	assert_string_equal(find(o, "UNIX-STREAM:[5 to \"/s\" process 7]", 0, 5, 7), "");
+	assert_string_equal(find(o, "TCP:[->", 0, 5, 7), "");
+	assert_string_equal(find(NULL, "pipe:[9]", 'r', 5, 7), "");
+	ty_fd_others_free(o);
+	o = ty_fd_others_new(NULL, NULL);
+	assert_string_equal(find(o, "pipe:[9]", 'r', 5, 7), "");
+	ty_fd_others_free(o);
+}
+
+static size_t record(char *at, uint64_t ns, int tid, unsigned long inode, unsigned long peer)
+{
+	struct ty_ev_fd fd = {
+		.inode = inode, .peer_inode = peer, .mode = 0140777, .family = 1, .type = 1};
+	struct ty_ev_record h = {.ns = ns,
+				 .tid = (uint32_t)tid,
+				 .kind = TY_EVK_FDS,
+				 .len = sizeof(fd),
+				 .flags = TY_EVF_EXIT};
+
+	memcpy(at, &h, sizeof(h));
+	memcpy(at + sizeof(h), &fd, sizeof(fd));
+	return sizeof(h) + sizeof(fd);
+}
+
+/* 17 was connected by 20; 18 is its other end, which 21 accepted later. */
+static void of_calls(void **state)
+{
+	struct ty_evidence_index *x;
+	struct ty_fd_others *o;
+	char bytes[1024];
+	size_t n = 0;
+
+	n += record(bytes + n, 100, 20, 17, 0);
+	n += record(bytes + n, 200, 21, 18, 17);
+	n += record(bytes + n, 900, 22, 18, 17); /* the number again */
+	x = ty_evidence_index_new(bytes, n);
+	o = ty_fd_others_new(NULL, x);
+	assert_string_equal(find(o, "UNIX-STREAM:[17 to \"/s\" process 3]", 0, 150, 20),
+			    "0 21 200");
+	assert_string_equal(find(o, "UNIX-STREAM:[17]", 0, 500, 20), "0 21 200");
+	assert_string_equal(find(o, "UNIX-STREAM:[17]", 0, 900, 20), "0 22 900");
+	assert_string_equal(find(o, "UNIX-STREAM:[18->17,\"/s\"]", 0, 500, 21), "0 20 100");
+	assert_string_equal(find(o, "UNIX-STREAM:[19]", 0, 500, 21), "");
+	ty_fd_others_free(o);
+	ty_evidence_index_free(x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_the_list),
+		cmocka_unit_test(of_calls),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
