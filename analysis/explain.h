@@ -69,9 +69,9 @@ struct ty_explain {
 	/* True when the process had further descriptors that the snapshot omits. With fd_before. */
 	bool (*fds_left_out)(void *ctx, int32_t pid);
 	/*
-	 * Who made, or had, the other end of the pipe or socket with that name before t, not the
-	 * process not_pid. access: 'r', 'w': how this end is used, 0: unknown. False: unknown. May
-	 * be NULL.
+	 * The process that made, or had, the other end of the pipe or socket with that name before
+	 * t, not the process not_pid. access: 'r', 'w': how this end is used, 0: unknown. False:
+	 * unknown. May be NULL.
 	 */
 	bool (*fd_other)(void *ctx, const char *name, char access, uint64_t t_ns, int32_t not_pid,
 			 struct ty_fd_other *out);

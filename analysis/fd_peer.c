@@ -57,14 +57,15 @@ static bool holds(const struct ty_explain *x, uint32_t process, uint64_t t_ns,
 	return false;
 }
 
-/* Who of `maker` and its descendants has the end at t, without `own`: how many; *first: one. */
+/* Those of `maker` and its descendants that have the end at t, without `own`: how many; *first:
+ * one. */
 static unsigned holders(const struct ty_explain *x, uint32_t maker, uint32_t own, uint64_t t_ns,
 			const struct end *end, struct ty_fd_table *table, uint32_t *first)
 {
 	uint32_t all = ty_model_summary(x->m)->threads, calls = CALLS;
 	unsigned n = 0, tried = 0;
 
-	/* The youngest first: who makes an end for others closes it. */
+	/* The youngest first: a process that makes an end for others closes it. */
 	for (uint32_t i = all; i-- > 0 && tried < CANDIDATES;) {
 		if (i == own || ty_process_of(x->m, i) != i || !is_alive(x->m, i, t_ns) ||
 		    !descends(x->m, i, maker))

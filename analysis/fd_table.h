@@ -29,7 +29,5 @@ struct ty_fd_table {
  * them. false: unknown. */
 bool ty_fd_table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, uint32_t *calls,
 		    struct ty_fd_table *t);
-/* The name of one that is open; NULL: unknown. */
-const char *ty_fd_table_name(const struct ty_explain *x, const struct ty_fd_table *t, uint64_t fd);
 
 #endif

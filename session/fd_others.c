@@ -244,7 +244,7 @@ bool ty_fd_others_find(const struct ty_fd_others *o, const char *name, char acce
 	snprintf(key, sizeof(key), "unix ? %llu", own);
 	if (find(o, key, t_ns, not_pid, out))
 		return true;
-	process = strstr(name, " process "); /* who connected, or listened */
+	process = strstr(name, " process "); /* the process that connected or listened */
 	if (!process || atoi(process + 9) <= 0 || atoi(process + 9) == not_pid)
 		return false;
 	*out = (struct ty_fd_other){.pid = atoi(process + 9)};
