@@ -9,6 +9,7 @@
 #include "fields.h"
 #include "ledger.h"
 #include "put_text.h"
+#include "request_compare.h"
 #include "report.h"
 #include "model_time.h"
 #include "units.h"
@@ -16,6 +17,7 @@
 
 #define SERVICES_SHOWN 10
 #define SLOWEST_SHOWN  10
+#define COMPARED_ROWS  8
 
 /* A request as it is shown. */
 struct shown {
@@ -139,6 +141,34 @@ static struct shown show(const struct ty_report *r, uint32_t i)
 	return s;
 }
 
+/* The slowest request with a known thread beside a median one. False: there is none. */
+static bool compare(const struct ty_report *r, struct ty_outlier *o)
+{
+	const struct ty_requests *q = &r->requests;
+	struct ty_explain x = ty_explain_session(r->s);
+
+	*o = (struct ty_outlier){0};
+	return q->n && !ty_request_compare(&x, &q->v[0], ty_request_median(q, &q->v[0]), o);
+}
+
+static void compared_text(const struct ty_report *r, FILE *f)
+{
+	struct ty_outlier o;
+	char d[2][TY_DURATION_MAX];
+
+	if (compare(r, &o)) {
+		ty_put_heading(f, "request 1 compared with a median request",
+			       "where their threads spent the time");
+		fprintf(f, "%9s %9s\n", ty_fmt_duration(o.slow_ns, d[0]),
+			ty_fmt_duration(o.median_ns, d[1]));
+		ty_outlier_rows(&o, COMPARED_ROWS, f);
+		if (o.n > COMPARED_ROWS)
+			fprintf(f, "and %u rows that differ less\n", o.n - COMPARED_ROWS);
+		putc('\n', f);
+	}
+	free(o.rows);
+}
+
 void ty_requests_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
@@ -173,6 +203,8 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 		ty_fields_text(request_fields, &c, &s, f);
 	}
 	putc('\n', f);
+	if (r->requested & TY_REP_REQUESTS)
+		compared_text(r, f);
 }
 
 void ty_requests_json(const struct ty_report *r, struct ty_json *j)
@@ -193,5 +225,15 @@ void ty_requests_json(const struct ty_report *r, struct ty_json *j)
 		ty_fields_object(request_fields, &c, &s, j);
 	}
 	ty_json_end_array(j);
+	if (r->requested & TY_REP_REQUESTS) {
+		struct ty_outlier o;
+
+		if (compare(r, &o)) {
+			ty_json_object(j, "slowest_and_median");
+			ty_outlier_json(&o, j);
+			ty_json_end_object(j);
+		}
+		free(o.rows);
+	}
 	ty_json_end_object(j);
 }

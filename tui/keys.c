@@ -46,6 +46,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_PATH] = {'P'},
 	[TY_ACT_LEDGER] = {'t'},
 	[TY_ACT_DIFF] = {'D'},
+	[TY_ACT_REQUESTS] = {'R'},
 	[TY_ACT_SPECTRUM] = {'L'},
 	[TY_ACT_FLAME] = {'F'},
 	[TY_ACT_LOG_NEXT] = {'>'},

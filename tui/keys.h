@@ -84,6 +84,8 @@ enum {
 	  "went")                                                                                  \
 	X(DIFF, "Findings", "diff",                                                                \
 	  "compare the selection, or the window, with the rest of the recording")                  \
+	X(REQUESTS, "Findings", "requests",                                                        \
+	  "list the slowest requests; Enter compares one with a median request")                   \
 	X(SPECTRUM, "Findings", "latencies",                                                       \
 	  "spectrogram: latencies of waits, system calls or block requests over time")             \
 	X(FLAME, "Findings", "flames",                                                             \

@@ -111,10 +111,10 @@ static int line_at(const struct ty_page *p, int y)
 
 static const enum ty_action goes[] = {TY_ACT_OPEN, TY_ACT_UP, TY_ACT_PAGE_UP, TY_ACT_NONE};
 static const enum ty_action *const keys = goes + 1; /* of a line that leads nowhere */
-static const char *const words[] = {"go there", "+lines", "+pages"};
 
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
+	const char *words[] = {"", "+lines", "+pages"};
 	struct ty_page *pg = self;
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	bool link;
@@ -137,6 +137,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 			ty_grid_tint(g, 0, y - k, g->w, ty_palette_role(p, TY_ROLE_SELECT));
 	}
 	link = pg->at < (int)pg->lines.n && pg->lines.v[pg->at].link;
+	words[0] = pg->enter ? pg->enter : "go there";
 	ty_footer_draw(g, p, g->h - 1, link ? goes : keys, words + !link, "close");
 	if (pg->failed)
 		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2,

@@ -20,6 +20,7 @@ struct ty_page {
 	char title[160];
 	VEC(struct ty_page_line) lines;
 	int top, at, height, width; /* first and selected line; layout of the lines */
+	const char *enter;	    /* footer's word for Enter; NULL: "go there" */
 	bool chosen;		    /* closed by Enter on the line `at`, which has a link */
 	bool failed;		    /* out of memory: lines are missing, and the page says so */
 };

@@ -210,6 +210,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_PATH] = {.run = ty_timeline_route, .needs_all = "the critical path"},
 	[TY_ACT_LEDGER] = {.open = ty_timeline_ledger, .needs_all = "ledgers"},
 	[TY_ACT_DIFF] = {.open = ty_timeline_diff, .needs_all = "comparisons"},
+	[TY_ACT_REQUESTS] = {.open = ty_timeline_requests, .needs_all = "requests"},
 	[TY_ACT_SPECTRUM] = {.open = ty_timeline_spectrum, .needs_all = "latencies"},
 	[TY_ACT_FLAME] = {.open = ty_timeline_flame, .needs_all = "samples"},
 	[TY_ACT_LOG_NEXT] = {.step = ty_timeline_log_step, .by = 1},

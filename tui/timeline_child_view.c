@@ -27,11 +27,11 @@ enum ty_view_result ty_timeline_resumed(void *self)
 	if (left)
 		left(t);
 	ty_timeline_clamp(t);
-	return TY_VIEW_CHANGED;
+	return t->child.ops ? TY_VIEW_PUSH : TY_VIEW_CHANGED; /* another one in its place */
 }
 
 /* Left by a choice: go where it leads. */
-static void page_left(struct ty_timeline *t)
+void ty_timeline_page_left(struct ty_timeline *t)
 {
 	const struct ty_page_line *l;
 
@@ -53,5 +53,5 @@ static void page_left(struct ty_timeline *t)
 
 bool ty_timeline_push_page(struct ty_timeline *t)
 {
-	return ty_timeline_push(t, &ty_page_ops, &t->page, page_left);
+	return ty_timeline_push(t, &ty_page_ops, &t->page, ty_timeline_page_left);
 }

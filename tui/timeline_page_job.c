@@ -28,7 +28,9 @@ static bool explained(struct ty_timeline *t)
 		ty_timeline_say(t, "%s: %s", a->what->name,
 				a->err.msg[0] ? a->err.msg : ty_strerror(a->rc));
 	else
-		made = a->what->page(t, a) && ty_timeline_push_page(t);
+		made = a->what->page(t, a) &&
+		       ty_timeline_push(t, &ty_page_ops, &t->page,
+					a->what->left ? a->what->left : ty_timeline_page_left);
 	a->what->forget(a);
 	return made;
 }

@@ -15,6 +15,7 @@
 #include "memory_view.h"
 #include "page.h"
 #include "range_stats.h"
+#include "request_compare.h"
 #include "search.h"
 #include "flame_view.h"
 #include "spectrum_view.h"
@@ -128,6 +129,8 @@ struct ty_page_job_ops {
 	bool (*page)(struct ty_timeline *t,
 		     struct ty_page_job *a); /* false: a sentence states why */
 	void (*forget)(struct ty_page_job *a);
+	void (*left)(
+		struct ty_timeline *t); /* when the page is closed; NULL: its link is followed */
 };
 struct ty_page_job {
 	struct ty_background aside;
@@ -140,8 +143,10 @@ struct ty_page_job {
 		link[TY_STALL_LINKS]; /* chain: links of the finding that contains the wait */
 	uint32_t links;		      /* 0: no finding contains it */
 	const struct ty_rule *rule;   /* with links: the rule that made it a finding */
-	struct ty_hits hits;	      /* of a search, */
-	char *object[TY_HITS_MAX];    /* and what each acts on; NULL: unknown */
+	struct ty_requests requests;
+	struct ty_outlier beside;  /* a request and a median one */
+	struct ty_hits hits;	   /* of a search, */
+	char *object[TY_HITS_MAX]; /* and what each acts on; NULL: unknown */
 	struct ty_ledger ledger;
 	struct ty_diff diff;
 	struct ty_err err;
@@ -224,6 +229,14 @@ struct ty_timeline_objects {
 	struct ty_err err;
 };
 
+/* The requests of the recording, once they were asked for (timeline_requests.c). */
+struct ty_timeline_requests {
+	const struct ty_model *m; /* whose they are; NULL: none were found */
+	struct ty_requests q;
+	char *mostly[TY_HITS_MAX]; /* where the slowest spent most time; NULL: unknown */
+	int at;			   /* the line of the page that was left */
+};
+
 /* The view opened above the timeline; ops NULL: none. */
 struct ty_timeline_child {
 	const struct ty_view_ops *ops;
@@ -283,6 +296,7 @@ struct ty_timeline {
 	struct ty_search count; /* how many hits there are, */
 	struct ty_hits longest; /* and the longest of them */
 	struct ty_timeline_objects objects;
+	struct ty_timeline_requests requests;
 	bool backward;		    /* the search that waits for names */
 	uint64_t hits_n, hit_at;    /* of the query; which of them the hit is, from 1 */
 	bool hits_known, hits_many; /* they are counted; there are too many */
@@ -487,6 +501,7 @@ enum ty_view_result ty_timeline_act(void *self, enum ty_action a);
 bool ty_timeline_push(struct ty_timeline *t, const struct ty_view_ops *ops, void *view,
 		      void (*left)(struct ty_timeline *t));
 bool ty_timeline_push_page(struct ty_timeline *t); /* t->page, as it was filled */
+void ty_timeline_page_left(struct ty_timeline *t); /* goes where its chosen line leads */
 void ty_timeline_child(void *self, const struct ty_view_ops **ops, void **view);
 enum ty_view_result ty_timeline_resumed(void *self);
 
@@ -503,6 +518,10 @@ bool ty_timeline_chain_pane(const struct ty_timeline *t, struct ty_grid *g,
 			    const struct ty_palette *p, int x);
 /* timeline_diff.c, likewise: the selection, or the window, compared with the rest. */
 bool ty_timeline_diff(struct ty_timeline *t);
+
+/* timeline_requests.c: the slowest requests, each beside a median one; the same. */
+bool ty_timeline_requests(struct ty_timeline *t);
+void ty_timeline_requests_fini(struct ty_timeline *t);
 
 /* timeline_page_job.c */
 /* Starts it for [from, to), with the page's title set. */

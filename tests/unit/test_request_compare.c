@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* A request beside a median one: which one is the median, and where both spent their time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fixture_given.h"
+#include "fixture_timeline.h"
+#include "request_compare.h"
+
+#define MS UINT64_C(1000000)
+enum { NR_READ = 0, NR_WRITE = 1, NR_ACCEPT = 43, NR_NANOSLEEP = 230 };
+
+/* R lists them; Enter opens the comparison, which leads to the request, or back to the list. */
+static void pages(const struct ty_explain *x, uint64_t slow_ns)
+{
+	struct ty_view_input in = ty_tl_input(x->m);
+	const struct ty_view_ops *ops;
+	struct ty_timeline *t;
+	void *page;
+
+	in.explain = x;
+	t = ty_tl_open(&in);
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_REQUESTS), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24),
+			       "The slowest of 5 requests; Enter compares"));
+	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24), "Enter compare "));
+	for (int i = 0; i < 2; i++) { /* the second time out of what was kept */
+		assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+		assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_PUSH);
+		ty_timeline_ops.child(t, &ops, &page);
+		assert_string_equal(t->page.title,
+				    "A request of 90.0 ms beside a median one of 4.00 ms");
+		assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24),
+				       "sleeping in clock_nanosleep"));
+		assert_int_equal(ops->act(page, TY_ACT_QUIT), TY_VIEW_CLOSE);
+		assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_PUSH);
+		ty_timeline_ops.child(t, &ops, &page);
+		assert_non_null(strstr(t->page.title, "The slowest of 5 requests"));
+	}
+	ops->act(page, TY_ACT_OPEN);
+	ty_timeline_ops.resumed(t);
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_CHANGED);
+	assert_int_equal(t->cursor_ns, slow_ns + 45 * MS);
+	ty_timeline_free(t);
+}
+
+/* Five requests of 2, 3, 4, 5 and 90 ms of CPU 0; the longest one sleeps for 80 ms of it. */
+static void the_median_is_found_and_compared(void **state)
+{
+	static const unsigned ms[] = {3, 90, 4, 2, 5};
+	const struct ty_request *median;
+	struct ty_requests q;
+	struct ty_outlier o;
+	struct ty_explain x;
+	struct ty_window w;
+	uint64_t at = 20 * MS, slow = 0, mid = 0;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "server"));
+	ty_mx_switch(0, 1 * MS, 0, 0, 11);
+	call(10 * MS, 11, NR_ACCEPT, 9, 3);
+	for (unsigned i = 0; i < 5; i++) {
+		call(at, 11, NR_READ, 100, 9);
+		if (ms[i] == 90) {
+			give(at + 5 * MS, 0, 0, 0);
+			ty_mx_enter(0, at + 5 * MS, 11, NR_NANOSLEEP);
+			ty_mx_switch(0, at + 5 * MS + 10, 11, 1, 0);
+			ty_mx_waking_irq(0, at + 85 * MS, 0, 11, 0);
+			ty_mx_switch(0, at + 85 * MS + 10, 0, 0, 11);
+			ty_mx_exit(0, at + 85 * MS + 20, 11, NR_NANOSLEEP, 0);
+			slow = at;
+		}
+		mid = ms[i] == 4 ? at : mid;
+		call(at + ms[i] * MS, 11, NR_WRITE, 10, 9);
+		at += 100 * MS;
+	}
+	ty_mx_switch(0, at, 11, 1, 0);
+	x = explain(ty_mx_end(), 0);
+	w = window_all(x.m);
+	assert_int_equal(ty_requests_find(&x, &w, 10, 0, &q, NULL), 0);
+	assert_int_equal(q.all, 5);
+	assert_int_equal(q.v[0].start_ns, slow + 1000);
+	median = ty_request_median(&q, &q.v[0]);
+	assert_non_null(median);
+	assert_int_equal(median->start_ns, mid + 1000);
+	assert_int_equal(ty_request_compare(&x, &q.v[0], median, &o), 0);
+	assert_int_equal(o.slow_ns, 90 * MS);
+	assert_int_equal(o.median_ns, 4 * MS);
+	assert_non_null(strstr(o.rows[0].row, "sleeping in clock_nanosleep"));
+	assert_in_range(o.rows[0].slow_ns, 79 * MS, 80 * MS);
+	assert_int_equal(o.rows[0].median_ns, 0);
+	slow = mid = 0;
+	for (uint32_t i = 0; i < o.n; i++) {
+		slow += o.rows[i].slow_ns;
+		mid += o.rows[i].median_ns;
+	}
+	assert_int_equal(slow, o.slow_ns);
+	assert_int_equal(mid, o.median_ns);
+	free(o.rows);
+	/* the median request itself is compared with another one */
+	assert_ptr_not_equal(ty_request_median(&q, median), median);
+	pages(&x, q.v[0].start_ns);
+	ty_requests_fini(&q);
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_median_is_found_and_compared),
+	};
+
+	return cmocka_run_group_tests_name("request_compare", tests, NULL, NULL);
+}
