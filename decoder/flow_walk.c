@@ -55,10 +55,7 @@ static int take_cuts(struct ty_walk *w, const struct ty_memo *m)
 	}
 	run = &out->runs.v[out->runs.n];
 	out->runs.n += m->cuts_n;
-	w->run.insns += c->insns;
-	ty_walk_last_is(w, c->last, c->size, c->cls);
-	*run = w->run;
-	run->marks = marks;
+	ty_walk_put_run(w, run, c->insns, c->last, c->size, c->cls);
 	for (ip = c->to, c++, run++; c < end; ip = c->to, c++, run++) {
 		run->ip = ip;
 		run->last = c->last;

@@ -162,6 +162,24 @@ static inline bool ty_walk_just_entered(const struct ty_walk *w)
 /* Makes room for n runs. */
 int ty_walk_more_runs(struct ty_walk *w, size_t n);
 
+/*
+ * The run ends with the instruction at `last`, so many instructions after those that are counted.
+ * Field by field: what was just written in parts is slow to read as a whole.
+ */
+static inline void ty_walk_put_run(const struct ty_walk *w, struct ty_walk_run *run, uint32_t more,
+				   uint64_t last, uint8_t size, uint8_t cls)
+{
+	run->ip = w->run.ip;
+	run->last = last;
+	run->tsc = w->run.tsc;
+	run->until = w->run.until;
+	run->insns = w->run.insns + more;
+	run->marks = (uint32_t)w->out->marks.n;
+	run->size = size;
+	run->cls = cls;
+	run->flags = w->run.flags;
+}
+
 /* The run ends, before mark number `marks`. */
 static inline int ty_walk_end_run(struct ty_walk *w, size_t marks)
 {
@@ -204,15 +222,25 @@ static inline int ty_walk_stamp(struct ty_walk *w, const struct ty_block *b, uin
 
 static inline int ty_walk_count_branch(struct ty_walk *w, const struct ty_block *b, uint64_t to)
 {
-	int r;
+	struct ty_walked *out = w->out;
 
-	ty_walk_whole(w, b);
 	w->ip = to;
-	if (!ty_block_cuts(b, to))
+	if (!ty_block_cuts(b, to)) {
+		ty_walk_whole(w, b);
 		return TY_WALK_MORE;
-	r = ty_walk_end_run(w, w->out->marks.n);
+	}
+	if (out->runs.n >= out->runs.cap || out->runs.n >= TY_WALK_TAKEN_MAX) {
+		int r = ty_walk_more_runs(w, 1);
+
+		if (r)
+			return r;
+	}
+	ty_walk_put_run(w, &out->runs.v[out->runs.n++], b->insns - w->done, b->last,
+			b->sizes[b->insns - 1], b->cls);
+	w->done = 0;
+	w->run.insns = 0;
 	ty_walk_begin_run(w, to);
-	return r;
+	return TY_WALK_MORE;
 }
 
 static inline void ty_walk_remember(struct ty_walk *w, uint64_t next)
