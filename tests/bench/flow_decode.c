@@ -5,11 +5,12 @@
  * with times that go on, and no end of its thread
  *   flow_decode libipt FILE                libipt's block decoder alone, with the mapped files as
  * image sections, so that it keeps the blocks it has seen
- *   flow_decode tarry FILE                 all taken branches
- *   flow_decode bounds FILE                the times of 1,000 instructions in the middle
+ *   flow_decode follow FILE                the code followed and its instructions counted, as
+ * libipt's decoder does: without functions, calls and sums flow_decode tarry FILE all taken
+ * branches flow_decode bounds FILE                the times of 1,000 instructions in the middle
  *   flow_decode window FILE FROM TO        the instructions between two times
- * All but bounds print seconds and what was found: libipt's of CPU time without reading the file,
- * those of tarry with all that opening it costs, which is told beside.
+ * All but bounds print seconds and what was found: libipt's and those of follow are CPU time
+ * without opening the file, those of tarry with all that opening it costs, which is told beside.
  */
 #include <intel-pt.h>
 #include <stdio.h>
@@ -359,6 +360,46 @@ static int bounds(const char *path)
 	return 0;
 }
 
+/* All code is of one function. */
+static void one_function(void *ctx, int32_t pid, uint64_t t_ns, uint64_t ip, struct ty_extent *out)
+{
+	out->lo = ip & ~(uint64_t)INT32_MAX;
+	out->hi = out->lo + INT32_MAX + 1ull;
+	out->named = true;
+}
+
+static int follow(const char *path)
+{
+	const struct ty_flow_window all = {.to_ns = UINT64_MAX};
+	const struct ty_flow_count count = {.extent_of = one_function};
+	const struct ty_walk_run *runs;
+	struct ty_flow_source src = {0};
+	struct ty_flow_at at;
+	struct ty_err err = {0};
+	uint64_t insns = 0, gaps = 0;
+	size_t n = 0;
+	double t;
+
+	if (ty_flow_source_open(&src, path, &err))
+		die(err.msg);
+	t = cpu_now();
+	if (ty_flow_seek_runs(src.flow, &all, &count, &err))
+		die(err.msg);
+	while (ty_flow_next_runs(src.flow, &at, &runs, &n) > 0) {
+		insns += at.item.kind == TY_FLOW_RUN	? at.item.value
+			 : at.item.kind == TY_FLOW_INSN ? 1
+							: 0;
+		insns += n ? ty_flow_runs_insns(runs, n) : 0;
+		gaps += at.item.kind == TY_FLOW_GAP;
+	}
+	t = cpu_now() - t;
+	printf("%.3f s, %llu instructions, %llu gaps\n", t, (unsigned long long)insns,
+	       (unsigned long long)gaps);
+	ty_flow_source_close(&src);
+	ty_flow_source_fini(&src);
+	return 0;
+}
+
 /* w NULL: all taken branches. */
 static int tarry(const char *path, const struct ty_flow_window *w)
 {
@@ -400,6 +441,8 @@ int main(int argc, char **argv)
 		return make(argv[2], strtoull(argv[3], NULL, 0) << 20, argv[4]);
 	if (argc == 3 && !strcmp(argv[1], "libipt"))
 		return libipt(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "follow"))
+		return follow(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "tarry"))
 		return tarry(argv[2], NULL);
 	if (argc == 3 && !strcmp(argv[1], "bounds"))
@@ -410,7 +453,8 @@ int main(int argc, char **argv)
 
 		return tarry(argv[2], &w);
 	}
-	fputs("usage: flow_decode make PERFDATA MEGABYTES OUT | libipt|tarry|bounds FILE | window "
+	fputs("usage: flow_decode make PERFDATA MEGABYTES OUT | libipt|follow|tarry|bounds FILE | "
+	      "window "
 	      "FILE FROM TO\n",
 	      stderr);
 	return 2;
