@@ -18,79 +18,19 @@
  *
  * Budget: 700 ns per line of text, decoding included.
  */
-#include <fcntl.h>
+#include "dump_syscalls_priv.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "call_line.h"
-#include "window_filter.h"
-#include "thread_names.h"
 #include "dump.h"
-#include "fd_track.h"
 #include "partition.h"
 #include "plain_text.h"
-#include "section.h"
-#include "strtab.h"
-#include "syscall_values.h"
-#include "tgids.h"
 
 #define LINES_MAX      (1u << 19)
 #define LINE_MAX_BYTES (1u << 20)
 #define BUFFERS_MAX    64
-#define FDS_SHOWN      2	   /* no call has more that are arguments */
-#define INNER_MAX      (64u << 20) /* bytes of their names' lists; beyond, no names */
-
-enum kind { LINE_PENDING, LINE_CALL, LINE_RESUMED, LINE_GAP, LINE_DROPPED };
-
-struct line {
-	uint64_t key;
-	union {
-		struct ty_call call;
-		struct {
-			uint64_t from_ns, to_ns, count;
-			uint32_t cpu;
-			uint8_t what;
-			bool to_end;
-		} gap;
-	} u;
-	uint64_t after_ns; /* ty_evidence_after when it began */
-	uint32_t fd[FDS_SHOWN],
-		result; /* ty_fd_track_name of its first descriptors, and its result */
-	uint32_t inner; /* in d->inner: names of the descriptors in structures */
-	int32_t pid;
-	char comm[TY_COMM + 1];
-	bool named; /* comm is the name at the call's beginning */
-	bool shown; /* split: its beginning was shown */
-	uint8_t kind;
-};
-
-struct dump {
-	struct ty_session *s;
-	const struct ty_window *w;
-	FILE *out;
-	bool json;
-	bool loss_shown;
-	struct ty_pairs *pairs;
-	struct ty_thread_names *comms;
-	struct ty_tgids *tgids;
-	struct ty_fd_track *fds;
-	struct ty_evidence_index *strings; /* NULL: none are recorded */
-	struct ty_buf strings_text;
-	struct ty_strtab *inner; /* lists of ty_fd_track_name in hex, a blank behind each */
-	size_t inner_bytes;
-	uint64_t paths, paths_unknown; /* calls with strings; calls with an unknown one */
-	struct ty_wall wall;
-	struct ty_json j;
-	struct ty_buf text;
-	struct line *ring; /* power of two */
-	size_t cap, head, n;
-	struct line *split; /* calls that the queue let go; LINE_DROPPED once they are over */
-	size_t split_cap, split_n, split_open;
-	uint64_t last_key;
-	uint64_t now_ns;      /* of the current event */
-	uint64_t sys_buffers; /* bit per buffer in which system calls were seen */
-};
 
 static struct line *at(const struct dump *d, size_t i)
 {
@@ -130,233 +70,11 @@ static bool end_wanted(const struct dump *d, const struct ty_call *c, const char
 	return c->end_ns >= d->w->from_ns;
 }
 
-/* output -------------------------------------------------------------------------------------- */
-
-static void put_text(struct dump *d)
-{
-	ty_buf_addc(&d->text, '\n');
-	fwrite_unlocked(d->text.p, 1, d->text.len, d->out);
-}
-
-/* The data behind pointers, as items and as texts in d->strings_text. A call already shown as
- * unfinished has none yet when it ends. */
-static void add_strings(struct dump *d, const struct line *l, const struct ty_sysrow *row,
-			bool begun, const struct ty_values *values, struct ty_evidence_item item[6],
-			struct ty_arg_names *names)
-{
-	const struct ty_call *c = &l->u.call;
-	size_t at[6] = {0}, after;
-	bool paths = false, known = true;
-
-	ty_evidence_of(d->strings, c, l->after_ns, item);
-	ty_buf_reset(&d->strings_text);
-	for (unsigned i = 0; i < row->n; i++) {
-		if (row->a[i] == TY_ARG_PATH && c->args[i] && !begun) {
-			paths = true;
-			known &= item[i].p != NULL;
-		}
-		if (!item[i].p || (item[i].kind == TY_EVK_FDS && row->a[i] != TY_ARG_FDS_OUT))
-			continue;
-		at[i] = d->strings_text.len + 1;
-		ty_evidence_text(&item[i], &d->strings_text);
-		ty_buf_addc(&d->strings_text, 0);
-	}
-	for (unsigned i = 0; values && i < row->n; i++) {
-		const size_t start = d->strings_text.len;
-
-		if (at[i] || !ty_values_arg(values, i, &d->strings_text))
-			continue;
-		at[i] = start + 1;
-		ty_buf_addc(&d->strings_text, 0);
-	}
-	after = d->strings_text.len;
-	if (!values || !ty_values_after(values, &d->strings_text))
-		after = SIZE_MAX;
-	ty_buf_addc(&d->strings_text, 0);
-	for (unsigned i = 0; i < 6 && !d->strings_text.failed; i++)
-		names->text[i] = at[i] ? d->strings_text.p + at[i] - 1 : NULL;
-	if (after != SIZE_MAX && !d->strings_text.failed)
-		names->after = d->strings_text.p + after;
-	d->paths += paths && !ty_call_end_only(c);
-	d->paths_unknown += paths && !known && !ty_call_end_only(c);
-}
-
-static bool is_fd(const struct ty_sysrow *row, unsigned i)
-{
-	return row->a[i] == TY_ARG_FD || row->a[i] == TY_ARG_DIRFD;
-}
-
-/* The objects of the call's descriptors at its begin. */
-static void name_fds(const struct dump *d, struct line *l)
-{
-	const struct ty_call *c = &l->u.call;
-	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
-
-	for (unsigned i = 0, k = 0; i < row->n && k < FDS_SHOWN; i++)
-		if (is_fd(row, i))
-			l->fd[k++] =
-				ty_fd_track_name(d->fds, l->pid, (int32_t)c->args[i], c->start_ns);
-}
-
-/* The objects of the descriptors in structures at the call's begin. */
-static void name_inner(struct dump *d, struct line *l)
-{
-	int32_t fds[TY_VALUES_FDS];
-	char list[TY_VALUES_FDS * 10];
-	const struct ty_call *c = &l->u.call;
-	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
-	struct ty_values v;
-	size_t len = 0;
-	unsigned n;
-
-	if ((row->ret != TY_RET_POLL && !memchr(row->a, TY_ARG_MSG_IN, row->n)) ||
-	    !ty_values_find(&v, d->s->arch, d->strings, c, l->after_ns))
-		return;
-	n = ty_values_fds(&v, fds);
-	for (unsigned i = 0; i < n; i++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%x ",
-					ty_fd_track_name(d->fds, l->pid, fds[i], c->start_ns));
-	if (!n || d->inner_bytes > INNER_MAX)
-		return;
-	n = ty_strtab_count(d->inner);
-	l->inner = ty_strtab_add(d->inner, list, len);
-	if (l->inner == UINT32_MAX)
-		l->inner = 0;
-	else if (l->inner >= n)
-		d->inner_bytes += len;
-}
-
-static void inner_names(const struct dump *d, const struct line *l, struct ty_values *v)
-{
-	const char *list = ty_strtab_get(d->inner, l->inner);
-	char *end;
-
-	for (unsigned i = 0; i < TY_VALUES_FDS; i++, list = end) {
-		const unsigned long id = strtoul(list, &end, 16);
-
-		if (end == list)
-			break;
-		v->fd_names[i] = ty_fd_track_text(d->fds, (uint32_t)id);
-	}
-}
-
-/* The object of the descriptor that the call created. */
-static void name_result(const struct dump *d, struct line *l)
-{
-	const struct ty_call *c = &l->u.call;
-	const struct ty_sysrow *row;
-
-	if (c->how != TY_CALL_RETURNED || c->ret < 0)
-		return;
-	row = ty_syscall_row(d->s->arch, c->abi, c->nr)->as;
-	if (row->fds == TY_FDS_NEW || row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2 ||
-	    (row->fds == TY_FDS_FCNTL && (c->args[1] == F_DUPFD || c->args[1] == F_DUPFD_CLOEXEC)))
-		l->result = ty_fd_track_name(d->fds, l->pid, (int32_t)c->ret, c->end_ns);
-}
-
-static void show_call(struct dump *d, const struct line *l, enum ty_call_part part)
-{
-	const struct ty_call *c = &l->u.call;
-	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
-	struct ty_evidence_item item[6];
-	struct ty_arg_names names = {0};
-	struct ty_values values;
-	bool valued = false;
-
-	for (unsigned i = 0, k = 0; i < row->n && k < FDS_SHOWN; i++)
-		if (is_fd(row, i))
-			names.fd[i] = ty_fd_track_text(d->fds, l->fd[k++]);
-	names.result = ty_fd_track_text(d->fds, l->result);
-	if (d->strings && row->points) {
-		valued = ty_values_find(&values, d->s->arch, d->strings, c, l->after_ns);
-		if (valued)
-			inner_names(d, l, &values);
-		add_strings(d, l, row, part == TY_CALL_BEGUN, valued ? &values : NULL, item,
-			    &names);
-	}
-	if (d->json) {
-		if (part != TY_CALL_BEGUN) /* a JSON line is printed when all of it is known */
-			ty_call_json(d->s->arch, c, l->pid, l->comm, &names,
-				     d->strings && row->points ? item : NULL,
-				     valued ? &values : NULL, &d->text, &d->j);
-		return;
-	}
-	ty_buf_reset(&d->text);
-	ty_call_text(d->s->arch, &d->wall, c, part, &names, &d->text);
-	put_text(d);
-}
-
-static void show_gap(struct dump *d, const struct line *l)
-{
-	static const char *const what[] = {[TY_GAP_OVERRUN] = "overrun",
-					   [TY_GAP_DAMAGED] = "damaged",
-					   [TY_GAP_UNFINISHED] = "unfinished"};
-	const char *name = l->u.gap.what <= TY_GAP_UNFINISHED ? what[l->u.gap.what] : "lost";
-	struct ty_buf *b = &d->text;
-
-	if (d->json) {
-		ty_json_object(&d->j, NULL);
-		ty_json_u64(&d->j, "ts_ns", l->u.gap.to_ns);
-		ty_json_u64(&d->j, "cpu", l->u.gap.cpu);
-		ty_json_str(&d->j, "gap", name);
-		ty_json_u64(&d->j, "from_ns", l->u.gap.from_ns);
-		if (l->u.gap.count == UINT64_MAX)
-			ty_json_null(&d->j, "count");
-		else
-			ty_json_u64(&d->j, "count", l->u.gap.count);
-		if (l->u.gap.to_end)
-			ty_json_bool(&d->j, "to_end", true);
-		ty_json_end_object(&d->j);
-		ty_json_line(&d->j);
-		return;
-	}
-	ty_buf_reset(b);
-	ty_buf_adds(b, "--- ");
-	if (l->u.gap.what == TY_GAP_UNFINISHED) {
-		ty_buf_addf(b, "CPU %u: the recording was not finished. Events are missing after ",
-			    l->u.gap.cpu);
-		ty_wall_fmt(&d->wall, l->u.gap.from_ns ? l->u.gap.from_ns : l->u.gap.to_ns, b);
-	} else {
-		if (l->u.gap.count == UINT64_MAX)
-			ty_buf_adds(b, "events");
-		else
-			ty_buf_addf(b, "%llu event%s", (unsigned long long)l->u.gap.count,
-				    l->u.gap.count == 1 ? "" : "s");
-		ty_buf_addf(b, " lost on CPU %u%s ", l->u.gap.cpu,
-			    l->u.gap.what == TY_GAP_DAMAGED ? " (the file is damaged)" : "");
-		if (l->u.gap.to_end) {
-			ty_buf_adds(b, "after ");
-		} else if (l->u.gap.from_ns) {
-			ty_buf_adds(b, "between ");
-			ty_wall_fmt(&d->wall, l->u.gap.from_ns, b);
-			ty_buf_adds(b, " and ");
-		} else {
-			ty_buf_adds(b, "before ");
-		}
-		ty_wall_fmt(&d->wall,
-			    l->u.gap.to_end && l->u.gap.from_ns ? l->u.gap.from_ns : l->u.gap.to_ns,
-			    b);
-	}
-	ty_buf_adds(b, " ---");
-	put_text(d);
-}
-
-static void show(struct dump *d, const struct line *l)
-{
-	switch ((enum kind)l->kind) {
-	case LINE_CALL: show_call(d, l, TY_CALL_WHOLE); break;
-	case LINE_RESUMED: show_call(d, l, TY_CALL_RESUMED); break;
-	case LINE_GAP: show_gap(d, l); break;
-	case LINE_PENDING:
-	case LINE_DROPPED: break;
-	}
-}
-
 /* Show what waits for nothing any more. */
 static void flush_lines(struct dump *d)
 {
 	while (d->n && at(d, 0)->kind != LINE_PENDING) {
-		show(d, at(d, 0));
+		ty_dump_line(d, at(d, 0));
 		d->head = (d->head + 1) & (d->cap - 1);
 		d->n--;
 	}
@@ -408,7 +126,7 @@ static int split_first(struct dump *d)
 	}
 	if (d->now_ns >= d->w->from_ns && (l->named || !d->w->comms_n) && !d->json &&
 	    end_wanted(d, &l->u.call, l->comm)) {
-		show_call(d, l, TY_CALL_BEGUN);
+		ty_dump_line_begun(d, l);
 		l->shown = true;
 	}
 	d->split[d->split_n++] = *l;
@@ -490,9 +208,7 @@ static int begun(struct dump *d, const struct ty_call *c, uint64_t after_ns)
 	l->u.call = *c;
 	l->after_ns = after_ns;
 	l->pid = ty_tgids_get(d->tgids, c->tid);
-	name_fds(d, l);
-	if (d->strings)
-		name_inner(d, l);
+	ty_dump_line_name(d, l);
 	l->named = named;
 	set_name(l, comm);
 	return 0;
@@ -527,7 +243,7 @@ static void complete(struct dump *d, struct line *l, const struct ty_call *c)
 	if (!end_wanted(d, c, l->comm))
 		l->kind = LINE_DROPPED;
 	else
-		name_result(d, l);
+		ty_dump_line_result(d, l);
 }
 
 static int over(struct dump *d, const struct ty_call *c)
@@ -660,7 +376,7 @@ static void finish(struct dump *d)
 		if (late.kind == LINE_DROPPED || (late.shown && c.how == TY_CALL_OPEN))
 			continue;
 		late.kind = late.shown ? LINE_RESUMED : LINE_CALL;
-		show(d, &late);
+		ty_dump_line(d, &late);
 	}
 	flush_lines(d);
 }

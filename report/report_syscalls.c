@@ -125,9 +125,8 @@ void ty_syscalls_text(const struct ty_report *r, FILE *f)
 		notes |= call_notes(&s.s, f);
 	}
 	if (notes)
-		ty_put_note(f,
-			    "still in progress at the end: counted until the end of the recording. "
-			    "excluded: not in times and percentiles.");
+		ty_put_note(f, "still in progress at the end: counted until the recording ended.\n"
+			       "excluded: neither in times nor in percentiles.");
 	how_to_see(r, f);
 }
 
