@@ -157,8 +157,7 @@ static inline int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
 	return cpu < b->cpus ? 0 : ty_builder_cpu_add(b, cpu);
 }
 
-/* thread_identity.c
- * -------------------------------------------------------------------------------- */
+/* thread_identity.c ---------------------------------------------------------------------------- */
 int ty_identity_init(struct ty_builder *b);
 /* The current life of tid (it may have ended); TY_NONE. */
 uint32_t ty_identity_find(const struct ty_builder *b, int32_t tid);

@@ -1,77 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See sample_load.h. First everything that is no sample (mappings, execs, forks, names), then the
- * samples: what a process has mapped is known to its end before an address of it is named. Where a
- * sample has registers and a copy of the stack, callers are found by call frame information
- * (decoder/unwind.h), else they are those that the kernel found by frame pointers.
+ * Names and unwinds samples; see sample_load.h. Where they are read from: sample_sources.c. First
+ * everything that is no sample (mappings, execs, forks, names), then the samples: what a process
+ * has mapped is known to its end before an address of it is named. Where a sample has registers and
+ * a copy of the stack, callers are found by call frame information (decoder/unwind.h), else they
+ * are those that the kernel found by frame pointers.
  *
  * Order of registers: asm/perf_regs.h of x86 and arm64. Marks in call chains: enum
  * perf_callchain_context of linux/perf_event.h.
  */
-#include "sample_load.h"
+#include "sample_load_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "checked_read.h"
 #include "compare.h"
 #include "flow_files.h"
 #include "flow_names.h"
 #include "flow_perf.h"
-#include "key_value.h"
 #include "perf_data.h"
-#include "plain_text.h"
 #include "unwind.h"
 
 enum {
-	EVENTS_MAX = 256,
 	INLINED_MAX = 16,
 	PATH_MAX_NODES = 2 * TY_FRAMES_MAX,
 	KALLSYMS_MAX = 64 << 20,
-	TRACEPOINT = 2, /* PERF_TYPE_TRACEPOINT */
-	SOFTWARE = 1,
-	DUMMY = 9, /* PERF_COUNT_SW_DUMMY */
 };
 #define CONTEXT_MAX    ((uint64_t)-4095)
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER   ((uint64_t)-512)
-
-/* A thread's name from a time on: its own, or (text 0) that of its parent. */
-struct name_change {
-	uint64_t ns;
-	uint32_t order, text;
-	int32_t tid, parent;
-};
-
-/* The frames at an address of a file, the innermost first: of `frames`. */
-struct named {
-	uint32_t first, n;
-};
-
-struct loader {
-	const struct ty_sample_load_opts *o;
-	struct ty_samples *out;
-	struct ty_flow_files *files;
-	struct ty_flow *flow; /* for its code map */
-	struct ty_flow_perf *perf;
-	struct ty_flow_names *names;
-	struct ty_unwinder *unwinder;
-	bool arm;
-	bool unwound, pointers; /* how callers were found, anywhere */
-	uint64_t kernel_text;	/* where the kernel's _text was; 0: unknown */
-	VEC(struct name_change) comms;
-	VEC(struct named) named;
-	VEC(uint32_t) frames;
-	struct ty_pair_map named_of;
-	uint64_t count[EVENTS_MAX]; /* samples of each event */
-	struct ty_buf kallsyms;
-	struct ty_text given_kallsyms;
-	bool kernel_ready;
-	uint64_t lost[2]; /* of LOST_SAMPLES, of LOST */
-};
 
 static void fini(struct loader *l)
 {
@@ -87,7 +47,7 @@ static void fini(struct loader *l)
 	ty_buf_fini(&l->kallsyms);
 }
 
-static int init(struct loader *l, const struct ty_sample_load_opts *o)
+int ty_sample_loader_init(struct loader *l, const struct ty_sample_load_opts *o)
 {
 	*l = (struct loader){.o = o, .out = ty_samples_new()};
 	ty_buf_init(&l->kallsyms, KALLSYMS_MAX);
@@ -98,8 +58,7 @@ static int init(struct loader *l, const struct ty_sample_load_opts *o)
 	return l->perf && l->out ? 0 : -TY_ENOMEM;
 }
 
-/* records other than samples
- * ---------------------------------------------------------------------- */
+/* records other than samples ------------------------------------------------------------------ */
 
 static int on_comm(struct loader *l, const struct ty_perf_rec *r, uint64_t ns)
 {
@@ -126,7 +85,8 @@ static int on_fork(struct loader *l, const struct ty_perf_rec *r)
 	return vec_push(&l->comms, c);
 }
 
-static int on_side(struct loader *l, const struct ty_perf_rec *r, const struct ty_perf_id *id)
+int ty_sample_loader_side(struct loader *l, const struct ty_perf_rec *r,
+			  const struct ty_perf_id *id)
 {
 	struct ty_perf_mmap m;
 	struct ty_perf_lost lost;
@@ -385,8 +345,8 @@ static void find_chain(struct loader *l, const struct ty_perf_attr *a,
 		add_pc(c, p->ip);
 }
 
-static int on_sample(struct loader *l, const struct ty_perf_attr *a, const struct ty_perf_sample *p,
-		     uint8_t event)
+int ty_sample_loader_sample(struct loader *l, const struct ty_perf_attr *a,
+			    const struct ty_perf_sample *p, uint8_t event)
 {
 	struct ty_sample s = {.ns = p->id.time,
 			      .period = p->have & TY_PERF_S_PERIOD ? p->period : a->sample_period,
@@ -422,11 +382,8 @@ static int on_sample(struct loader *l, const struct ty_perf_attr *a, const struc
 	return vec_push(&l->out->v, s);
 }
 
-/* reading -----------------------------------------------------------------------------------------
- */
-
 /* Everything but samples is in. */
-static int ready(struct loader *l)
+int ty_sample_loader_ready(struct loader *l)
 {
 	int e = ty_flow_perf_finish(l->perf);
 
@@ -441,18 +398,13 @@ static int ready(struct loader *l)
 	return 0;
 }
 
-static bool stopped(const struct loader *l)
-{
-	return l->o->stop && atomic_load(l->o->stop);
-}
-
 /* Of several events that with most samples; the others' are left out. */
 static void choose_event(struct loader *l)
 {
 	unsigned best = 0;
 	size_t n = 0;
 
-	for (unsigned i = 0; i < EVENTS_MAX; i++)
+	for (unsigned i = 0; i < TY_SAMPLE_EVENTS; i++)
 		if (l->count[i] > l->count[best])
 			best = i;
 	vec_each (s, &l->out->v)
@@ -462,27 +414,7 @@ static void choose_event(struct loader *l)
 	l->out->v.n = n;
 }
 
-static void describe(struct ty_samples *s, const struct ty_perf_event *e)
-{
-	const struct ty_perf_attr *a = &e->attr;
-
-	s->clock = a->type == SOFTWARE && a->config <= 1; /* cpu-clock, task-clock */
-	if (a->flags >> 10 & 1)				  /* freq */
-		s->hz = (uint32_t)a->sample_period;
-	else if (s->clock && a->sample_period)
-		s->hz = (uint32_t)((1000000000 + a->sample_period / 2) / a->sample_period);
-	if (*e->name)
-		snprintf(s->event, sizeof(s->event), "%s", e->name);
-	else if (a->type == SOFTWARE && a->config <= 1)
-		snprintf(s->event, sizeof(s->event), "%s", a->config ? "task-clock" : "cpu-clock");
-	else if (!a->type && a->config <= 1)
-		snprintf(s->event, sizeof(s->event), "%s", a->config ? "instructions" : "cycles");
-	else
-		snprintf(s->event, sizeof(s->event), "event %u:0x%" PRIx64, a->type, a->config);
-	ty_plain(s->event, strlen(s->event));
-}
-
-static int finish(struct loader *l)
+int ty_sample_loader_finish(struct loader *l)
 {
 	choose_event(l);
 	l->out->lost += l->lost[0] > l->lost[1] ? l->lost[0] : l->lost[1];
@@ -493,8 +425,8 @@ static int finish(struct loader *l)
 	return name_threads(l);
 }
 
-static int done(struct loader *l, int e, const char *path, struct ty_samples **out,
-		struct ty_err *err)
+int ty_sample_loader_done(struct loader *l, int e, const char *path, struct ty_samples **out,
+			  struct ty_err *err)
 {
 	if (!e && !l->o->quiet)
 		ty_flow_files_note(l->files);
@@ -508,208 +440,4 @@ static int done(struct loader *l, int e, const char *path, struct ty_samples **o
 	}
 	*out = l->out;
 	return e;
-}
-
-bool ty_samples_recorded(const struct ty_trace *t)
-{
-	return t->perf_samples ||
-	       (ty_trace_section(t, TY_SEC_SAMPLES).n && ty_trace_section(t, TY_SEC_SAMPLING).n);
-}
-
-void ty_samples_why_none(const struct ty_trace *t, char *why, size_t n)
-{
-	const char *facts = ty_trace_section(t, TY_SEC_MACHINE).s;
-
-	*why = 0;
-	ty_key_value(facts, "sample_why", why, n);
-	ty_plain(why, strlen(why));
-	if (!*why && !ty_trace_cut_keeps(t))
-		snprintf(why, n, "not kept when this file was cut out of a recording");
-	if (!*why)
-		snprintf(why, n, "%s",
-			 ty_key_u64(facts, "sample_hz") ? "no traced thread was on a CPU for long"
-							: "the recording has none");
-}
-
-static bool is_local(const struct ty_trace *t)
-{
-	char host[256] = "", here[256] = "";
-
-	ty_key_value(ty_trace_section(t, TY_SEC_MACHINE).s, "host", host, sizeof(host));
-	gethostname(here, sizeof(here) - 1);
-	return *host && !strcmp(host, here);
-}
-
-/* The mappings: all records of the section's perf.data file. */
-static int read_sampling(struct loader *l, struct ty_perf *f, struct ty_err *err)
-{
-	struct ty_perf_rec r;
-	int e = 0, more;
-
-	while (!e && (more = ty_perf_next(f, &r, err)) != 0) {
-		struct ty_perf_id id;
-
-		if (more < 0)
-			return more == -TY_ENOMEM ? more
-						  : 0; /* damaged: use the part read so far */
-		if (r.type == TY_PERF_SAMPLE)
-			continue;
-		ty_perf_id(f, &r, &id);
-		e = on_side(l, &r, &id);
-	}
-	return e;
-}
-
-static int read_samples(struct loader *l, const struct ty_perf_event *ev, struct ty_text t)
-{
-	struct ty_perf_rec r;
-	size_t pos = 0;
-	int e = 0, more;
-
-	while (!e && (more = ty_perf_buf_next((const uint8_t *)t.s, t.n, &pos, &r)) != 0) {
-		struct ty_perf_sample p;
-		struct ty_perf_lost lost;
-
-		if (stopped(l))
-			return -TY_EINTR;
-		if (more < 0) {
-			l->out->damaged = true;
-			break;
-		}
-		if (r.type == TY_PERF_LOST && !ty_perf_lost(&r, &lost))
-			l->out->lost += lost.count;
-		if (r.type != TY_PERF_SAMPLE)
-			continue;
-		if (ty_perf_sample_parse(&r, &ev->attr, &p))
-			l->out->damaged = true;
-		else
-			e = on_sample(l, &ev->attr, &p, 0);
-	}
-	return e;
-}
-
-int ty_samples_of_trace(const struct ty_trace *t, const struct ty_sample_load_opts *o,
-			struct ty_samples **out, struct ty_err *err)
-{
-	const struct ty_text head = ty_trace_section(t, TY_SEC_SAMPLING),
-			     samples = ty_trace_section(t, TY_SEC_SAMPLES),
-			     vdso = ty_trace_section(t, TY_SEC_VDSO);
-	struct ty_perf *f = NULL;
-	struct ty_err why = {0};
-	struct loader l;
-	int e;
-
-	*out = NULL;
-	if (t->perf_samples)
-		return ty_samples_of_perf(t->path, o, out, err);
-	if (!ty_samples_recorded(t))
-		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET, "%s: it has no samples", t->path);
-	e = init(&l, o);
-	if (!e)
-		e = ty_perf_open_bytes(t->path, head.s, head.n, &f, &why);
-	if (!e) {
-		const char *arch = ty_perf_text(f, TY_PERF_F_ARCH);
-
-		ty_flow_files_local(l.files, is_local(t), ty_flow_files_this_boot(l.files, t));
-		ty_flow_files_vdso(l.files, (struct ty_bytes){(const uint8_t *)vdso.s, vdso.n});
-		l.given_kallsyms = ty_trace_section(t, TY_SEC_KALLSYMS);
-		e = read_sampling(&l, f, &why);
-		arch = arch ? arch : ty_perf_text(f, TY_PERF_F_ARCH);
-		l.arm = arch && !strcmp(arch, "aarch64");
-	}
-	e = e ? e : ready(&l);
-	if (!e && !f->events.n)
-		e = ty_fail(&why, TY_EFORMAT, TY_NO_OFFSET, "%s: its samples have no event",
-			    t->path);
-	if (!e) {
-		describe(l.out, &f->events.v[0]);
-		e = read_samples(&l, &f->events.v[0], samples);
-	}
-	e = e ? e : finish(&l);
-	ty_perf_close(f);
-	if (e && err)
-		*err = why;
-	return done(&l, e, t->path, out, err);
-}
-
-/* All records of a perf.data file: first all others, then the samples. */
-static int read_perf(struct loader *l, struct ty_perf *f, bool samples, struct ty_err *err)
-{
-	struct ty_perf_rec r;
-	int e = 0;
-
-	while (!e && (e = ty_perf_next(f, &r, err)) > 0) {
-		const struct ty_perf_event *ev;
-		struct ty_perf_sample p;
-		struct ty_perf_id id;
-
-		e = 0;
-		if (stopped(l))
-			return -TY_EINTR;
-		if ((r.type == TY_PERF_SAMPLE) != samples)
-			continue;
-		if (!samples) {
-			ty_perf_id(f, &r, &id);
-			e = on_side(l, &r, &id);
-			continue;
-		}
-		ev = ty_perf_event_of(f, &r);
-		if (!ev || ev->attr.type == TRACEPOINT ||
-		    (ev->attr.type == SOFTWARE && ev->attr.config == DUMMY))
-			continue;
-		if (ty_perf_sample_parse(&r, &ev->attr, &p))
-			l->out->damaged = true;
-		else if ((size_t)(ev - f->events.v) < EVENTS_MAX)
-			e = on_sample(l, &ev->attr, &p, (uint8_t)(ev - f->events.v));
-	}
-	return e;
-}
-
-/* Reads the machine and the files from the header of the file. */
-static int perf_head(struct loader *l, const struct ty_perf *f)
-{
-	const char *host = ty_perf_text(f, TY_PERF_F_HOSTNAME),
-		   *arch = ty_perf_text(f, TY_PERF_F_ARCH);
-	char here[256] = "";
-	struct ty_perf_build_id id;
-	size_t pos = 0;
-	int e = 0;
-
-	gethostname(here, sizeof(here) - 1);
-	ty_flow_files_local(l->files, host && !strcmp(host, here), false);
-	l->arm = arch && !strcmp(arch, "aarch64");
-	while (!e && ty_perf_build_id_next(f, &pos, &id))
-		e = ty_flow_perf_build_id(l->perf, id.name, id.id, id.n);
-	return e;
-}
-
-int ty_samples_of_perf(const char *path, const struct ty_sample_load_opts *o,
-		       struct ty_samples **out, struct ty_err *err)
-{
-	struct ty_perf *f = NULL;
-	struct loader l;
-	int e = init(&l, o);
-	unsigned best = 0;
-
-	*out = NULL;
-	e = e ? e : ty_perf_open(path, &f, err);
-	e = e ? e : perf_head(&l, f);
-	e = e ? e : read_perf(&l, f, false, err);
-	if (!e && f->pipe)
-		e = perf_head(&l, f);
-	e = e ? e : ready(&l);
-	if (!e) {
-		ty_perf_rewind(f);
-		e = read_perf(&l, f, true, err);
-	}
-	if (!e && f->note && !o->quiet)
-		ty_say("tarry: %s: %s\n", path, f->note);
-	for (unsigned i = 0; !e && i < f->events.n && i < EVENTS_MAX; i++)
-		if (l.count[i] > l.count[best])
-			best = i;
-	if (!e && f->events.n)
-		describe(l.out, &f->events.v[best]);
-	e = e ? e : finish(&l);
-	ty_perf_close(f);
-	return done(&l, e, path, out, err);
 }

@@ -82,8 +82,7 @@ void ty_timeline_keep_load(struct ty_timeline *t)
 	ty_buf_fini(&b);
 }
 
-/* The page of kept entries: a line leads to its mark, or repeats its search.
- * ---------------------------- */
+/* The page of kept entries: a line leads to its mark, or repeats its search. ------------------- */
 
 static void kept_left(struct ty_timeline *t)
 {
