@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See syscall_values.h. Each structure is one function that names its members in order; a sink
- * writes them as text or as JSON. Layouts: the kernel's uapi headers, 64-bit ABIs (the recorder's
- * hooks are not called for 32-bit callers), little-endian as all machines with a recorder. Forms of
- * text: strace 6.1.
+ * See syscall_values.h. Each structure is one function that names its members in order;
+ * syscall_value_sink.c writes them as text or as JSON. Layouts: the kernel's uapi headers, 64-bit
+ * ABIs (the recorder's hooks are not called for 32-bit callers), little-endian as all machines with
+ * a recorder. Forms of text: strace 6.1.
  */
 #include "syscall_values.h"
 
@@ -11,16 +11,7 @@
 #include <string.h>
 
 #include "syscall_constants.h"
-
-enum { SHOWN = 32 /* elements of an array, bytes of a buffer, as strace -s 32 does */ };
-
-struct sink {
-	struct ty_buf *b;  /* text, or room for JSON's strings */
-	struct ty_json *j; /* NULL: text */
-	bool more;	   /* text: something stands before, at this level */
-	const struct ty_values *o;
-	unsigned fd; /* number of descriptors named so far */
-};
+#include "syscall_value_sink.h"
 
 /* The bytes of an array's or a structure's record; short ones read as absent. */
 struct bytes {
@@ -44,178 +35,59 @@ static struct bytes bytes_of(const struct ty_evidence_item *i)
 	return (struct bytes){i->p, i->p ? i->len : 0, i->flags & TY_EVF_CUT};
 }
 
-/* the sink ------------------------------------------------------------------------------------ */
-
-static void lead(struct sink *s, const char *key)
-{
-	if (s->j)
-		return;
-	if (s->more)
-		ty_buf_adds(s->b, ", ");
-	s->more = true;
-	if (key) {
-		ty_buf_adds(s->b, key);
-		ty_buf_addc(s->b, '=');
-	}
-}
-
-static void open_level(struct sink *s, const char *key, char c)
-{
-	lead(s, key);
-	if (!s->j)
-		ty_buf_addc(s->b, c);
-	else if (c == '{')
-		ty_json_object(s->j, key);
-	else
-		ty_json_array(s->j, key);
-	s->more = false;
-}
-
-static void close_level(struct sink *s, char c)
-{
-	if (!s->j)
-		ty_buf_addc(s->b, c);
-	else if (c == '}')
-		ty_json_end_object(s->j);
-	else
-		ty_json_end_array(s->j);
-	s->more = true;
-}
-
-static void put_int(struct sink *s, const char *key, int64_t v)
-{
-	lead(s, key);
-	if (s->j)
-		ty_json_i64(s->j, key, v);
-	else
-		ty_buf_addf(s->b, "%lld", (long long)v);
-}
-
-static void put_uint(struct sink *s, const char *key, uint64_t v)
-{
-	lead(s, key);
-	if (s->j)
-		ty_json_u64(s->j, key, v);
-	else
-		ty_buf_addf(s->b, "%llu", (unsigned long long)v);
-}
-
-static void put_ptr(struct sink *s, const char *key, uint64_t v)
-{
-	lead(s, key);
-	if (s->j && v)
-		ty_json_hex(s->j, key, v);
-	else if (s->j)
-		ty_json_null(s->j, key);
-	else if (v)
-		ty_buf_addf(s->b, "%#llx", (unsigned long long)v);
-	else
-		ty_buf_adds(s->b, "NULL");
-}
-
-static void put_word(struct sink *s, const char *key, const char *word)
-{
-	lead(s, key);
-	if (s->j)
-		ty_json_str(s->j, key, word);
-	else
-		ty_buf_adds(s->b, word);
-}
-
-static void put_set(struct sink *s, const char *key, enum ty_set set, uint64_t v)
-{
-	lead(s, key);
-	if (s->j)
-		ty_buf_reset(s->b);
-	ty_set_text(set, v, s->b);
-	if (s->j)
-		ty_json_strn(s->j, key, s->b->p ? s->b->p : "", s->b->len);
-}
-
-static void put_fd(struct sink *s, const char *key, int32_t fd)
-{
-	const char *name = s->o && s->fd < TY_VALUES_FDS ? s->o->fd_names[s->fd] : NULL;
-
-	s->fd++;
-	put_int(s, key, fd);
-	if (name && !s->j)
-		ty_syscall_fmt_fd_name(name, s->b);
-}
-
-/* cut: there were more than are recorded. */
-static void put_data(struct sink *s, const char *key, struct bytes v, bool cut)
-{
-	const struct ty_evidence_item item = {v.p, (unsigned)(v.n < SHOWN ? v.n : SHOWN),
-					      TY_EVK_STRING, cut || v.n > SHOWN ? TY_EVF_CUT : 0};
-
-	lead(s, key);
-	if (s->j)
-		ty_json_strn(s->j, key, v.p, v.n);
-	else
-		ty_evidence_text(&item, s->b);
-}
-
-static void put_dots(struct sink *s)
-{
-	lead(s, NULL);
-	if (s->j)
-		ty_json_null(s->j, NULL);
-	else
-		ty_buf_adds(s->b, "...");
-}
-
 /* structures ---------------------------------------------------------------------------------- */
 
-static void timespec(struct sink *s, const char *key, struct bytes v, size_t at, bool micro)
+static void timespec(struct ty_value_sink *s, const char *key, struct bytes v, size_t at,
+		     bool micro)
 {
-	open_level(s, key, '{');
-	put_int(s, "tv_sec", (int64_t)get(v, at, 8));
-	put_int(s, micro ? "tv_usec" : "tv_nsec", (int64_t)get(v, at + 8, 8));
-	close_level(s, '}');
+	ty_sink_open(s, key, '{');
+	ty_sink_int(s, "tv_sec", (int64_t)get(v, at, 8));
+	ty_sink_int(s, micro ? "tv_usec" : "tv_nsec", (int64_t)get(v, at + 8, 8));
+	ty_sink_close(s, '}');
 }
 
-static void itimer(struct sink *s, struct bytes v, bool micro)
+static void itimer(struct ty_value_sink *s, struct bytes v, bool micro)
 {
-	open_level(s, NULL, '{');
+	ty_sink_open(s, NULL, '{');
 	timespec(s, "it_interval", v, 0, micro);
 	timespec(s, "it_value", v, 16, micro);
-	close_level(s, '}');
+	ty_sink_close(s, '}');
 }
 
-static void limit(struct sink *s, const char *key, uint64_t v)
+static void limit(struct ty_value_sink *s, const char *key, uint64_t v)
 {
 	if (v == UINT64_MAX) {
-		put_word(s, key, "RLIM64_INFINITY");
+		ty_sink_word(s, key, "RLIM64_INFINITY");
 	} else if (!s->j && v > 1024 && v % 1024 == 0) {
-		put_uint(s, key, v / 1024);
+		ty_sink_uint(s, key, v / 1024);
 		ty_buf_adds(s->b, "*1024");
 	} else {
-		put_uint(s, key, v);
+		ty_sink_uint(s, key, v);
 	}
 }
 
-static void rlimit(struct sink *s, struct bytes v)
+static void rlimit(struct ty_value_sink *s, struct bytes v)
 {
-	open_level(s, NULL, '{');
+	ty_sink_open(s, NULL, '{');
 	limit(s, "rlim_cur", get(v, 0, 8));
 	limit(s, "rlim_max", get(v, 8, 8));
-	close_level(s, '}');
+	ty_sink_close(s, '}');
 }
 
 /* As strace: without SIG; where two thirds are set, those that are not. */
-static void sigset(struct sink *s, const char *key, uint64_t v)
+static void sigset(struct ty_value_sink *s, const char *key, uint64_t v)
 {
 	const bool most = __builtin_popcountll(v) >= 64 * 2 / 3;
 	bool any = false;
 
 	if (!s->j && most) {
-		lead(s, key);
+		ty_sink_next(s, key);
 		ty_buf_addc(s->b, '~');
 		v = ~v;
 		key = NULL;
 		s->more = false;
 	}
-	open_level(s, key, '[');
+	ty_sink_open(s, key, '[');
 	for (unsigned i = 1; i <= 64; i++) {
 		char name[16];
 		const char *known = ty_set_name(TY_SET_SIGNAL, i);
@@ -235,29 +107,29 @@ static void sigset(struct sink *s, const char *key, uint64_t v)
 		any = true;
 		ty_buf_adds(s->b, name);
 	}
-	close_level(s, ']');
+	ty_sink_close(s, ']');
 }
 
 /* The status of wait(2). */
-static void status(struct sink *s, uint32_t v)
+static void status(struct ty_value_sink *s, uint32_t v)
 {
 	const bool exited = !(v & 0x7f), continued = (v & 0xffff) == 0xffff,
 		   stopped = !continued && (v & 0xff) == 0x7f, dumped = v & 0x80;
 	const unsigned sig = stopped ? v >> 8 & 0x7f : v & 0x7f;
 
-	open_level(s, NULL, '[');
+	ty_sink_open(s, NULL, '[');
 	if (s->j) {
 		ty_json_object(s->j, NULL);
 		if (exited)
-			put_uint(s, "exited", v >> 8 & 0xff);
+			ty_sink_uint(s, "exited", v >> 8 & 0xff);
 		else if (continued)
 			ty_json_bool(s->j, "continued", true);
 		else
-			put_set(s, stopped ? "stopped" : "killed", TY_SET_SIGNAL, sig);
+			ty_sink_set(s, stopped ? "stopped" : "killed", TY_SET_SIGNAL, sig);
 		if (!exited && !continued && !stopped && dumped)
 			ty_json_bool(s->j, "core_dumped", true);
 		if (stopped && v >> 16)
-			put_uint(s, "event", v >> 16);
+			ty_sink_uint(s, "event", v >> 16);
 		ty_json_end_object(s->j);
 	} else if (exited) {
 		ty_buf_addf(s->b, "{WIFEXITED(s) && WEXITSTATUS(s) == %u}", v >> 8 & 0xff);
@@ -273,71 +145,72 @@ static void status(struct sink *s, uint32_t v)
 	}
 	if (!s->j && v >> 16)
 		ty_buf_addf(s->b, " | %#x", v & 0xffff0000);
-	close_level(s, ']');
+	ty_sink_close(s, ']');
 }
 
 /* revents: those that have any, with them. */
-static void pollfds(struct sink *s, struct bytes v, bool revents)
+static void pollfds(struct ty_value_sink *s, struct bytes v, bool revents)
 {
 	unsigned shown = 0;
 
-	open_level(s, NULL, '[');
+	ty_sink_open(s, NULL, '[');
 	for (size_t at = 0; v.n - at >= 8; at += 8) {
 		const uint64_t events = get(v, at + (revents ? 6 : 4), 2);
 
 		if (revents && !events)
 			continue;
-		if (shown++ == SHOWN) {
+		if (shown++ == TY_SINK_SHOWN) {
 			v.cut = true;
 			break;
 		}
-		open_level(s, NULL, '{');
+		ty_sink_open(s, NULL, '{');
 		if (revents)
-			put_int(s, "fd", (int32_t)get(v, at, 4));
+			ty_sink_int(s, "fd", (int32_t)get(v, at, 4));
 		else
-			put_fd(s, "fd", (int32_t)get(v, at, 4));
-		put_set(s, revents ? "revents" : "events", TY_SET_POLL, events);
-		close_level(s, '}');
+			ty_sink_fd(s, "fd", (int32_t)get(v, at, 4));
+		ty_sink_set(s, revents ? "revents" : "events", TY_SET_POLL, events);
+		ty_sink_close(s, '}');
 	}
 	if (v.cut)
-		put_dots(s);
-	close_level(s, ']');
+		ty_sink_dots(s);
+	ty_sink_close(s, ']');
 }
 
-static void epoll_event(struct sink *s, struct bytes v, size_t at, unsigned bytes)
+static void epoll_event(struct ty_value_sink *s, struct bytes v, size_t at, unsigned bytes)
 {
 	const size_t data = at + bytes - 8;
 
-	open_level(s, NULL, '{');
-	put_set(s, "events", TY_SET_EPOLL, get(v, at, 4));
-	open_level(s, "data", '{');
-	put_uint(s, "u32", get(v, data, 4));
-	put_uint(s, "u64", get(v, data, 8));
-	close_level(s, '}');
-	close_level(s, '}');
+	ty_sink_open(s, NULL, '{');
+	ty_sink_set(s, "events", TY_SET_EPOLL, get(v, at, 4));
+	ty_sink_open(s, "data", '{');
+	ty_sink_uint(s, "u32", get(v, data, 4));
+	ty_sink_uint(s, "u64", get(v, data, 8));
+	ty_sink_close(s, '}');
+	ty_sink_close(s, '}');
 }
 
-static void epoll_events(struct sink *s, struct bytes v, unsigned bytes)
+static void epoll_events(struct ty_value_sink *s, struct bytes v, unsigned bytes)
 {
-	open_level(s, NULL, '[');
+	ty_sink_open(s, NULL, '[');
 	for (size_t at = 0, i = 0; v.n - at >= bytes; at += bytes, i++) {
-		if (i == SHOWN) {
+		if (i == TY_SINK_SHOWN) {
 			v.cut = true;
 			break;
 		}
 		epoll_event(s, v, at, bytes);
 	}
 	if (v.cut)
-		put_dots(s);
-	close_level(s, ']');
+		ty_sink_dots(s);
+	ty_sink_close(s, ']');
 }
 
 /* names: of descriptors that the call waits for. */
-static void fd_set_bits(struct sink *s, const char *key, struct bytes v, uint32_t bits, bool names)
+static void fd_set_bits(struct ty_value_sink *s, const char *key, struct bytes v, uint32_t bits,
+			bool names)
 {
 	bool any = false;
 
-	open_level(s, key, '[');
+	ty_sink_open(s, key, '[');
 	for (uint32_t fd = 0; fd < bits && fd / 8 < v.n; fd++) {
 		if (!((unsigned char)v.p[fd / 8] >> fd % 8 & 1))
 			continue;
@@ -346,27 +219,27 @@ static void fd_set_bits(struct sink *s, const char *key, struct bytes v, uint32_
 		any = true;
 		s->more = false;
 		if (names)
-			put_fd(s, NULL, (int32_t)fd);
+			ty_sink_fd(s, NULL, (int32_t)fd);
 		else
-			put_int(s, NULL, fd);
+			ty_sink_int(s, NULL, fd);
 	}
 	s->more = any;
 	if (v.cut)
-		put_dots(s);
-	close_level(s, ']');
+		ty_sink_dots(s);
+	ty_sink_close(s, ']');
 }
 
 /* left: of the buffers' bytes; the rest holds nothing. */
-static void iovecs(struct sink *s, const char *key, struct bytes v, unsigned arg, bool at_exit,
-		   uint64_t left)
+static void iovecs(struct ty_value_sink *s, const char *key, struct bytes v, unsigned arg,
+		   bool at_exit, uint64_t left)
 {
-	open_level(s, key, '[');
+	ty_sink_open(s, key, '[');
 	for (size_t at = 0, i = 0; v.n - at >= 16; at += 16, i++) {
 		const uint64_t base = get(v, at, 8), len = get(v, at + 8, 8),
 			       full = len < left ? len : left;
 		struct bytes d = {0};
 
-		if (i == SHOWN) {
+		if (i == TY_SINK_SHOWN) {
 			v.cut = true;
 			break;
 		}
@@ -377,19 +250,19 @@ static void iovecs(struct sink *s, const char *key, struct bytes v, unsigned arg
 			d = bytes_of(&m);
 		}
 		left -= full;
-		open_level(s, NULL, '{');
+		ty_sink_open(s, NULL, '{');
 		if (d.p)
-			put_data(s, "iov_base", d, d.n < full);
+			ty_sink_data(s, "iov_base", d.p, d.n, d.n < full);
 		else if (base && (!len || (!full && at_exit)) && !s->j)
-			put_word(s, "iov_base", "\"\"");
+			ty_sink_word(s, "iov_base", "\"\"");
 		else
-			put_ptr(s, "iov_base", base);
-		put_uint(s, "iov_len", len);
-		close_level(s, '}');
+			ty_sink_ptr(s, "iov_base", base);
+		ty_sink_uint(s, "iov_len", len);
+		ty_sink_close(s, '}');
 	}
 	if (v.cut)
-		put_dots(s);
-	close_level(s, ']');
+		ty_sink_dots(s);
+	ty_sink_close(s, ']');
 }
 
 /* Size of the control message at `at`, 0 at the end. */
@@ -400,43 +273,43 @@ static size_t control_size(struct bytes v, size_t at)
 	return n >= 16 && n <= v.n - at ? (size_t)n : 0;
 }
 
-static void control(struct sink *s, struct bytes v, bool names)
+static void control(struct ty_value_sink *s, struct bytes v, bool names)
 {
-	open_level(s, "msg_control", '[');
+	ty_sink_open(s, "msg_control", '[');
 	for (size_t at = 0, n; (n = control_size(v, at)); at += (n + 7) & ~(size_t)7) {
 		const uint64_t level = get(v, at + 8, 4), type = get(v, at + 12, 4);
 
-		open_level(s, NULL, '{');
-		put_uint(s, "cmsg_len", n);
-		put_set(s, "cmsg_level", TY_SET_SOL, level);
+		ty_sink_open(s, NULL, '{');
+		ty_sink_uint(s, "cmsg_len", n);
+		ty_sink_set(s, "cmsg_level", TY_SET_SOL, level);
 		if (level != 1) /* SOL_SOCKET */
-			put_ptr(s, "cmsg_type", type);
+			ty_sink_ptr(s, "cmsg_type", type);
 		else
-			put_set(s, "cmsg_type", TY_SET_SCM, type);
+			ty_sink_set(s, "cmsg_type", TY_SET_SCM, type);
 		if (level == 1 && type == 1) {
-			open_level(s, "cmsg_data", '[');
+			ty_sink_open(s, "cmsg_data", '[');
 			for (size_t i = 16; n - i >= 4; i += 4)
 				if (names)
-					put_fd(s, NULL, (int32_t)get(v, at + i, 4));
+					ty_sink_fd(s, NULL, (int32_t)get(v, at + i, 4));
 				else
-					put_int(s, NULL, (int32_t)get(v, at + i, 4));
-			close_level(s, ']');
+					ty_sink_int(s, NULL, (int32_t)get(v, at + i, 4));
+			ty_sink_close(s, ']');
 		} else if (level == 1 && type == 2 && n >= 28) {
-			open_level(s, "cmsg_data", '{');
-			put_int(s, "pid", (int32_t)get(v, at + 16, 4));
-			put_uint(s, "uid", get(v, at + 20, 4));
-			put_uint(s, "gid", get(v, at + 24, 4));
-			close_level(s, '}');
+			ty_sink_open(s, "cmsg_data", '{');
+			ty_sink_int(s, "pid", (int32_t)get(v, at + 16, 4));
+			ty_sink_uint(s, "uid", get(v, at + 20, 4));
+			ty_sink_uint(s, "gid", get(v, at + 24, 4));
+			ty_sink_close(s, '}');
 		}
-		close_level(s, '}');
+		ty_sink_close(s, '}');
 	}
 	if (v.cut)
-		put_dots(s);
-	close_level(s, ']');
+		ty_sink_dots(s);
+	ty_sink_close(s, ']');
 }
 
 /* struct user_msghdr */
-static void message(struct sink *s, struct bytes v, unsigned arg, bool at_exit)
+static void message(struct ty_value_sink *s, struct bytes v, unsigned arg, bool at_exit)
 {
 	const struct ty_evidence_values *e = &s->o->v;
 	const uint64_t name = get(v, 0, 8), iov = get(v, 16, 8), ctl = get(v, 32, 8);
@@ -445,36 +318,36 @@ static void message(struct sink *s, struct bytes v, unsigned arg, bool at_exit)
 				      c = ty_evidence_memory(e, arg, ctl, at_exit);
 	const int64_t ret = s->o->call->ret;
 
-	open_level(s, NULL, '{');
+	ty_sink_open(s, NULL, '{');
 	if (name && addr.p && get(v, 8, 4)) {
 		struct ty_evidence_item a = addr;
 
 		a.kind = TY_EVK_SOCKADDR;
-		lead(s, "msg_name");
+		ty_sink_next(s, "msg_name");
 		if (s->j)
 			ty_buf_reset(s->b);
 		ty_evidence_text(&a, s->b);
 		if (s->j)
 			ty_json_strn(s->j, "msg_name", s->b->p ? s->b->p : "", s->b->len);
 	} else {
-		put_ptr(s, "msg_name", name);
+		ty_sink_ptr(s, "msg_name", name);
 	}
-	put_uint(s, "msg_namelen", get(v, 8, 4));
+	ty_sink_uint(s, "msg_namelen", get(v, 8, 4));
 	if (iov && vec.p)
 		iovecs(s, "msg_iov", bytes_of(&vec), arg, at_exit,
 		       !at_exit	 ? UINT64_MAX
 		       : ret > 0 ? (uint64_t)ret
 				 : 0);
 	else
-		put_ptr(s, "msg_iov", iov);
-	put_uint(s, "msg_iovlen", get(v, 24, 8));
+		ty_sink_ptr(s, "msg_iov", iov);
+	ty_sink_uint(s, "msg_iovlen", get(v, 24, 8));
 	if (ctl && c.p && get(v, 40, 8))
 		control(s, bytes_of(&c), !at_exit);
 	else if (get(v, 40, 8))
-		put_ptr(s, "msg_control", ctl);
-	put_uint(s, "msg_controllen", get(v, 40, 8));
-	put_set(s, "msg_flags", TY_SET_MSG, get(v, 48, 4));
-	close_level(s, '}');
+		ty_sink_ptr(s, "msg_control", ctl);
+	ty_sink_uint(s, "msg_controllen", get(v, 40, 8));
+	ty_sink_set(s, "msg_flags", TY_SET_MSG, get(v, 48, 4));
+	ty_sink_close(s, '}');
 }
 
 /* the call ------------------------------------------------------------------------------------ */
@@ -522,7 +395,7 @@ static struct ty_evidence_item value_of(const struct ty_values *o, unsigned i)
 }
 
 /* False: its record is too short, or of no known structure. */
-static bool put_value(struct sink *s, unsigned i, const struct ty_evidence_item *it)
+static bool put_value(struct ty_value_sink *s, unsigned i, const struct ty_evidence_item *it)
 {
 	const struct ty_values *o = s->o;
 	const struct bytes v = bytes_of(it);
@@ -538,7 +411,7 @@ static bool put_value(struct sink *s, unsigned i, const struct ty_evidence_item 
 	case TY_ARG_BUF_IN:
 	case TY_ARG_BUF_OUT:
 		full = kind == TY_ARG_BUF_IN ? o->call->args[i + 1] : (uint64_t)ret;
-		put_data(s, NULL, v, v.n < full);
+		ty_sink_data(s, NULL, v.p, v.n, v.n < full);
 		break;
 	case TY_ARG_IOV_IN:
 	case TY_ARG_IOV_OUT:
@@ -561,10 +434,10 @@ static bool put_value(struct sink *s, unsigned i, const struct ty_evidence_item 
 	case TY_ARG_SIGSET_IN:
 	case TY_ARG_SIGSET_OUT: sigset(s, NULL, get(v, 0, 8)); break;
 	case TY_ARG_SIGSET_ARG:
-		open_level(s, NULL, '{');
-		put_ptr(s, "sigmask", get(v, 0, 8));
-		put_uint(s, "sigsetsize", get(v, 8, 8));
-		close_level(s, '}');
+		ty_sink_open(s, NULL, '{');
+		ty_sink_ptr(s, "sigmask", get(v, 0, 8));
+		ty_sink_uint(s, "sigsetsize", get(v, 8, 8));
+		ty_sink_close(s, '}');
 		break;
 	case TY_ARG_WSTATUS_OUT: status(s, (uint32_t)get(v, 0, 4)); break;
 	case TY_ARG_POLLFD: pollfds(s, v, at_exit); break;
@@ -622,7 +495,7 @@ bool ty_values_arg(const struct ty_values *o, unsigned i, struct ty_buf *out)
 {
 	const struct ty_evidence_item it = value_of(o, i);
 	int32_t before[TY_VALUES_FDS];
-	struct sink s = {.b = out, .o = o};
+	struct ty_value_sink s = {.b = out, .o = o};
 
 	if (o->row->a[i] == TY_ARG_FDSET)
 		s.fd = list_fds(o, i, before);
@@ -637,7 +510,7 @@ bool ty_values_after(const struct ty_values *o, struct ty_buf *out)
 	for (unsigned i = 0; is_poll(o) && i < o->row->n; i++) {
 		const struct ty_evidence_item *it = &o->v.out[i];
 		const uint8_t kind = o->row->a[i];
-		struct sink s = {.b = out, .o = o};
+		struct ty_value_sink s = {.b = out, .o = o};
 		bool empty = kind == TY_ARG_FDSET;
 
 		if (!it->p || (kind != TY_ARG_POLLFD && it->len < pointee(o, i).bytes))
@@ -660,7 +533,7 @@ bool ty_values_after(const struct ty_values *o, struct ty_buf *out)
 static void json_args(const struct ty_values *o, const char *key, bool after,
 		      struct ty_buf *scratch, struct ty_json *j)
 {
-	struct sink s = {.b = scratch, .j = j, .o = o};
+	struct ty_value_sink s = {.b = scratch, .j = j, .o = o};
 	bool any = false;
 
 	for (unsigned i = 0; i < o->row->n; i++)
