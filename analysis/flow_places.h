@@ -8,6 +8,7 @@
 #define TY_FLOW_PLACES_H
 
 #include "flow_calls.h"
+#include "hash_index.h"
 #include "vec.h"
 
 /* Functions that do not return as others do. */
@@ -80,7 +81,7 @@ static inline const struct ty_flow_place *ty_flow_place_at(struct ty_flow_places
 							   uint64_t t, uint64_t ip)
 {
 	static const struct ty_flow_place none = {.func = TY_NO_FUNC};
-	uint32_t *recent = &ps->recent[ip * 0x9e3779b97f4a7c15ull >> (64 - TY_PLACES_RECENT_BITS)];
+	uint32_t *recent = &ps->recent[ty_hash_bits(ip, TY_PLACES_RECENT_BITS)];
 
 	if (!*recent || !ty_flow_is_place(ps, &ps->places.v[*recent - 1], pid, t, ip))
 		*recent = ty_flow_place_find(ps, pid, t, ip);

@@ -11,18 +11,19 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "hash_index.h"
 
 #define TY_KEY_HASHES (UINT64_C(1) << 32)
 
 struct ty_key_range {
-	uint64_t lo, hi; /* hashes [lo, hi) */
-	uint64_t salt;	 /* not predictable from a file */
-	bool again;	 /* the range shrank: discard its results */
+	uint64_t lo, hi;  /* hashes [lo, hi) */
+	const void *salt; /* not predictable from a file */
+	bool again;	  /* the range shrank: discard its results */
 };
 
 static inline struct ty_key_range ty_key_range_all(const void *salt)
 {
-	return (struct ty_key_range){0, TY_KEY_HASHES, (uintptr_t)salt, false};
+	return (struct ty_key_range){0, TY_KEY_HASHES, salt, false};
 }
 
 static inline bool ty_key_range_is_all(const struct ty_key_range *r)
@@ -32,9 +33,8 @@ static inline bool ty_key_range_is_all(const struct ty_key_range *r)
 
 static inline bool ty_key_in(const struct ty_key_range *r, uint64_t key)
 {
-	uint64_t v = (key ^ r->salt) * 0x9e3779b97f4a7c15ull;
+	uint64_t v = ty_hash_salted(key, r->salt) >> 32;
 
-	v = (v ^ v >> 32) * 0xd6e8feb86659fd93ull >> 32;
 	return v >= r->lo && v < r->hi;
 }
 

@@ -9,7 +9,7 @@
 #include "compare.h"
 
 #define ROWS_MAX 2000u
-#define ENOUGH	 256 /* objects of waits that are listed; and rows in the first map */
+#define ENOUGH	 256 /* objects of waits that are listed */
 
 /* rows -------------------------------------------------------------------------------------- */
 
@@ -24,7 +24,7 @@ static uint32_t hash(const struct ty_ledger_key *k)
 	h = h * 1000003 + (uint32_t)k->nr;
 	h = h * 1000003 + k->name;
 	h = h * 1000003 + k->object;
-	return (uint32_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	return ty_hash_mix(h);
 }
 
 static bool same(const struct ty_ledger_key *a, const struct ty_ledger_key *b)
@@ -34,52 +34,27 @@ static bool same(const struct ty_ledger_key *a, const struct ty_ledger_key *b)
 	       a->object == b->object;
 }
 
-static int grow(struct ty_book *b)
-{
-	uint32_t n = b->map ? 2 * (b->mask + 1) : ENOUGH;
-	uint32_t *map = calloc(n, sizeof(*map));
-
-	if (!map)
-		return -TY_ENOMEM;
-	free(b->map);
-	b->map = map;
-	b->mask = n - 1;
-	for (uint32_t r = 0; r < b->row.n; r++) {
-		uint32_t i = hash(&b->row.v[r].k) & b->mask;
-
-		while (map[i])
-			i = (i + 1) & b->mask;
-		map[i] = r + 1;
-	}
-	return 0;
-}
-
 /* Index of the row; TY_NONE when there is no memory. */
 static uint32_t row_of(struct ty_book *b, struct ty_ledger_key k)
 {
 	static const struct ty_ledger_key others = {
 		.who = TY_NONE, .what = TY_ROW_OTHERS, .state = TY_ST_UNKNOWN, .nr = -1};
-	uint32_t i;
 
 	k.who = b->who;
-	if (b->row.n * 2 >= (b->map ? b->mask + 1 : 0) && grow(b)) {
-		b->failed = -TY_ENOMEM;
-		return TY_NONE;
-	}
 	for (;;) {
-		for (i = hash(&k) & b->mask; b->map[i]; i = (i + 1) & b->mask)
-			if (same(&b->row.v[b->map[i] - 1].k, &k))
-				return b->map[i] - 1;
+		hash_each (r, &b->rows, hash(&k))
+			if (same(&b->row.v[r].k, &k))
+				return r;
 		if (b->row.n < ROWS_MAX || k.what == TY_ROW_OTHERS)
 			break;
 		k = others;
 	}
-	if (vec_push(&b->row, (struct ty_book_row){.k = k, .span = TY_NONE})) {
+	if (vec_push(&b->row, (struct ty_book_row){.k = k, .span = TY_NONE}) ||
+	    ty_hash_add(&b->rows, hash(&k), (uint32_t)b->row.n - 1)) {
 		b->failed = -TY_ENOMEM;
 		return TY_NONE;
 	}
-	b->map[i] = (uint32_t)b->row.n;
-	return b->map[i] - 1;
+	return (uint32_t)b->row.n - 1;
 }
 
 /* Pieces of a span, ns together, of which the longest lasts that long. */
@@ -273,8 +248,7 @@ void ty_book_fini(struct ty_book *b)
 	for (size_t i = 0; i < b->object.n; i++)
 		free(b->object.v[i]);
 	vec_fini(&b->object);
-	free(b->map);
-	b->map = NULL;
+	ty_hash_fini(&b->rows);
 }
 
 int ty_book_close(struct ty_book *b, struct ty_ledger *out)

@@ -6,6 +6,7 @@
 #ifndef TY_LEDGER_BOOK_H
 #define TY_LEDGER_BOOK_H
 
+#include "hash_index.h"
 #include "ledger.h"
 #include "vec.h"
 
@@ -80,8 +81,7 @@ size_t ty_ledger_group_name(const struct ty_model *m, const struct ty_ledger_gro
 struct ty_book {
 	const struct ty_explain *x;
 	VEC(struct ty_book_row) row;
-	uint32_t *map; /* index + 1, by hash */
-	uint32_t mask;
+	struct ty_hash_index rows;	 /* of row, by the hash of its key */
 	uint32_t in_call[TY_BOOK_HINTS]; /* cache: last row of a system call's number */
 	VEC(char *) object;
 	const struct ty_ledger_group *group_of; /* by thread index; NULL: each thread by itself */

@@ -107,7 +107,7 @@ TY_INLINE uint64_t ty_memory_key(enum ty_memory_by by, const struct ty_memory_ta
 
 static inline unsigned ty_memory_maybe(uint64_t key)
 {
-	return (unsigned)(key * 0x9e3779b97f4a7c15ull >> 52); /* below TY_MEMORY_MAYBE */
+	return (unsigned)ty_hash_bits(key, 12); /* below TY_MEMORY_MAYBE */
 }
 
 /* Counts by key, and selects the rows to show. 0, -TY_ENOMEM, -TY_EINTR, -TY_ELIMIT. */

@@ -11,11 +11,11 @@
 #include "log_histogram.h"
 #include "compare.h"
 #include "cpu_gaps.h"
+#include "hash_index.h"
 #include "ledger.h"
 #include "vec.h"
 
 #define GROUPS 512u /* different calls of one thread that are kept apart; Linux has fewer */
-#define SLOTS  2048u
 
 struct group {
 	struct ty_outlier o;
@@ -28,7 +28,7 @@ struct search {
 	const struct ty_window *w;
 	struct group group[GROUPS];
 	uint32_t n;
-	uint16_t slot[SLOTS]; /* group + 1; 0 is free */
+	struct ty_hash_index index; /* of group, by abi and number */
 	struct ty_call_rows rows;
 	VEC(struct ty_outlier) found;
 	uint32_t max;
@@ -37,19 +37,14 @@ struct search {
 
 static struct group *group_of(struct search *s, uint8_t abi, int32_t nr, bool make)
 {
-	uint32_t i = ((uint32_t)nr * 8 + abi) * UINT32_C(2654435761) >> 21;
+	const uint32_t key = (uint32_t)nr * 8 + abi, at = ty_hash_get(&s->index, key);
 
-	for (; s->slot[i]; i = (i + 1) % SLOTS) {
-		struct group *g = &s->group[s->slot[i] - 1];
-
-		if (g->o.nr == nr && g->o.abi == abi)
-			return g;
-	}
-	if (!make || s->n == GROUPS)
+	if (at != TY_HASH_NONE)
+		return &s->group[at];
+	if (!make || s->n == GROUPS || ty_hash_add(&s->index, key, s->n))
 		return NULL;
 	s->group[s->n] = (struct group){.o = {.nr = nr, .abi = abi}};
-	s->slot[i] = (uint16_t)++s->n;
-	return &s->group[s->n - 1];
+	return &s->group[s->n++];
 }
 
 /* Is row i a call to be examined? */
@@ -71,6 +66,8 @@ static int count_call(struct search *s, uint32_t call, uint32_t i)
 	struct group *g = group_of(s, r->abi[i], r->nr[i], true);
 	uint64_t ns = r->end_ns[i] - r->start_ns[i];
 
+	if (!g && s->n < GROUPS)
+		return -TY_ENOMEM;
 	if (!g) {
 		s->left_out++;
 		return 0;
@@ -174,7 +171,7 @@ static int look_at(struct search *s, uint32_t thread)
 	int r;
 
 	s->n = 0;
-	memset(s->slot, 0, sizeof(s->slot));
+	ty_hash_clear(&s->index);
 	r = walk(s, thread, count_call);
 	if (!r && any_outlier(s))
 		r = walk(s, thread, take_median);
@@ -267,6 +264,7 @@ int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint
 					    .n = (uint32_t)s->found.n,
 					    .more = s->more,
 					    .left_out = s->left_out};
+		ty_hash_fini(&s->index);
 	}
 	if (!r)
 		r = ty_cpu_gaps_find(x->m, w->from_ns, w->to_ns, &gaps);

@@ -36,7 +36,7 @@ _Static_assert(TY_BLOCK_ROWS <= TY_PLACED_NEXT, "rows and a bit");
 /* The address of g is part of the hash, because a file cannot predict it. */
 static inline uint32_t ty_line_hash(const struct ty_gather *g, struct ty_line_key k)
 {
-	uint64_t v = (k.line ^ (uintptr_t)g) * 0x9e3779b97f4a7c15ull;
+	uint64_t v = (k.line ^ (uintptr_t)g) * TY_HASH_FACTOR;
 
 	v = (v ^ v >> 32 ^ (uint32_t)k.of) * 0xd6e8feb86659fd93ull;
 	return (uint32_t)(v >> 32);

@@ -13,7 +13,7 @@ static uint64_t site_hash(const struct ty_gather *g, uint32_t line, const struct
 {
 	uint64_t v = ((uint64_t)line << 32 | s->thread) ^ (uintptr_t)g;
 
-	v = v * 0x9e3779b97f4a7c15ull ^ ((uint64_t)s->pc << 16 | s->offset);
+	v = v * TY_HASH_FACTOR ^ ((uint64_t)s->pc << 16 | s->offset);
 	v = (v ^ v >> 32) * 0xd6e8feb86659fd93ull;
 	return v ^ v >> 32;
 }

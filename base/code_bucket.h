@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hash_index.h"
+
 enum { TY_CODE_PAGE_BITS = 12, TY_CODE_LINE_BITS = 6 };
 
 /* A number below 2^bits (bits: at least 6). */
@@ -17,7 +19,7 @@ static inline size_t ty_code_bucket(int32_t pid, uint64_t ip, unsigned bits)
 {
 	const size_t lines = (1 << (TY_CODE_PAGE_BITS - TY_CODE_LINE_BITS)) - 1;
 	const uint64_t page = ip >> TY_CODE_PAGE_BITS ^ (uint64_t)(uint32_t)pid << 48;
-	const size_t first = page * 0x9e3779b97f4a7c15ull >> (64 - bits);
+	const size_t first = ty_hash_bits(page, bits);
 
 	return (first & ~lines) | (ip >> TY_CODE_LINE_BITS & lines);
 }

@@ -3,6 +3,7 @@
 #include "hash_index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "err.h"
 
@@ -72,6 +73,13 @@ void ty_hash_drop(struct ty_hash_index *x, uint32_t key, uint32_t number)
 	}
 	x->slot[i].at = 0;
 	x->n--;
+}
+
+void ty_hash_clear(struct ty_hash_index *x)
+{
+	if (x->slot)
+		memset(x->slot, 0, ((size_t)x->mask + 1) * sizeof(*x->slot));
+	x->n = 0;
 }
 
 void ty_hash_fini(struct ty_hash_index *x)

@@ -26,16 +26,33 @@ struct ty_hash_index {
 	uint32_t mask, n;
 };
 
+#define TY_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* 2^64 by the golden ratio */
+
 /* Hashes a 64-bit key. For a longer key: ty_hash_mix(a ^ ty_hash_mix(b)). */
 static inline uint32_t ty_hash_mix(uint64_t v)
 {
-	v *= 0x9e3779b97f4a7c15u;
+	v *= TY_HASH_FACTOR;
 	return (uint32_t)(v >> 32 ^ v >> 15);
+}
+
+/* A place below 2^bits (bits: 1 to 64), for tables that are caches. */
+static inline uint64_t ty_hash_bits(uint64_t key, unsigned bits)
+{
+	return key * TY_HASH_FACTOR >> (64 - bits);
+}
+
+/* A hash of 64 bits that no file can be crafted to collide in: salt is an address of this process.
+ */
+static inline uint64_t ty_hash_salted(uint64_t key, const void *salt)
+{
+	key = (key ^ (uintptr_t)salt) * TY_HASH_FACTOR;
+	key = (key ^ key >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	return key ^ key >> 32;
 }
 
 static inline uint32_t ty_hash_home(const struct ty_hash_index *x, uint32_t key)
 {
-	return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & x->mask;
+	return (uint32_t)ty_hash_bits(key, 32) & x->mask;
 }
 
 /* The first slot at or after i that holds the key; TY_HASH_NONE. */
@@ -73,6 +90,8 @@ int ty_hash_add(struct ty_hash_index *x, uint32_t key, uint32_t number);
 int ty_hash_put(struct ty_hash_index *x, uint32_t key, uint32_t number);
 /* Removes an entry, which must exist. */
 void ty_hash_drop(struct ty_hash_index *x, uint32_t key, uint32_t number);
+/* Empties it and keeps its memory. */
+void ty_hash_clear(struct ty_hash_index *x);
 void ty_hash_fini(struct ty_hash_index *x);
 
 #endif

@@ -117,7 +117,7 @@ static block_ref *bucket_of(const struct ty_blocks *b, int32_t pid, uint64_t ip)
 
 static size_t recent_of(uint64_t ip)
 {
-	return ip * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS);
+	return ty_hash_bits(ip, RECENT_BITS);
 }
 
 static struct ty_block *block_at(const struct ty_blocks *b, block_ref ref)

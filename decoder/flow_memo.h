@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "flow_blocks.h"
+#include "hash_index.h"
 
 enum { TY_MEMO_BRANCHES = 8 };
 
@@ -57,9 +58,7 @@ const struct ty_memo *ty_memo_make(struct ty_memos *m, struct ty_block *from, ui
 static inline struct ty_memo *ty_memo_slot(const struct ty_memos *m, const struct ty_block *from,
 					   unsigned key)
 {
-	uint64_t h = ((uintptr_t)from >> 3 ^ (uint64_t)key << 40) * 0x9e3779b97f4a7c15ull;
-
-	return &m->slots[h >> (64 - m->bits)];
+	return &m->slots[ty_hash_bits((uintptr_t)from >> 3 ^ (uint64_t)key << 40, m->bits)];
 }
 
 /* The step from a block, by n branches (0 to 8; the highest bits of `bits`), up to just after the

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "hash_index.h"
 #include "vec.h"
 
 struct ty_mem_ids_slot {
@@ -22,9 +23,7 @@ struct ty_mem_ids {
  * collide. */
 static inline uint64_t ty_mem_id_place(const struct ty_mem_ids *t, uint64_t key)
 {
-	key = (key ^ (uintptr_t)t->slot) * 0x9e3779b97f4a7c15ull;
-	key = (key ^ key >> 32) * 0xd6e8feb86659fd93ull;
-	return (key ^ key >> 32) & t->mask;
+	return ty_hash_salted(key, t->slot) & t->mask;
 }
 
 /* UINT32_MAX when the key is not in the table. */

@@ -42,12 +42,17 @@ void ty_points_prio(struct ty_builder *b, uint32_t cpu, uint32_t thread, int32_t
 
 /* block requests ---------------------------------------------------------------------------- */
 
-static struct ty_io_open *set_of(struct ty_io_log *l, const struct ty_event *ev)
+/* The first way of a set of requests, or bios, that begin at a sector of a device. */
+static unsigned set_of(uint32_t major, uint32_t minor, uint64_t sector)
 {
-	uint64_t key = ev->u.block.sector ^ (uint64_t)ev->u.block.major << 44 ^
-		       (uint64_t)ev->u.block.minor << 24;
+	uint64_t key = sector ^ (uint64_t)major << 44 ^ (uint64_t)minor << 24;
 
-	return l->open + (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % TY_IO_SETS * TY_IO_WAYS;
+	return (unsigned)ty_hash_bits(key, 32) % TY_IO_SETS * TY_IO_WAYS;
+}
+
+static struct ty_io_open *set_at(struct ty_io_log *l, const struct ty_event *ev)
+{
+	return l->open + set_of(ev->u.block.major, ev->u.block.minor, ev->u.block.sector);
 }
 
 static bool same_device(const struct ty_io *io, const struct ty_event *ev)
@@ -57,7 +62,7 @@ static bool same_device(const struct ty_io *io, const struct ty_event *ev)
 
 static struct ty_io_open *find_open(struct ty_io_log *l, const struct ty_event *ev)
 {
-	struct ty_io_open *o = set_of(l, ev);
+	struct ty_io_open *o = set_at(l, ev);
 
 	for (unsigned w = 0; w < TY_IO_WAYS; w++)
 		if (o[w].io && o[w].sector == ev->u.block.sector &&
@@ -69,7 +74,7 @@ static struct ty_io_open *find_open(struct ty_io_log *l, const struct ty_event *
 /* A free way, or that of the oldest request, whose completion is not awaited any more. */
 static struct ty_io_open *take_way(struct ty_io_log *l, const struct ty_event *ev)
 {
-	struct ty_io_open *o = set_of(l, ev), *best = o;
+	struct ty_io_open *o = set_at(l, ev), *best = o;
 
 	for (unsigned w = 0; w < TY_IO_WAYS && best->io; w++)
 		if (!o[w].io || o[w].io < best->io)
@@ -85,10 +90,7 @@ static struct ty_io_open *take_way(struct ty_io_log *l, const struct ty_event *e
 static struct ty_bio *find_bio(struct ty_io_log *l, uint32_t major, uint32_t minor, uint64_t sector,
 			       bool make)
 {
-	uint64_t key = sector ^ (uint64_t)major << 44 ^ (uint64_t)minor << 24;
-	struct ty_bio *s = l->bio +
-			   (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % TY_IO_SETS * TY_IO_WAYS,
-		      *best = s;
+	struct ty_bio *s = l->bio + set_of(major, minor, sector), *best = s;
 
 	for (unsigned w = 0; w < TY_IO_WAYS; w++) {
 		if (s[w].ts_ns && s[w].sector == sector && s[w].major == major &&

@@ -10,6 +10,7 @@
 
 #include "digits.h"
 #include "dump.h"
+#include "hash_index.h"
 #include "json_out.h"
 #include "mem_session.h"
 #include "plain_text.h"
@@ -19,7 +20,7 @@
 #define LINE_MAX_BYTES 8192u
 #define NAME_BYTES     256u
 #define OUT_BYTES      65536u
-#define EVENTS	       64   /* lists kept, a power of two */
+#define EVENTS_BITS    6    /* 2^6 lists are kept */
 #define EVENTS_BYTES   2304 /* 64 names of 32 bytes, quoted */
 
 struct line {
@@ -82,7 +83,7 @@ struct texts {
 		uint64_t events;
 		size_t n; /* 0: none */
 		char s[EVENTS_BYTES];
-	} events[EVENTS];
+	} events[1 << EVENTS_BITS];
 };
 
 static struct name op_text(struct texts *t, const struct ty_mem *m)
@@ -273,8 +274,7 @@ static void json_source(struct ty_json *j, const struct ty_mem_stream *s, const 
 
 static struct name events_list(struct texts *t, uint64_t events)
 {
-	typeof(&t->events[0]) e =
-		&t->events[events * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (EVENTS - 1)];
+	typeof(&t->events[0]) e = &t->events[ty_hash_bits(events, EVENTS_BITS)];
 	char *p = e->s;
 
 	if (!e->n || e->events != events) {

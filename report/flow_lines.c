@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES = 1 << 12 };
+#include "hash_index.h"
+
+enum { LINES_BITS = 12 };
 
 struct ty_flow_lines {
-	struct ty_flow_line v[LINES];
+	struct ty_flow_line v[1 << LINES_BITS];
 };
 
 struct ty_flow_lines *ty_flow_lines_new(void)
@@ -24,9 +26,8 @@ void ty_flow_lines_free(struct ty_flow_lines *l)
 struct ty_flow_line *ty_flow_line(struct ty_flow_lines *l, int32_t pid, uint64_t t_ns, uint64_t ip,
 				  const struct ty_flow_item *insn, bool *known)
 {
-	uint64_t h = (ip ^ (uint64_t)(uint32_t)pid << 48 ^ (uint64_t)!insn << 47) *
-		     0x9e3779b97f4a7c15ull;
-	struct ty_flow_line *o = &l->v[h >> 52 & (LINES - 1)];
+	uint64_t key = ip ^ (uint64_t)(uint32_t)pid << 48 ^ (uint64_t)!insn << 47;
+	struct ty_flow_line *o = &l->v[ty_hash_bits(key, LINES_BITS)];
 	uint8_t size = insn ? insn->size : 0, flags = insn ? insn->flags & TY_FF_32BIT : 0;
 
 	*known = o->len && o->ip == ip && o->pid == pid && t_ns >= o->from_ns &&
