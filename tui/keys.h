@@ -73,7 +73,8 @@ enum {
 	  "go to the selected finding; on a row: fit the span, unfold, or recolor")                \
 	X(FOCUS, "Findings", "list", "switch between the rows and the list of findings")           \
 	X(CHAIN, "Findings", "chain",                                                              \
-	  "show the wakeup chain of the span under the cursor, back to its root cause")            \
+	  "show the wakeup chain of the span under the cursor, back to its root cause, and what "  \
+	  "the holder or waker did meanwhile")                                                     \
 	X(ARROWS, "Findings", "arrows",                                                            \
 	  "draw the wakeup chain of the span under the cursor as arrows between rows")             \
 	X(ONLY, "Findings", "only chain",                                                          \

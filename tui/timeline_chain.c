@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of findings: the wakeup chain of a wait, and a thread's ledger. */
-#include <stdlib.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "glyphs.h"
 #include "ledger.h"
 #include "ruler.h"
 #include "timeline_priv.h"
+
+#define CALLS_SHOWN 12u /* kinds of calls of the thread at the chain's end */
 
 static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned depth)
 {
@@ -40,26 +43,66 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 			    "The path is too long to show: its beginning is missing.");
 }
 
-/* Why the wait is a finding. */
-static void add_rule(struct ty_timeline *t, const struct ty_rule *r)
+/* What the thread at the end of the chain did during the wait, by call and file. */
+static void add_calls(struct ty_timeline *t, const struct ty_call_sums *s, uint32_t thread,
+		      uint64_t at_ns)
+{
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], name[32];
+	uint32_t i = 0;
+
+	if (!s->n)
+		return;
+	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "System calls of %s during this wait:",
+		    ty_timeline_thread_name(t, thread, at_ns, who));
+	for (; i < s->n && i < CALLS_SHOWN; i++) {
+		const struct ty_call_sum *c = &s->v[i];
+
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%11s %5" PRIu64 " x  %s%s%s",
+			    ty_fmt_length(c->ns, len), c->n,
+			    ty_syscall_name(t->in->arch, (enum ty_abi)c->abi, c->nr, name),
+			    c->object ? " " : "", c->object ? c->object : "");
+		ty_page_link(&t->page, thread, c->max_at_ns);
+		ty_page_link_calls(&t->page);
+	}
+	if (i < s->n || s->cut)
+		ty_page_add(&t->page, TY_ROLE_DIM, "%11s        %u more kinds, of less time%s", "",
+			    s->n - i, s->cut ? "; later calls were not counted" : "");
+}
+
+/* Why the wait is a finding, which has a grade of its own; and how sure the chain is. */
+static void add_rule(struct ty_timeline *t, const struct ty_rule *r, bool proven)
 {
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "Rule %s (%s, %s):", r->id,
-		    ty_verdict_text((enum ty_verdict)r->verdict),
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "Why this is a %s: rule %s, %s",
+		    ty_verdict_text((enum ty_verdict)r->verdict), r->id,
 		    ty_grade_text((enum ty_grade)r->grade));
 	ty_page_add(&t->page, TY_ROLE_TEXT, "  %s", r->says);
+	ty_page_add(&t->page, TY_ROLE_TEXT, "%s",
+		    proven ? "  The chain above is proven: every link of it was recorded."
+			   : "  The chain above is inferred: a link of it was not recorded.");
 }
 
 /* The chain ----------------------------------------------------------------------------------- */
 
 static int make_chain(struct ty_page_job *a)
 {
-	return ty_path_find(&a->explain, a->thread, a->window.from_ns, a->window.to_ns, &a->path);
+	int r = ty_path_find(&a->explain, a->thread, a->window.from_ns, a->window.to_ns, &a->path);
+	uint32_t last;
+
+	a->sums = (struct ty_call_sums){0};
+	if (r)
+		return r;
+	last = a->links ? a->link[a->links - 1].thread : ty_path_root(&a->path).thread;
+	if (last == TY_NONE || last == a->thread)
+		return 0;
+	return ty_call_sums_find(&a->explain, last, a->window.from_ns, a->window.to_ns, &a->sums);
 }
 
 static void forget_chain(struct ty_page_job *a)
 {
 	ty_path_fini(&a->path);
+	ty_call_sums_fini(&a->sums);
 }
 
 static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
@@ -82,8 +125,9 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 		add_link(t, &links[i], i);
 	if (links[n - 1].thread == root.thread)
 		add_root(t, path, &root);
+	add_calls(t, &a->sums, links[n - 1].thread, links[n - 1].start_ns);
 	if (a->links)
-		add_rule(t, a->rule);
+		add_rule(t, a->rule, a->proven);
 	ty_timeline_log_page(t, a->window.from_ns, a->window.to_ns);
 	return true;
 }
@@ -120,6 +164,7 @@ bool ty_timeline_chain(struct ty_timeline *t)
 		/* One of several tries, perhaps: the whole wait. */
 		memcpy(t->page_job.link, found->link, sizeof(found->link));
 		t->page_job.rule = found->rule;
+		t->page_job.proven = found->proven;
 		s.start_ns = found->link[0].start_ns;
 		s.end_ns = found->link[0].end_ns;
 	}

@@ -4,6 +4,7 @@
 #define TY_TIMELINE_PRIV_H
 
 #include "background.h"
+#include "call_sums.h"
 #include "chain.h"
 #include "diff.h"
 #include "findings.h"
@@ -142,7 +143,9 @@ struct ty_page_job {
 	struct ty_link
 		link[TY_STALL_LINKS]; /* chain: links of the finding that contains the wait */
 	uint32_t links;		      /* 0: no finding contains it */
-	const struct ty_rule *rule;   /* with links: the rule that made it a finding */
+	const struct ty_rule *rule;   /* with links: the rule that made it a finding, */
+	bool proven;		      /* and whether its chain is */
+	struct ty_call_sums sums;     /* what the thread at the chain's end did meanwhile */
 	struct ty_requests requests;
 	struct ty_outlier beside;  /* a request and a median one */
 	struct ty_hits hits;	   /* of a search, */
