@@ -40,7 +40,9 @@ static const struct ty_title *title_at(const struct ty_model *m, uint32_t thread
 			return &all->v[k - 1];
 		if (!t->born) /* it was there before: read somewhat later, it is still that one */
 			return k < all->n && all->v[k].process == p ? &all->v[k] : NULL;
-		if (t->forked_by < 0)
+		/* The parent's, until it executes another program, which shows in its name. */
+		if (t->forked_by < 0 ||
+		    strcmp(ty_model_comm(m, p, t_ns), ty_model_comm(m, p, t->start_ns)))
 			return NULL;
 		thread = (uint32_t)t->forked_by;
 		t_ns = t->start_ns;

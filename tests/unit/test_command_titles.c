@@ -42,11 +42,16 @@ static const char lines[] = "5\t10\tpython3\t-u\t-W\tignore\t/srv/app/worker.py\
 
 static const struct ty_model *model_of(const char *section, const struct ty_evidence_index *x)
 {
+	struct ty_event ev = {.ts_ns = 80, .tid = 60, .kind = TY_EV_RENAME, .id = 60};
 	const struct ty_model *m;
 
 	ty_mx_begin("tarry=0.1\nmode=all\n", threads);
 	ty_mx_event(0, 10, 10, TY_EV_OTHER);
 	ty_mx_fork(0, 40, 10, 60, 0);
+	ev.u.rename.tid = 60;
+	strcpy(ev.u.rename.old_comm, "python3");
+	strcpy(ev.u.rename.new_comm, "cc1");
+	ty_mx_feed(ev);
 	ty_mx_switch(0, 100, 10, S, 0);
 	m = ty_mx_end();
 	assert_int_equal(ty_command_titles((struct ty_model *)m, section, x), 0);
@@ -115,6 +120,11 @@ static void of_children(void **state)
 	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 60, 60), 60),
 			    "python3 child.py");
 	ty_evidence_index_free(x);
+	/* What it executes then is another program, of which nothing else is known. */
+	m = model_of(section, NULL);
+	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 60, 50), 50),
+			    "python3 worker.py");
+	assert_null(ty_model_command_line(m, ty_model_thread_find(m, 60, 90), 90));
 	m = model_of(NULL, NULL);
 	assert_string_equal(who(m, 10, 50), "python3/10");
 	assert_null(ty_model_command_line(m, ty_model_thread_find(m, 10, 50), 50));
