@@ -120,7 +120,7 @@ for t in window["threads"]:
     # no known state of one is another state of the other.
     more = t["unknown_ns"] - mine["unknown_ns"]
     for k in t: # of kernel threads /proc has other names than their events
-        assert k in ("start_ns", "end_ns", "born", "died", "generation") or mine[k] == t[k] or more or \
+        assert k in ("start_ns", "end_ns", "born", "died", "generation", "command_line") or mine[k] == t[k] or more or \
             k == "comm" and t["kernel"] or k == "inferred_ns" and mine[k] > t[k], (t["tid"], t["comm"], k, t[k], mine[k])
     for k in KNOWN:
         assert (mine[k] - t[k]) * more >= 0, (t["tid"], t["comm"], k, t[k], mine[k], more)
