@@ -57,12 +57,12 @@ static int part_add(struct part *p, const void *head, size_t head_n, const void 
 	return p->b.len > PART ? part_flush(p) : 0;
 }
 
-/* What cannot be read, however much it is. */
-static int part_rest(struct part *p, const void *rest, size_t n)
+/* What cannot be read of p[0..n), from `at` on, however much it is. */
+static int part_rest(struct part *part, const char *p, size_t at, size_t n)
 {
-	int r = part_flush(p);
+	int r = part_flush(part);
 
-	return r || !n ? r : p->c->put(p->c->ctx, p->section, rest, n);
+	return r || at >= n ? r : part->c->put(part->c->ctx, part->section, p + at, n - at);
 }
 
 static int part_end(struct part *p, int r)
@@ -287,7 +287,7 @@ static int put_strings(const struct ty_export_cut *c, const struct begin *b)
 	while (!r && next_record(&rec, &h, sizeof(h), string_more))
 		if (h.kind == TY_EVK_PIECE || is_kept(c, b, &h))
 			r = part_add(&p, rec.t.s + rec.at, rec.n, NULL, 0);
-	r = r ? r : part_rest(&p, rec.t.s + rec.at, rec.t.n - rec.at);
+	r = r ? r : part_rest(&p, rec.t.s, rec.at, rec.t.n);
 	while (!r && b && b->strings && ty_pairs_open_next(b->pairs, &it, &call))
 		if (call.how == TY_CALL_OPEN)
 			r = put_open_call(&p, b, &call);
@@ -341,7 +341,7 @@ static int put_stacks(const struct ty_export_cut *c, uint64_t first_ns)
 		    (h.kind == TY_STK_WAIT ? move_wait(c, first_ns, &h)
 					   : h.ns >= c->from_ns && h.ns < c->to_ns))
 			r = part_add(&p, &h, sizeof(h), rec.t.s + rec.at + sizeof(h), h.len);
-	r = r ? r : part_rest(&p, rec.t.s + rec.at, rec.t.n - rec.at);
+	r = r ? r : part_rest(&p, rec.t.s, rec.at, rec.t.n);
 	return part_end(&p, r);
 }
 
@@ -379,7 +379,7 @@ static int put_samples(const struct ty_export_cut *c)
 	/* What they are of is damaged or missing, and so it is in the new file: nothing tells their
 	 * times. */
 	if (ty_perf_open_bytes(t->path, head.s, head.n, &f, NULL) || !f->events.n) {
-		r = part_rest(&p, bytes, samples.n);
+		r = part_rest(&p, samples.s, 0, samples.n);
 		pos = samples.n;
 	}
 	while (!r && pos < samples.n) {
@@ -389,7 +389,7 @@ static int put_samples(const struct ty_export_cut *c)
 		if (!more)
 			break;
 		if (more < 0) { /* damaged from there on, and so it is in the new file */
-			r = part_rest(&p, bytes + at, samples.n - at);
+			r = part_rest(&p, samples.s, at, samples.n);
 			break;
 		}
 		if (is_inside(c, f, &rec))
