@@ -62,6 +62,12 @@ static bool is_good(const struct ty_ev_record *r)
 		r->len == 2 * sizeof(struct ty_ev_fd));
 }
 
+/* Of a newer tarry: only its length is known. */
+static bool is_newer(const struct ty_ev_record *r)
+{
+	return r->kind > TY_EVK_MEMORY && r->kind < TY_EVK_NEVER;
+}
+
 static int index_all(struct ty_evidence_index *x, size_t n)
 {
 	uint64_t next = UINT64_MAX;
@@ -82,6 +88,11 @@ static int index_all(struct ty_evidence_index *x, size_t n)
 			next = h.ptr + 1;
 			x->n.lost = h.ns > x->n.lost ? h.ns : x->n.lost;
 			at += sizeof(h);
+			continue;
+		}
+		if (is_newer(&h) && h.len <= n - at - sizeof(h)) {
+			x->n.newer++;
+			at += sizeof(h) + h.len;
 			continue;
 		}
 		if (!is_good(&h) || h.len > n - at - sizeof(h) ||

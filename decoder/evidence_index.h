@@ -33,6 +33,7 @@ void ty_evidence_index_free(struct ty_evidence_index *x);
  * file. */
 struct ty_evidence_counts {
 	uint64_t records, lost, pieces_missing;
+	uint64_t newer; /* skipped: of kinds that this version does not know */
 	bool damaged;
 } ty_evidence_counts(const struct ty_evidence_index *x);
 

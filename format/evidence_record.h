@@ -33,6 +33,8 @@ enum ty_ev_kind {
 			    * the kernel wrote, or an argument that it only reads */
 	TY_EVK_MEMORY = 8, /* memory that such a structure points to: ptr is its address, arg the
 			    * argument that led there */
+	TY_EVK_NEVER = 64, /* kinds below it may be added: readers skip those that they do not
+			    * know by `len` */
 };
 
 enum ty_ev_flag {

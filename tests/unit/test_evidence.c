@@ -176,6 +176,7 @@ static void losses(void **state)
 static void damage(void **state)
 {
 	struct section s = {.n = 0};
+	struct ty_evidence_index *newer;
 	struct ty_ev_record bad;
 
 	piece(&s, 0, 0);
@@ -192,6 +193,17 @@ static void damage(void **state)
 		ty_evidence_index_free(x);
 		free(exact);
 	}
+	/* A kind of a newer version: what follows is read. */
+	memcpy(&bad, s.p + 32, sizeof(bad));
+	bad.kind = 63;
+	memcpy(s.p + 32, &bad, sizeof(bad));
+	newer = ty_evidence_index_new(s.p, s.n);
+	assert_false(ty_evidence_counts(newer).damaged);
+	assert_int_equal(ty_evidence_counts(newer).records, 1);
+	assert_int_equal(ty_evidence_counts(newer).newer, 1);
+	ty_evidence_index_free(newer);
+	bad.kind = TY_EVK_STRING;
+	memcpy(s.p + 32, &bad, sizeof(bad));
 	for (unsigned i = 0; i < 6; i++) {
 		struct section t = s;
 		struct ty_evidence_index *x;
