@@ -107,7 +107,7 @@ struct ty_layer {
 	void (*fini)(struct ty_timeline *t);
 };
 extern const struct ty_layer ty_indexing_layer, ty_findings_layer, ty_marks_layer, ty_log_layer,
-	ty_rows_layer, ty_memory_layer, ty_trails_layer, ty_calls_layer, ty_cursor_layer,
+	ty_rows_layer, ty_memory_layer, ty_path_overlay_layer, ty_calls_layer, ty_cursor_layer,
 	ty_selection_layer, ty_export_layer, ty_names_layer;
 #define TY_LAYER_POLL_MS 20 /* poll interval of background work */
 
@@ -198,7 +198,7 @@ struct ty_timeline_calls {
 
 /* Overlay on the rows: the chain of the span under the cursor, or the critical path of the traced
  * command; computed in a thread. */
-struct ty_trail {
+struct ty_path_overlay {
 	struct ty_background aside;
 	struct ty_explain explain;
 	bool on, made;
@@ -258,7 +258,7 @@ struct ty_timeline {
 	struct ty_timeline_calls calls;
 	struct ty_stall_searching stall_search;
 	struct ty_page_job page_job;
-	struct ty_trail arrows, route;
+	struct ty_path_overlay arrows, route;
 	struct ty_gaps gaps;
 	struct ty_group_bars heads;
 	struct ty_layout lay;
@@ -532,13 +532,13 @@ bool ty_timeline_start_page_job(struct ty_timeline *t, const struct ty_page_job_
 				uint32_t thread, uint64_t from_ns, uint64_t to_ns);
 void ty_timeline_cancel_page_job(struct ty_timeline *t); /* no longer wanted */
 
-/* timeline_trail.c: arrows of the chain, and the critical path */
+/* timeline_path_overlay.c: arrows of the chain, and the critical path */
 void ty_timeline_arrows(struct ty_timeline *t); /* on, off */
 void ty_timeline_only(struct ty_timeline *t);	/* filters by the chain's threads */
 void ty_timeline_route(struct ty_timeline *t);
-/* trail_draw.c: over the rows, after these */
-void ty_timeline_trails_draw(const struct ty_timeline *t, struct ty_grid *g,
-			     const struct ty_palette *p);
+/* path_overlay_draw.c: over the rows, after these */
+void ty_timeline_paths_draw(const struct ty_timeline *t, struct ty_grid *g,
+			    const struct ty_palette *p);
 
 /* timeline_spectrum.c: the spectrogram; false: a sentence says why not. */
 bool ty_timeline_spectrum(struct ty_timeline *t);

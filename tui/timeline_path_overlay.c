@@ -15,7 +15,7 @@
 
 static void make_arrows(void *ctx)
 {
-	struct ty_trail *a = ctx;
+	struct ty_path_overlay *a = ctx;
 	struct ty_path p = {0};
 
 	a->links = 0;
@@ -27,12 +27,12 @@ static void make_arrows(void *ctx)
 
 static void make_route(void *ctx)
 {
-	struct ty_trail *a = ctx;
+	struct ty_path_overlay *a = ctx;
 
 	a->rc = ty_command_path(&a->explain, 0, UINT64_MAX, &a->from_ns, &a->to_ns, &a->path);
 }
 
-static void start(struct ty_timeline *t, struct ty_trail *a, void (*make)(void *ctx))
+static void start(struct ty_timeline *t, struct ty_path_overlay *a, void (*make)(void *ctx))
 {
 	a->explain = *t->in->explain;
 	a->explain.stop = &a->aside.stop;
@@ -62,7 +62,7 @@ static bool wait_here(const struct ty_timeline *t, uint32_t *thread, uint64_t *f
 }
 
 /* C is done with, or the wait that it was about is left: the arrows are as they were before. */
-static void end_only(struct ty_trail *a)
+static void end_only(struct ty_path_overlay *a)
 {
 	if (a->only)
 		a->on = a->was_on;
@@ -72,7 +72,7 @@ static void end_only(struct ty_trail *a)
 /* The item under the cursor. */
 static void follow(struct ty_timeline *t)
 {
-	struct ty_trail *a = &t->arrows;
+	struct ty_path_overlay *a = &t->arrows;
 	const struct ty_stall *s;
 	uint32_t thread;
 	uint64_t from, to;
@@ -111,7 +111,7 @@ static void follow(struct ty_timeline *t)
 
 static void show_route(struct ty_timeline *t)
 {
-	const struct ty_trail *a = &t->route;
+	const struct ty_path_overlay *a = &t->route;
 	char len[TY_TIME_MAX];
 
 	if (a->rc)
@@ -126,7 +126,7 @@ static void show_route(struct ty_timeline *t)
 /* "tid:12,34": the waiter, and the threads that held it up. */
 static void filter_chain(struct ty_timeline *t)
 {
-	struct ty_trail *a = &t->arrows;
+	struct ty_path_overlay *a = &t->arrows;
 	char text[200] = "tid:";
 	size_t n = 4;
 
@@ -147,7 +147,7 @@ static void filter_chain(struct ty_timeline *t)
 
 void ty_timeline_only(struct ty_timeline *t)
 {
-	struct ty_trail *a = &t->arrows;
+	struct ty_path_overlay *a = &t->arrows;
 	uint32_t thread;
 	uint64_t from, to;
 
@@ -166,7 +166,7 @@ void ty_timeline_only(struct ty_timeline *t)
 		ty_timeline_say(t, "computing the wakeup chain");
 }
 
-static bool trails_work(struct ty_timeline *t)
+static bool overlay_work(struct ty_timeline *t)
 {
 	bool changed = false;
 
@@ -184,7 +184,7 @@ static bool trails_work(struct ty_timeline *t)
 
 void ty_timeline_arrows(struct ty_timeline *t)
 {
-	struct ty_trail *a = &t->arrows;
+	struct ty_path_overlay *a = &t->arrows;
 
 	if (!t->in->explain) {
 		ty_timeline_say(t, "no scheduling was recorded: there are no wakeup chains");
@@ -204,7 +204,7 @@ void ty_timeline_arrows(struct ty_timeline *t)
 
 void ty_timeline_route(struct ty_timeline *t)
 {
-	struct ty_trail *a = &t->route;
+	struct ty_path_overlay *a = &t->route;
 
 	if (!t->in->explain || !t->in->explain->command_tid) {
 		ty_timeline_say(t, "no command was traced, so there is no critical path");
@@ -226,23 +226,25 @@ void ty_timeline_route(struct ty_timeline *t)
 	}
 }
 
-static void trails_fini(struct ty_timeline *t)
+static void overlay_fini(struct ty_timeline *t)
 {
 	ty_background_stop(&t->arrows.aside);
 	ty_background_stop(&t->route.aside);
 	ty_path_fini(&t->route.path);
 }
 
-static void trails_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+static void overlay_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	follow(t);
-	ty_timeline_trails_draw(t, g, p);
+	ty_timeline_paths_draw(t, g, p);
 }
 
-static int trails_wait_ms(const struct ty_timeline *t)
+static int overlay_wait_ms(const struct ty_timeline *t)
 {
 	return t->arrows.aside.on || t->route.aside.on ? TY_LAYER_POLL_MS : -1;
 }
 
-const struct ty_layer ty_trails_layer = {
-	.draw = trails_draw, .wait_ms = trails_wait_ms, .work = trails_work, .fini = trails_fini};
+const struct ty_layer ty_path_overlay_layer = {.draw = overlay_draw,
+					       .wait_ms = overlay_wait_ms,
+					       .work = overlay_work,
+					       .fini = overlay_fini};

@@ -85,7 +85,7 @@ static void draw_arrow(const struct ty_timeline *t, struct ty_grid *g, const str
 
 static void draw_arrows(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
-	const struct ty_trail *a = &t->arrows;
+	const struct ty_path_overlay *a = &t->arrows;
 
 	for (uint32_t i = 0; i + 1 < a->links; i++) {
 		const struct ty_waker *w = &a->link[i].waker;
@@ -229,8 +229,8 @@ static void draw_strip(const struct ty_timeline *t, struct ty_grid *g, const str
 		ty_grid_elide(g, p, l->cells_x, l->path_y, l->cells_w, "...", dim);
 }
 
-void ty_timeline_trails_draw(const struct ty_timeline *t, struct ty_grid *g,
-			     const struct ty_palette *p)
+void ty_timeline_paths_draw(const struct ty_timeline *t, struct ty_grid *g,
+			    const struct ty_palette *p)
 {
 	if (t->route.on) {
 		draw_strip(t, g, p);

@@ -246,5 +246,5 @@ int main(void)
 	};
 
 	ty_tl_locale();
-	return cmocka_run_group_tests_name("trails", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("path_overlay", tests, NULL, NULL);
 }
