@@ -185,106 +185,6 @@ static const struct ty_option options[] = {
 	{0, "json", NULL, NULL, .take = take_json},
 	{0}};
 
-/* Events are read again by details and by analyses in threads of their own: one at a time. */
-struct reading {
-	struct ty_session *s;
-	struct ty_explain explain;
-	pthread_mutex_t lock;
-};
-
-static int explain_args(void *ctx, const struct ty_syscall *c, uint64_t args[6])
-{
-	struct reading *r = ctx;
-	int rc;
-
-	pthread_mutex_lock(&r->lock);
-	rc = r->explain.args(r->explain.ctx, c, args);
-	pthread_mutex_unlock(&r->lock);
-	return rc;
-}
-
-static const char *explain_pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
-{
-	struct reading *r = ctx;
-	const char *p;
-
-	pthread_mutex_lock(&r->lock);
-	p = r->explain.pointee(r->explain.ctx, thread, call, arg);
-	pthread_mutex_unlock(&r->lock);
-	return p;
-}
-
-/* What was open before is in memory and does not change: no lock. */
-static const char *explain_fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
-{
-	const struct reading *r = ctx;
-
-	return r->explain.fd_before(r->explain.ctx, pid, fd, cloexec);
-}
-
-static bool explain_fds_left_out(void *ctx, int32_t pid)
-{
-	const struct reading *r = ctx;
-
-	return r->explain.fds_left_out(r->explain.ctx, pid);
-}
-
-static bool explain_listens(void *ctx, const char *at, size_t n)
-{
-	const struct reading *r = ctx;
-
-	return r->explain.listens(r->explain.ctx, at, n);
-}
-
-static bool explain_throttled(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-			      struct ty_throttled *out)
-{
-	const struct reading *r = ctx;
-
-	return r->explain.throttled(r->explain.ctx, tid, from_ns, to_ns, out);
-}
-
-static bool explain_quota(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-			  struct ty_throttled *out)
-{
-	const struct reading *r = ctx;
-
-	return r->explain.quota(r->explain.ctx, tid, from_ns, to_ns, out);
-}
-
-static uint64_t explain_steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
-{
-	const struct reading *r = ctx;
-
-	return r->explain.steal(r->explain.ctx, cpu, from_ns, to_ns);
-}
-
-static bool explain_disk(void *ctx, uint32_t major, uint32_t minor, char *buf, size_t n)
-{
-	const struct reading *r = ctx;
-
-	return r->explain.disk(r->explain.ctx, major, minor, buf, n);
-}
-
-/* Arguments of a system call: its sys_enter read again from the file, or what /proc had. */
-static const char *read_args(const struct reading *r, uint32_t syscall, char *buf, size_t n)
-{
-	struct ty_syscall c = ty_model_syscall(r->s->model, syscall);
-	const char *out = NULL;
-	uint64_t args[6];
-	struct ty_buf b;
-
-	if (r->explain.args(r->explain.ctx, &c, args))
-		return NULL;
-	ty_buf_init(&b, 4096);
-	if (!ty_syscall_fmt_args(r->s->arch, (enum ty_abi)c.abi, c.nr, args, &b)) {
-		snprintf(buf, n, "%s", b.p ? b.p : "");
-		out = buf;
-	}
-	ty_buf_fini(&b);
-	return out;
-}
-
 static uint64_t recorder_cpu(const struct ty_trace *t)
 {
 	uint64_t ns = ty_recorder_cpu_ns(t);
@@ -402,7 +302,7 @@ struct shown {
 	struct options *o;
 	struct ty_session *s;
 	struct ty_view_export export;
-	struct reading reading;
+	pthread_mutex_t lock; /* details and analyses read events in threads of their own */
 	struct ty_explain explain;
 	uint64_t steps; /* of explain */
 	struct ty_view_memory memory;
@@ -416,14 +316,23 @@ struct shown {
 
 /* What the timeline has done for it (struct ty_view_host). ------------------------------------- */
 
+/* Arguments of a system call: its sys_enter read again from the file, or what /proc had. */
 static const char *host_syscall_args(void *ctx, uint32_t syscall, char *buf, size_t n)
 {
 	struct shown *v = ctx;
-	const char *out;
+	struct ty_syscall c = ty_model_syscall(v->s->model, syscall);
+	const char *out = NULL;
+	uint64_t args[6];
+	struct ty_buf b;
 
-	pthread_mutex_lock(&v->reading.lock);
-	out = read_args(&v->reading, syscall, buf, n);
-	pthread_mutex_unlock(&v->reading.lock);
+	if (v->explain.args(v->explain.ctx, &c, args))
+		return NULL;
+	ty_buf_init(&b, 4096);
+	if (!ty_syscall_fmt_args(v->s->arch, (enum ty_abi)c.abi, c.nr, args, &b)) {
+		snprintf(buf, n, "%s", b.p ? b.p : "");
+		out = buf;
+	}
+	ty_buf_fini(&b);
 	return out;
 }
 
@@ -542,27 +451,11 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 
 	*v = (struct shown){.o = o, .s = s};
 	v->export.s = s;
-	v->reading = (struct reading){
-		.s = s, .explain = ty_explain_session(s), .lock = PTHREAD_MUTEX_INITIALIZER};
-	v->explain = v->reading.explain;
-	v->explain.args = explain_args;
-	if (v->explain.pointee)
-		v->explain.pointee = explain_pointee;
-	if (v->explain.fd_before)
-		v->explain.fd_before = explain_fd_before;
-	v->explain.fds_left_out = explain_fds_left_out;
-	v->explain.listens = explain_listens;
-	if (v->explain.quota)
-		v->explain.quota = explain_quota;
-	if (v->explain.steal)
-		v->explain.steal = explain_steal;
-	if (v->explain.throttled)
-		v->explain.throttled = explain_throttled;
-	if (v->explain.disk)
-		v->explain.disk = explain_disk;
+	v->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	s->lock = &v->lock;
+	v->explain = ty_explain_session(s);
 	v->explain.where =
 		NULL; /* stacks are read from the file; no text of the timeline has one */
-	v->explain.ctx = &v->reading;
 	/* A printed frame has the stalls unless the search takes longer than the rest of it; on a
 	 * terminal the search continues beside the timeline. */
 	v->steps = PRINT_STEPS;

@@ -58,9 +58,21 @@ static int snapshot_args(const struct ty_session *s, const struct ty_syscall *c,
 										   : -TY_ENOTFOUND;
 }
 
-static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
+/* What reads the file, or keeps what it found: one thread at a time. */
+static void lock(const struct ty_session *s)
 {
-	struct ty_session *s = ctx;
+	if (s->lock)
+		pthread_mutex_lock(s->lock);
+}
+
+static void unlock(const struct ty_session *s)
+{
+	if (s->lock)
+		pthread_mutex_unlock(s->lock);
+}
+
+static int read_args(struct ty_session *s, const struct ty_syscall *c, uint64_t out[6])
+{
 	struct ty_event ev;
 
 	if (c->loc == TY_NO_LOC)
@@ -71,6 +83,17 @@ static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
 	for (unsigned i = 0; i < 6; i++)
 		out[i] = ev.u.enter.args[i];
 	return 0;
+}
+
+static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
+{
+	struct ty_session *s = ctx;
+	int r;
+
+	lock(s);
+	r = read_args(s, c, out);
+	unlock(s);
+	return r;
 }
 
 /* A call of the model as the index of evidence knows calls. */
@@ -121,9 +144,9 @@ static const char *fd_name(struct ty_session *s, const struct ty_evidence_item i
 	return p;
 }
 
-static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
+static const char *pointee_unlocked(struct ty_session *s, uint32_t thread, uint32_t call,
+				    unsigned arg)
 {
-	struct ty_session *s = ctx;
 	struct ty_syscall c = ty_model_syscall(s->model, call);
 	struct ty_evidence_item item[6];
 	const struct ty_sysrow *row;
@@ -132,7 +155,7 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 	struct ty_call k;
 	struct ty_buf b;
 
-	if (!s->evidence || c.loc == TY_NO_LOC || args(s, &c, a))
+	if (!s->evidence || c.loc == TY_NO_LOC || read_args(s, &c, a))
 		return NULL;
 	if (call > ty_model_thread(s->model, thread)->syscalls_first) {
 		struct ty_syscall before = ty_model_syscall_brief(s->model, thread, call - 1);
@@ -154,6 +177,17 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 	return p;
 }
 
+static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
+{
+	struct ty_session *s = ctx;
+	const char *r;
+
+	lock(s);
+	r = pointee_unlocked(s, thread, call, arg);
+	unlock(s);
+	return r;
+}
+
 static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
 {
 	const struct ty_session *s = ctx;
@@ -172,14 +206,24 @@ static bool fds_left_out(void *ctx, int32_t pid)
 	return ty_fd_names_left_out(s->fds, pid);
 }
 
+static bool fd_other_unlocked(struct ty_session *s, const char *name, char access, uint64_t t_ns,
+			      int32_t not_pid, struct ty_fd_other *out)
+{
+	if (!s->others)
+		s->others = ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, s->evidence);
+	return ty_fd_others_find(s->others, name, access, t_ns, not_pid, out);
+}
+
 static bool fd_other(void *ctx, const char *name, char access, uint64_t t_ns, int32_t not_pid,
 		     struct ty_fd_other *out)
 {
 	struct ty_session *s = ctx;
+	bool r;
 
-	if (!s->others)
-		s->others = ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, s->evidence);
-	return ty_fd_others_find(s->others, name, access, t_ns, not_pid, out);
+	lock(s);
+	r = fd_other_unlocked(s, name, access, t_ns, not_pid, out);
+	unlock(s);
+	return r;
 }
 
 static bool listens(void *ctx, const char *at, size_t n)
@@ -212,9 +256,9 @@ static uint64_t steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 	return ty_steal_lines_sum(s->steal, cpu, from_ns, to_ns);
 }
 
-static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf, size_t n)
+static bool where_unlocked(struct ty_session *s, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+			   char *buf, size_t n)
 {
-	struct ty_session *s = ctx;
 	struct ty_stack_frames frames;
 	const struct ty_stack_frame *own;
 	struct ty_buf b;
@@ -232,9 +276,20 @@ static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
 	return *buf;
 }
 
-static enum ty_stack_role role(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns)
+static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf, size_t n)
 {
 	struct ty_session *s = ctx;
+	bool r;
+
+	lock(s);
+	r = where_unlocked(s, tid, from_ns, to_ns, buf, n);
+	unlock(s);
+	return r;
+}
+
+static enum ty_stack_role role_unlocked(struct ty_session *s, int32_t tid, uint64_t from_ns,
+					uint64_t to_ns)
+{
 	struct ty_stack_frames frames;
 
 	return ty_session_stacks(s) &&
@@ -243,12 +298,33 @@ static enum ty_stack_role role(void *ctx, int32_t tid, uint64_t from_ns, uint64_
 		       : TY_ROLE_NONE;
 }
 
+static enum ty_stack_role role(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns)
+{
+	struct ty_session *s = ctx;
+	enum ty_stack_role r;
+
+	lock(s);
+	r = role_unlocked(s, tid, from_ns, to_ns);
+	unlock(s);
+	return r;
+}
+
+static bool holder_unlocked(struct ty_session *s, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+			    struct ty_lock_seen *out)
+{
+	return ty_session_stacks(s) && ty_wait_stacks_holder(s->stacks, tid, from_ns, to_ns, out);
+}
+
 static bool holder(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		   struct ty_lock_seen *out)
 {
 	struct ty_session *s = ctx;
+	bool r;
 
-	return ty_session_stacks(s) && ty_wait_stacks_holder(s->stacks, tid, from_ns, to_ns, out);
+	lock(s);
+	r = holder_unlocked(s, tid, from_ns, to_ns, out);
+	unlock(s);
+	return r;
 }
 
 /* Out of memory: steal time is then not reported. */

@@ -6,6 +6,7 @@
 #ifndef TY_SESSION_H
 #define TY_SESSION_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -59,6 +60,7 @@ struct ty_session {
 	const struct ty_model *titled; /* the model that was given the command lines */
 	bool write_index;	       /* of the model, when it is built */
 	uint64_t memory_bytes;	       /* memory limit for reading and the model */
+	pthread_mutex_t *lock; /* held by callbacks of ty_explain_session; NULL: one thread only */
 };
 enum {
 	TY_OPEN_EVENTS = 1,
