@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "digits.h"
 #include "window_filter.h"
 #include "thread_names.h"
 #include "dump.h"
@@ -41,15 +42,9 @@ struct dump {
 /* v in decimal, right-aligned in width with the given fill. */
 static void add_number(struct ty_buf *b, uint64_t v, unsigned width, char fill)
 {
-	char t[24], *p = t + sizeof(t);
+	char t[16 + TY_DIGITS_MAX];
 
-	do {
-		*--p = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	while ((size_t)(t + sizeof(t) - p) < width && p > t)
-		*--p = fill;
-	ty_buf_add(b, p, (size_t)(t + sizeof(t) - p));
+	ty_buf_add(b, t, (size_t)(ty_put_right(t, v, width, fill) - t));
 }
 
 static void add_padded(struct ty_buf *b, const char *s, unsigned width)

@@ -45,15 +45,9 @@ static void put_u(struct line *l, uint64_t v)
 	l->p = ty_put_dec(l->p, v);
 }
 
-/* At least `width` wide. */
 static void put_right(struct line *l, uint64_t v, unsigned width, char fill)
 {
-	uint64_t most = 10;
-
-	for (unsigned n = 1; n < width; n++, most *= 10)
-		if (v < most)
-			*l->p++ = fill; /* one for each digit that is missing */
-	put_u(l, v);
+	l->p = ty_put_right(l->p, v, width, fill);
 }
 
 static void put_x(struct line *l, uint64_t v)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
 #include "disasm.h"
 #include "flow_calls.h"
 #include "flow_choice.h"
@@ -54,44 +55,28 @@ static void json_end(struct dump *d)
 	ty_json_line(&d->j);
 }
 
-/* v in `width` columns or more, filled up with `fill`; where it ends. */
-static char *digits(char *p, uint64_t v, unsigned width, char fill)
-{
-	char text[24];
-	unsigned n = 0;
-
-	do
-		text[n++] = (char)('0' + v % 10);
-	while (v /= 10);
-	for (; width > n; width--)
-		*p++ = fill;
-	while (n)
-		*p++ = text[--n];
-	return p;
-}
-
 static void text_where(struct dump *d, const struct ty_flow_at *at)
 {
-	char text[96], *p = text;
+	char text[96 + TY_DIGITS_MAX], *p = text;
 
 	/* "~": not later than the next time stamp, and not earlier than this one. */
 	if (at->ts_ns == TY_FLOW_NO_TIME) {
 		p += sprintf(p, "%14s  ", "?");
 	} else {
-		p = digits(p, at->ts_ns / 1000000000, 6, ' ');
+		p = ty_put_right(p, at->ts_ns / 1000000000, 6, ' ');
 		*p++ = '.';
-		p = digits(p, at->ts_ns % 1000000000, 9, '0');
+		p = ty_put_right(p, at->ts_ns % 1000000000, 9, '0');
 		*p++ = at->item.flags & TY_FF_EXACT ? ' ' : '~';
 		*p++ = ' ';
 	}
 	if (at->tid >= 0)
-		p = digits(p, (uint32_t)at->tid, 7, ' ');
+		p = ty_put_right(p, (uint32_t)at->tid, 7, ' ');
 	else
 		p += sprintf(p, "%7s", "?");
 	*p++ = ' ';
 	*p++ = '[';
 	if (at->cpu >= 0)
-		p = digits(p, (uint32_t)at->cpu, 3, '0');
+		p = ty_put_right(p, (uint32_t)at->cpu, 3, '0');
 	else
 		*p++ = '-';
 	*p++ = ']';

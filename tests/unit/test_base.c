@@ -156,7 +156,7 @@ static void digits(void **state)
 {
 	for (unsigned k = 0; k < 64 * 5; k++) {
 		uint64_t v = (UINT64_C(1) << k / 5) + k % 5 - 2, ten = 1;
-		char mine[TY_DIGITS_MAX + 1], ours[40];
+		char mine[TY_DIGITS_MAX + 10], ours[40];
 
 		for (unsigned i = 0; i < k % 20; i++)
 			ten *= 10;
@@ -169,6 +169,9 @@ static void digits(void **state)
 		*ty_put_hex(mine, v) = 0;
 		assert_string_equal(mine, ours);
 		assert_true(strlen(mine) < TY_DIGITS_MAX);
+		snprintf(ours, sizeof(ours), k & 2 ? "%0*" PRIu64 : "%*" PRIu64, k % 10, v);
+		*ty_put_right(mine, v, k % 10, k & 2 ? '0' : ' ') = 0;
+		assert_string_equal(mine, ours);
 	}
 }
 
