@@ -71,7 +71,7 @@ static bool is_stop_signal(uint64_t sig)
 	return sig >= 19 && sig <= 22; /* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
 }
 
-/* Who sent the signal that stopped the thread at t? TY_NONE: not recorded (a tracer). */
+/* The sender of the signal that stopped the thread at t. TY_NONE: not recorded (a tracer). */
 static uint32_t stopper(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
 	uint32_t cpus = ty_model_summary(m)->cpus, best = TY_NONE;
@@ -99,7 +99,7 @@ static uint32_t stopper(const struct ty_model *m, uint32_t thread, uint64_t t)
 	return best;
 }
 
-/* A stopped thread's tracer, or who sent the signal. */
+/* A stopped thread's tracer, or the sender of the signal. */
 static void blame_stopper(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	bool inferred;
@@ -127,7 +127,7 @@ static void take_root(struct ty_stall_search *h, struct ty_candidate *c, const s
 	t = ty_model_thread(h->x->m, c->root.thread);
 	c->s.culprit = c->root.thread;
 	c->s.culprit_ns = s->start_ns + (s->end_ns - s->start_ns) / 2;
-	/* The first span of who is born is its making, then it is ready. */
+	/* The first span of a new thread is its creation; then it is runnable. */
 	if (s->what != TY_SEG_RUNNABLE || !t->born || s->span - t->spans_first > 1)
 		return;
 	/* Until it first ran it had no say in its name: the one it had at last. */
@@ -190,7 +190,7 @@ static void describe(struct ty_stall_search *h, struct ty_candidate *c, const st
 		return;
 	}
 	if (c->s.kind == TY_STALL_LOCK && c->w.word)
-		c->s.proven = false; /* the holder is inferred: the one who woke */
+		c->s.proven = false; /* the holder is inferred: the waker */
 	if (c->w.holder && c->s.culprit != TY_NONE && c->s.links > 1 &&
 	    ty_model_thread(h->x->m, c->s.link[1].thread)->tid == c->w.holder)
 		c->s.proven = true;
@@ -269,7 +269,7 @@ static int find_path(struct ty_stall_search *h, struct ty_candidate *c, struct t
 	return h->o.all ? 1 : ty_stall_cut_idle(h, c, p);
 }
 
-/* A polled lock: held up by who let it go, where that is recorded. */
+/* A polled lock: held up by the thread that released it, if that is recorded. */
 static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that wanted nothing but a CPU: who had it while the thread stood ready, whether it was
- * allowed to run at all, and what interrupts took while it ran.
+ * Explains runnable and running threads: the threads that had the CPU, a CPU quota that throttled
+ * the thread, and interrupts while it ran.
  *
- * Budget: the spans of one CPU, or its interrupts, within the candidate; of the CPUs that the root
- * of its path stood ready beside.
+ * Budget: the spans of one CPU, or its interrupts, within the candidate; of the CPUs for which the
+ * root of its path was runnable.
  */
 #include <math.h>
 #include <stdlib.h>

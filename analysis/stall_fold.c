@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One cause, one finding: waits of one thread that are alike and follow each other closely (a call
- * in which the kernel waits 14 times; a thread that a hog keeps off its CPU again and again); then
- * all that wait because of the same thread, or for the same disk, quota or CPU. A wait that lasts
- * far longer than its like stands for the others. Budget: a sort of the findings, and one look at
- * each pair of those that are left.
+ * One cause, one finding: merges similar consecutive waits of one thread (a call in which the
+ * kernel waits 14 times; a thread that a CPU hog repeatedly delays), then all waits because of the
+ * same thread, or for the same disk, quota or CPU. A wait that is far longer than the others
+ * represents them. Budget: a sort of the findings, and one comparison of each remaining pair.
  */
 #include "stalls_priv.h"
 

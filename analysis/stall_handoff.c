@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks by what is done with their words: who waits for a lock lets it go later, by waking the word
- * that it had waited on; who waits for work or an answer does not. Budget: the calls of three
- * blocks of TY_STALL_BACK of a thread, each read once and remembered with all its words; and of the
- * few waits that are left, TY_STALL_BACK spans on either side.
+ * Recognises locks by the operations on their words: a thread that waited for a lock later releases
+ * it, by waking the word that it had waited on; a thread that waited for work or a reply does not.
+ * Budget: the calls of three blocks of TY_STALL_BACK of a thread, each read once and cached with
+ * all its words; and of the few remaining waits, TY_STALL_BACK spans on either side.
  */
 #include "stalls_priv.h"
 

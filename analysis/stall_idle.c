@@ -3,8 +3,8 @@
  * A wait for a lock whose holder is idle is an idle wait: of the workers of a server one accepts,
  * the others wait for the lock around accept (stalls.h).
  *
- * Budget: each hop of the wait's path whose parents are all waits for that lock is looked at once,
- * with up to TY_STALL_BACK calls of the holder and of the next one; where the wait is not over, the
+ * Budget: each hop of the wait's path whose parents are all waits for that lock is examined once,
+ * with up to TY_STALL_BACK calls of the holder and of the next one; for an unfinished wait, the
  * last TY_STALL_BACK calls of TY_STALL_LOOKED threads, and the path of one of them.
  */
 #include "stalls_priv.h"

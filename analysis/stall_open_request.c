@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits that a signal ended: did another thread send it, and had the waiter a reply pending?
+ * Waits that a signal ended: whether another thread sent it, and whether the waiter had a reply
+ * pending.
  *
  * Budget: SIGNAL_LOOKS points of a CPU; TY_STALL_BACK calls of the thread on either side of the
  * wait.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a wait adds to the command's wall time: the share of the command's path (chain.h) that goes
- * over it. The path is sorted once by thread, with running sums, and its hops by span.
+ * What a wait adds to the command's wall time: the part of the command's path (chain.h) that is in
+ * it. The path is sorted once by thread, with running sums, and its hops by span.
  */
 #include "stalls_priv.h"
 

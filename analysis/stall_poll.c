@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Polled locks: a try for a lock (fcntl, flock, a file that must not exist yet) fails again and
- * again, and the thread sleeps in between (SQLite, package managers, git). All the sleeps together
- * are one wait, from the first try that failed to the one that did not, or was the last.
+ * Polled locks: an attempt to take a lock (fcntl, flock, a file that must not exist yet) fails
+ * repeatedly, and the thread sleeps in between (SQLite, package managers, git). All the sleeps
+ * together are one wait, from the first failed attempt to the successful or last one.
  *
  * Budget: each sleep of POLL_NS or longer once, with up to BETWEEN calls before and after it; the
  * arguments of calls of the same kind only. For the thread that released the lock: RELEASES calls

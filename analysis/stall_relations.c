@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The relations of a wait (graph/relations.h), and the rule that decides on it. Each is found at
- * most once for a wait; what it costs is written where it is made (stall_request.c, stall_worker.c
- * ...).
+ * The relations of a wait (graph/relations.h), and the rule that decides on it. Each is evaluated
+ * at most once for a wait; its cost is stated where it is implemented (stall_request.c,
+ * stall_worker.c ...).
  */
 #include "relations.h"
 #include "rule.h"

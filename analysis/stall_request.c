@@ -709,7 +709,7 @@ bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_
 	for (uint32_t i = 0; i < threads; i++) {
 		uint64_t request_ns;
 
-		/* The dear question only of those who were woken. */
+		/* The expensive check only for threads that were woken. */
 		if (i == thread || ty_model_thread(m, i)->kernel ||
 		    !woke_within(h->x, i, thread, from, t) || !has_request(h, thread, i, t, true))
 			continue;

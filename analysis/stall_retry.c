@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits with a time-out, or broken off by a signal, that are taken up again (wait_retry.h): who
- * waits for 350 ms in steps of 50, and is woken in the end, waited once for that one. Budget: each
- * wait and the spans between two of them are looked at once; arguments, which are read from the
- * file, only of waits in vain that were followed by another one in the same call; of tries that are
- * too short to be stalls of their own (an interpreter's for its lock, 5 ms each) only those of the
- * first and the last.
+ * Merges waits that timed out or were interrupted by a signal and then restarted (wait_retry.h): a
+ * thread that waits for 350 ms in steps of 50, and is finally woken, waited once, for that waker.
+ * Budget: each wait and the spans between two of them are examined once. Arguments are read from
+ * the file only for timed-out waits followed by another one in the same call; of attempts that are
+ * too short to be stalls (an interpreter's for its lock, 5 ms each) only for the first and the
+ * last.
  */
 #include "stalls_priv.h"
 #include "wait_retry.h"
 
-/* The next wait of the thread that begins within a little while of t; TY_NONE. Who got no CPU for
- * long did not just wait on. */
+/* The next wait of the thread that begins shortly after t; TY_NONE. A thread that was runnable for
+ * long in between did not simply continue to wait. */
 static uint32_t next_wait(const struct ty_stall_search *h, uint32_t thread, uint32_t span,
 			  uint64_t t)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the hypervisor possibly took (steal.h) of a stall: of a thread's own run, of its wait for a
- * CPU, of what those did that it waited for. Facts and thresholds only; the words are in
+ * Possibly stolen time (steal.h) in a stall: in a thread's own run, in its wait for a CPU, or in
+ * the activity of the threads that it waited for. Facts and thresholds only; the words are in
  * stall_text.c. Budget: that of steal.h, for candidates.
  */
 #include "stalls_priv.h"

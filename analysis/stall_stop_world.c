@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stop-the-world: one thread of a process, by a request of another one, works alone. Threads that
- * still ran stop, too; in the end it wakes all of them and waits for the next request. Garbage
- * collectors do this, and threads that need the others quiet. A thread that distributes work
- * differs: it is woken when the last of its workers is done, so that the others wait before it
- * begins; or others work meanwhile; or it waits for something else than the next request of its own
- * process (epoll).
+ * Stop-the-world: one thread of a process works alone, at the request of another one. Running
+ * threads stop, too; at the end it wakes all of them and waits for the next request. Garbage
+ * collectors do this. A thread that distributes work differs: it is woken when the last of its
+ * workers is done, so that the others wait before it begins; or others work meanwhile; or it waits
+ * for something other than the next request of its own process (epoll).
  *
  * Budget: each thread of the process at two instants, and TY_STALL_BACK spans of the one that
  * works.

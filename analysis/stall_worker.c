@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Workers of pools and pipelines: had a waiting thread work, or was it idle (stalls.h)?
+ * Workers of pools and pipelines: whether a waiting thread had work or was idle (stalls.h).
  *
- * Budget: a search in the zoom forest, or 4 x TY_STALL_BACK spans of one thread, for each question;
- * each thread once for others that wait at the same place; of those that share work, the spans of
- * TY_STALL_LOOKED threads; and once for each gate, the spans of all that wait there.
+ * Budget: a search in the zoom forest, or 4 x TY_STALL_BACK spans of one thread, for each query;
+ * each thread once for others that wait for the same object; of those that share work, the spans of
+ * TY_STALL_LOOKED threads; and once for each such object, the spans of all its waiters.
  */
 #include <unistd.h>
 
@@ -58,7 +58,7 @@ bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_c
 				      ty_wait_same(m, s->thread, &w, c->s.thread, &c->w));
 	}
 	if (c->w.by_waker) {
-		/* Who wakes does so by the call by which it was waited. */
+		/* The waker wakes with the kind of call that the waiter waits in. */
 		by = c->waker.thread;
 		call = ty_model_syscall_at(m, by, c->waker.act_ns);
 	}
