@@ -369,14 +369,14 @@ static void host_keep_load(void *ctx, struct ty_buf *out)
 {
 	const struct shown *v = ctx;
 
-	ty_view_state_load(v->s->model, out);
+	ty_view_state_load(v->s->trace, v->s->model, out);
 }
 
 static int host_keep_save(void *ctx, const char *text, size_t n, struct ty_err *err)
 {
 	const struct shown *v = ctx;
 
-	return ty_view_state_save(v->s->model, text, n, err);
+	return ty_view_state_save(v->s->trace, v->s->model, text, n, err);
 }
 
 static int host_memory_load(void *ctx, const atomic_bool *stop, const struct ty_memory_input **out,

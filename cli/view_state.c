@@ -13,27 +13,31 @@
 #include "file_owner.h"
 
 /* The recording's file in the cache folder; false: there is no such folder. */
-static bool path_of(const struct ty_model *m, bool make, char out[PATH_MAX])
+static bool path_of(const struct ty_trace *trace, const struct ty_model *m, bool make,
+		    char out[PATH_MAX])
 {
 	const struct ty_summary *s = ty_model_summary(m);
 	char dir[PATH_MAX];
+	struct stat st;
 	int n;
 
-	if (!ty_cache_folder(make, dir))
+	if (!ty_cache_folder(make, dir) || fstat(ty_trace_fd(trace), &st))
 		return false;
-	n = snprintf(out, PATH_MAX, "%s/view-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx32 ".marks",
-		     dir, s->start_ns, s->end_ns - s->start_ns, s->events, s->threads);
+	n = snprintf(out, PATH_MAX,
+		     "%s/view-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx32 "-%jx.marks", dir,
+		     s->start_ns, s->end_ns - s->start_ns, s->events, s->threads,
+		     (uintmax_t)st.st_ino);
 	return n > 0 && n < PATH_MAX;
 }
 
-void ty_view_state_load(const struct ty_model *m, struct ty_buf *out)
+void ty_view_state_load(const struct ty_trace *trace, const struct ty_model *m, struct ty_buf *out)
 {
 	char path[PATH_MAX], part[4096];
 	struct stat st;
 	ssize_t n;
 	int fd;
 
-	if (!path_of(m, false, path))
+	if (!path_of(trace, m, false, path))
 		return;
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
@@ -65,11 +69,12 @@ static int write_file(const char *path, const char *text, size_t n)
 	return -1;
 }
 
-int ty_view_state_save(const struct ty_model *m, const char *text, size_t n, struct ty_err *err)
+int ty_view_state_save(const struct ty_trace *trace, const struct ty_model *m, const char *text,
+		       size_t n, struct ty_err *err)
 {
 	char path[PATH_MAX];
 
-	if (!path_of(m, true, path))
+	if (!path_of(trace, m, true, path))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
 			       "neither XDG_CACHE_HOME nor HOME names a folder");
 	if (write_file(path, text, n))

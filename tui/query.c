@@ -123,7 +123,7 @@ static int number(struct word *w, const char *s, struct ty_err *err)
 		char *end;
 		long v = strtol(s, &end, 10);
 
-		if (*s < '0' || *s > '9' || (*end && *end != ',') || v > INT32_MAX)
+		if (*s < '0' || *s > '9' || (*end && *end != ',' && *end != '|') || v > INT32_MAX)
 			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
 				       "'%s' is not a number, or several (example: tid:1234,1250)",
 				       all);

@@ -136,7 +136,13 @@ void ty_timeline_marks_taken(const struct ty_timeline *t, uint8_t *taken)
 			taken[ty_viewport_column(&t->vp, m->at_ns, n)] = 1;
 }
 
-/* The first letter of each mark's name on the ruler. */
+static bool is_line(const struct ty_gcell *c)
+{
+	return c && (c->ch == 0x2500 || c->ch == 0x2501 || c->ch == '-' || c->ch == '=');
+}
+
+/* The first letter of each mark's name on the ruler, and as much of the rest as finds only the line
+ * of the ruler: its numbers stay. */
 static void draw_marks(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_style st = ty_palette_role(p, TY_ROLE_ACCENT);
@@ -147,10 +153,15 @@ static void draw_marks(struct ty_timeline *t, struct ty_grid *g, const struct ty
 		const char *s = m->name;
 		uint32_t n = (uint32_t)t->lay.cells_w;
 
-		if (m->at_ns >= t->vp.from_ns && m->at_ns < t->vp.to_ns)
-			ty_grid_put(g,
-				    t->lay.cells_x + (int)ty_viewport_column(&t->vp, m->at_ns, n),
-				    t->lay.ruler_y, ty_utf8_next(&s), st);
+		int x;
+
+		if (m->at_ns < t->vp.from_ns || m->at_ns >= t->vp.to_ns)
+			continue;
+		x = t->lay.cells_x + (int)ty_viewport_column(&t->vp, m->at_ns, n);
+		do
+			ty_grid_put(g, x++, t->lay.ruler_y, ty_utf8_next(&s), st);
+		while (*s && is_line(ty_grid_at(g, x, t->lay.ruler_y)) &&
+		       is_line(ty_grid_at(g, x + 1, t->lay.ruler_y)));
 	}
 }
 

@@ -33,12 +33,12 @@ const char *ty_timeline_prompt_label(const struct ty_timeline *t, char names[TY_
 	case TY_PROMPT_MARK: return "name of the mark (empty: the next letter; -NAME removes): ";
 	case TY_PROMPT_MARK_JUMP:
 		n = (size_t)snprintf(names, TY_QUESTION_MAX,
-				     "jump to mark (empty: the next; there");
+				     "jump to mark (empty: the next; marks:");
 		for (size_t i = 0; i < t->marks.n; i++)
 			if (n + strlen(t->marks.v[i].name) + 12 < TY_QUESTION_MAX)
-				n += (size_t)snprintf(names + n, TY_QUESTION_MAX - n, " %s",
-						      t->marks.v[i].name);
-		snprintf(names + n, TY_QUESTION_MAX - n, t->marks.n ? "): " : " is none): ");
+				n += (size_t)snprintf(names + n, TY_QUESTION_MAX - n, "%s '%s'",
+						      i ? "," : "", t->marks.v[i].name);
+		snprintf(names + n, TY_QUESTION_MAX - n, t->marks.n ? "): " : " none): ");
 		return names;
 	default: return "";
 	}

@@ -198,19 +198,25 @@ tm resize-window -x 80 -y 24
 wait_for 'q quit'
 check "and comes back" $? "$(screen)"
 
-# Kept in the cache folder: the mark of one session is there in the next, whatever the path.
+# Kept in the cache folder: the mark of one session is there in the next, whatever the path; a copy has
+# its own.
 export XDG_CACHE_HOME=$T/cache
 start 80 24
 keys g 1 . 5 Enter w w m s p o t Enter
 wait_for "mark 'spot' is set"
 keys q
 wait_for 'status=0'
-mkdir "$T/moved" && cp "$F" "$T/moved/other.dat"
+mkdir "$T/moved" && ln "$F" "$T/moved/other.dat" && cp "$F" "$T/moved/copy.dat"
 F=$T/moved/other.dat start 80 24
 keys "'" s p o t Enter
 wait_for "mark 'spot'" && screen | grep -q 'at 1\.50*' && [ "$(stat -c %a "$T"/cache/tarry/view-*.marks)" = 600 ]
 check "marks are kept for the recording, by what it is" $? "$(ls -la "$T/cache/tarry"; screen)"
 keys q
+F=$T/moved/copy.dat start 80 24
+keys "'"
+wait_for 'marks: none'
+check "a copy of it has marks of its own" $? "$(screen)"
+keys Escape q
 
 for sig in TERM SEGV; do
 	start 80 24

@@ -482,6 +482,7 @@ static void bad_queries_are_sentences(void **state)
 	}
 	/* a word that looks like a key and is none may be a name: it is said where nothing is found
 	 */
+	assert_string_equal(hint_of(m, "tid:11|12,13"), "");
 	assert_string_equal(hint_of(m, "t11"), "");
 	assert_string_equal(hint_of(m, "kworker/0:1"), "");
 	assert_non_null(strstr(hint_of(m, "stat:sleeping"), "keys are thread: process:"));

@@ -715,6 +715,10 @@ static void a_view_is_saved_and_comes_back(void **state)
 	assert_int_equal(t->marks.n, 1);
 	ty_timeline_ops.act(t, TY_ACT_MARK);
 	ty_tl_type(t, "backups");
+	ty_timeline_ops.act(t, TY_ACT_LEFT); /* the cursor's sign is beside it */
+	ty_timeline_ops.act(t, TY_ACT_LEFT);
+	/* as much of a name as the ruler has room for */
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 200, 60), "the sta"));
 	ty_timeline_free(t);
 
 	in.at_finding = 0;
