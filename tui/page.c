@@ -3,10 +3,12 @@
 #include "page.h"
 
 #include "footer.h"
+#include "input_line.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void ty_page_reset(struct ty_page *p)
 {
@@ -109,12 +111,13 @@ static int line_at(const struct ty_page *p, int y)
 	return line < n ? line : -1;
 }
 
-static const enum ty_action goes[] = {TY_ACT_OPEN, TY_ACT_UP, TY_ACT_PAGE_UP, TY_ACT_NONE};
+static const enum ty_action goes[] = {TY_ACT_OPEN, TY_ACT_UP, TY_ACT_PAGE_UP, TY_ACT_SEARCH,
+				      TY_ACT_NONE};
 static const enum ty_action *const keys = goes + 1; /* of a line that leads nowhere */
 
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
-	const char *words[] = {"", "+lines", "+pages"};
+	const char *words[] = {"", "+lines", "+pages", "find"};
 	struct ty_page *pg = self;
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	bool link;
@@ -139,6 +142,14 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	link = pg->at < (int)pg->lines.n && pg->lines.v[pg->at].link;
 	words[0] = pg->enter ? pg->enter : "go there";
 	ty_footer_draw(g, p, g->h - 1, link ? goes : keys, words + !link, "close");
+	if (pg->typing || *pg->find) {
+		char text[120];
+
+		snprintf(text, sizeof(text),
+			 pg->typing ? "find: %s_" : "find: %s  n/N next  q close", pg->find);
+		ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
+		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2, text, bar);
+	}
 	if (pg->failed)
 		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2,
 			      "out of memory: some lines are missing; q closes this page",
@@ -150,6 +161,44 @@ static enum ty_view_result move(struct ty_page *p, int by)
 	p->at += by;
 	settle(p);
 	return TY_VIEW_CHANGED;
+}
+
+/* To the next line (by 1 or -1) from `from` on that holds the text, in either case; round the end.
+ */
+static enum ty_view_result find_line(struct ty_page *p, int from, int by)
+{
+	const int n = (int)p->lines.n;
+
+	for (int i = 0; *p->find && i < n; i++) {
+		const int at = ((from + i * by) % n + n) % n;
+
+		if (!strcasestr(p->lines.v[at].text, p->find))
+			continue;
+		p->at = at;
+		break;
+	}
+	settle(p);
+	return TY_VIEW_CHANGED;
+}
+
+static bool wants_text(const void *self)
+{
+	return ((const struct ty_page *)self)->typing;
+}
+
+static enum ty_view_result text(void *self, uint32_t key)
+{
+	struct ty_page *p = self;
+
+	switch (ty_input_line_key(p->find, sizeof(p->find), key)) {
+	case TY_INPUT_CANCELLED:
+		p->find[0] = 0;
+		p->typing = false;
+		return TY_VIEW_CHANGED;
+	case TY_INPUT_ENTERED: p->typing = false; return TY_VIEW_CHANGED;
+	case TY_INPUT_CHANGED: return find_line(p, p->find_from, 1);
+	default: return TY_VIEW_IGNORED;
+	}
 }
 
 static enum ty_view_result open_line(struct ty_page *p)
@@ -168,12 +217,27 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_DOWN: return move(p, 1);
 	case TY_ACT_PAGE_UP: return move(p, 1 - p->height);
 	case TY_ACT_PAGE_DOWN: return move(p, p->height - 1);
+	case TY_ACT_ROW_FIRST:
 	case TY_ACT_TIME_FIRST: return move(p, -n);
+	case TY_ACT_ROW_LAST:
 	case TY_ACT_TIME_LAST: return move(p, n);
+	case TY_ACT_SEARCH:
+		p->typing = true;
+		p->find[0] = 0;
+		p->find_from = p->at;
+		return TY_VIEW_CHANGED;
+	case TY_ACT_HIT_NEXT:
+	case TY_ACT_NEXT: return find_line(p, p->at + 1, 1);
+	case TY_ACT_HIT_PREV:
+	case TY_ACT_PREV: return find_line(p, p->at - 1, -1);
 	case TY_ACT_OPEN: return open_line(p);
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_HELP: return TY_VIEW_HELP;
 	case TY_ACT_BACK:
+		if (!*p->find)
+			return TY_VIEW_CLOSE;
+		p->find[0] = 0; /* one thing at a time */
+		return TY_VIEW_CHANGED;
 	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
 	default: return TY_VIEW_IGNORED;
 	}
@@ -202,4 +266,6 @@ const struct ty_view_ops ty_page_ops = {
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
+	.wants_text = wants_text,
+	.text = text,
 };

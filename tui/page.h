@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A view of scrolling lines, wrapped to the screen's width; a line may link to a thread and
- * time. */
+/* A view of scrolling lines, with a search (/, n, N), wrapped to the screen's width; a line may
+ * link to a thread and time. */
 #ifndef TY_PAGE_H
 #define TY_PAGE_H
 
@@ -21,6 +21,9 @@ struct ty_page {
 	VEC(struct ty_page_line) lines;
 	int top, at, height, width; /* first and selected line; layout of the lines */
 	const char *enter;	    /* footer's word for Enter; NULL: "go there" */
+	char find[60];		    /* text that is looked for; "": none */
+	bool typing;		    /* it is being typed */
+	int find_from;		    /* the line at which typing began */
 	bool chosen;		    /* closed by Enter on the line `at`, which has a link */
 	bool failed;		    /* out of memory: lines are missing, and the page says so */
 };

@@ -323,7 +323,7 @@ static enum ty_view_result kinds_page(struct ty_spectrum_view *v)
 		const struct ty_spec_kind_sum *k = &v->kinds[i];
 
 		ty_page_add(&v->page, k->kind.of == TY_SPEC_CALL ? TY_ROLE_TEXT : TY_ROLE_STRONG,
-			    "%-20s %9" PRIu64 "  mean %9s  longest %9s  sum %9s",
+			    "%-17s %8" PRIu64 "  mean %8s  longest %8s  sum %8s",
 			    ty_spec_name(v->on.in->arch, &k->kind, name), k->n,
 			    ty_fmt_duration(k->n ? k->total_ns / k->n : 0, d[0]),
 			    ty_fmt_duration(k->max_ns, d[1]), ty_fmt_duration(k->total_ns, d[2]));

@@ -279,6 +279,24 @@ static void files_are_found_by_name(void **state)
 	}
 	assert_non_null(strstr(t->page.title, "of 'file:/srv/', the longest first"));
 	assert_non_null(strstr(t->page.lines.v[0].text, "flock"));
+	/* found in the page, from line to line; Esc ends that first */
+	assert_false(ops->wants_text(page));
+	ops->act(page, TY_ACT_SEARCH);
+	for (const char *s = "FSYNC"; *s; s++) {
+		assert_true(ops->wants_text(page));
+		ops->text(page, (uint32_t)*s);
+	}
+	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24), "find: FSYNC_"));
+	ops->text(page, TY_KEY_ENTER);
+	assert_false(ops->wants_text(page));
+	assert_non_null(strstr(t->page.lines.v[t->page.at].text, "fsync"));
+	all = (uint64_t)t->page.at;
+	ops->act(page, TY_ACT_NEXT);
+	assert_non_null(strstr(t->page.lines.v[t->page.at].text, "fsync"));
+	ops->act(page, TY_ACT_PREV);
+	assert_int_equal(t->page.at, all);
+	assert_int_equal(ops->act(page, TY_ACT_BACK), TY_VIEW_CHANGED);
+	ops->act(page, TY_ACT_ROW_FIRST);
 	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
 	ty_timeline_ops.resumed(t);
 	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_SYSCALLS);
