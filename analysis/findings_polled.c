@@ -164,7 +164,7 @@ static void found(struct ty_poll_watch *p)
 	else
 		ty_finding_say(to, "; %s",
 			       p->ok_ns && connects ? "then it was connected"
-			       : p->ok_ns	    ? "who released it is not recorded"
+			       : p->ok_ns	    ? "its release is not recorded"
 						    : "it never succeeded");
 	if (f.culprit != TY_NONE)
 		ty_finding_next(to, "tarry dump FILE syscalls --tid %d",
@@ -173,7 +173,7 @@ static void found(struct ty_poll_watch *p)
 		ty_finding_next(to, "tarry dump FILE syscalls --tid %d",
 				ty_model_thread(x->m, p->thread)->tid);
 	else
-		ty_finding_next(to, "tarry record -a, to see who holds it");
+		ty_finding_next(to, "tarry record -a, which also records the holder");
 }
 
 void ty_poll_end(struct ty_poll_watch *p)

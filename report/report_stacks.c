@@ -122,7 +122,7 @@ static void why_none(const struct ty_session *s, FILE *f)
 	ty_key_value(facts, "stacks_why", why, sizeof(why));
 	ty_plain(why, strlen(why));
 	if (!*why && !ty_trace_cut_keeps(s->trace))
-		snprintf(why, sizeof(why), "not kept when this file was cut out of a recording");
+		snprintf(why, sizeof(why), "not kept when this part of a recording was exported");
 	if (!*why && ty_key_u64(facts, "stacks_ns"))
 		snprintf(why, sizeof(why), "no wait lasted %s or longer",
 			 ty_fmt_duration(ty_key_u64(facts, "stacks_ns"), least));

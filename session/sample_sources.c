@@ -59,7 +59,7 @@ void ty_samples_why_none(const struct ty_trace *t, char *why, size_t n)
 	ty_key_value(facts, "sample_why", why, n);
 	ty_plain(why, strlen(why));
 	if (!*why && !ty_trace_cut_keeps(t))
-		snprintf(why, n, "not kept when this file was cut out of a recording");
+		snprintf(why, n, "not kept when this part of a recording was exported");
 	if (!*why)
 		snprintf(why, n, "%s",
 			 ty_key_u64(facts, "sample_hz") ? "no traced thread was on a CPU for long"

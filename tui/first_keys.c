@@ -12,7 +12,7 @@ void ty_first_keys_draw(struct ty_grid *g, const struct ty_palette *p)
 	static const struct {
 		enum ty_action a, b;
 		const char *what;
-	} lines[] = {{TY_ACT_NEXT, TY_ACT_PREV, "next or previous stall: what held work up"},
+	} lines[] = {{TY_ACT_NEXT, TY_ACT_PREV, "next or previous stall"},
 		     {TY_ACT_CHAIN, TY_ACT_NONE, "why: the wakeup chain back to its cause"},
 		     {TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom in or out"},
 		     {TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "move the window"},

@@ -209,7 +209,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	h->lines = pg.line;
 	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
 	if (!h->lines)
-		ty_grid_text(g, 3, 2, g->w - 4, "nothing here holds that: Esc shows all again",
+		ty_grid_text(g, 3, 2, g->w - 4, "no match in this help; Esc shows all again",
 			     ty_palette_role(p, TY_ROLE_WARN));
 	if (h->typing || *h->find)
 		snprintf(find, sizeof(find), "find: %s%s  ", h->find, h->typing ? "_" : "");

@@ -82,7 +82,7 @@ static void lock_that_is_polled(void **state)
 		assert_string_equal(
 			f.v[0].text,
 			"t11/11 polled for fd 5: flock failed 4 times with EAGAIN, and it slept "
-			"40.0 ms in between; who released it is not recorded");
+			"40.0 ms in between; its release is not recorded");
 	}
 }
 
