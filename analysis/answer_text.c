@@ -208,6 +208,16 @@ static bool timed_out(const struct ty_explain *x, uint32_t span)
 	return ty_wait_timed_out(x, ty_wait_call(x, &s));
 }
 
+/* Did a timer of the network end it? */
+static bool by_network(const struct ty_explain *x, uint32_t span)
+{
+	struct ty_waker w = {.kind = TY_WAKER_NONE};
+
+	if (span != TY_NONE)
+		w = ty_waker_find(x->m, ty_model_span(x->m, span).edge);
+	return w.net && w.kind == TY_WAKER_TIMER;
+}
+
 /* Does a runtime sleep in this wait, by its stack? */
 static bool sleeps_by_stack(const struct ty_explain *x, uint32_t span)
 {
@@ -239,7 +249,9 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 	if (s->part != TY_PART_FAULT)
 		say_call(o, k, s->span, s->pieces > 1 ? &of_longest : NULL);
 	if (s->part == TY_PART_TIMEOUT && !slept)
-		ty_put(o, timed_out(k->x, s->span) ? " until it timed out" : ", woken by a timer");
+		ty_put(o, by_network(k->x, s->span)  ? ", woken by " TY_NET_TIMER_TEXT
+			  : timed_out(k->x, s->span) ? " until it timed out"
+						     : ", woken by a timer");
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_OPEN)
 		ty_put(o, ", still waiting when the recording ended");
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_IRQ)
@@ -352,7 +364,10 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	case TY_ROW_WAIT:
 	case TY_ROW_FAULT:
 	case TY_ROW_NEW:
-		ty_put(o, ", which %s", r->end == TY_END_TIMER ? "slept" : "waited");
+		ty_put(o, ", which %s",
+		       r->end != TY_END_TIMER	   ? "waited"
+		       : by_network(k->x, s->span) ? "waited for " TY_NET_TIMER_TEXT
+						   : "slept");
 		if (r->nr >= 0)
 			ty_put(o, " in %s", ty_syscall_name(k->x->arch, r->abi, r->nr, buf));
 		say_pieces(o, k->book->row.v[s->row].pieces, k->book->row.v[s->row].longest, "");

@@ -551,6 +551,8 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, char *
 		io = ty_model_io(m, k->io);
 		snprintf(out, size, ", no request in flight yet on %s",
 			 ty_explain_disk(x, io.major, io.minor, disk));
+	} else if (l->what == TY_SEG_TIMER && k->net) {
+		snprintf(out, size, ", waiting for " TY_NET_TIMER_TEXT);
 	} else if (l->what == TY_SEG_DEVICE && k->name) {
 		snprintf(out, size, ", waiting for device %s", ty_model_str(m, k->name));
 	} else {

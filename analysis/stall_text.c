@@ -372,7 +372,9 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 				  : "its duration and waker are unknown because of lost events");
 		return;
 	case TY_STALL_TIMER:
-		ty_put(o, ty_wait_timed_out(h->x, c->s.syscall) ? "timed out" : "woken by a timer");
+		ty_put(o, c->waker.net				  ? "woken by " TY_NET_TIMER_TEXT
+			  : ty_wait_timed_out(h->x, c->s.syscall) ? "timed out"
+								  : "woken by a timer");
 		return;
 	case TY_STALL_STOPPED:
 		if (c->tracer) {

@@ -159,6 +159,8 @@ static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w,
 		w->io = completed(m, w->cpu, s.start_ns, t);
 		w->kind = TY_WAKER_DEVICE;
 	}
+	/* A delayed acknowledgement or a retransmission: what it delivers is data. */
+	raised.net |= w->net && raised.kind == TY_WAKER_TIMER;
 	if (w->io == TY_NONE)
 		*w = raised;
 }

@@ -35,6 +35,9 @@ struct ty_waker {
 	uint32_t io;	 /* DEVICE: the block request that it completed; TY_NONE */
 };
 
+/* In a sentence, of a wakeup by TIMER through the network. */
+#define TY_NET_TIMER_TEXT "a packet that a network timer sent (delayed ACK, retransmission)"
+
 /* Cost: log(interrupts) + log(points) + few. edge TY_NONE: kind NONE. */
 struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge);
 

@@ -73,10 +73,64 @@ static void softirq_wakers(void **state)
 	ty_mx_drop();
 }
 
+static void softirq(uint64_t ts, int kind, uint32_t vec, uint8_t flags)
+{
+	struct ty_event ev = {
+		.ts_ns = ts, .kind = (uint8_t)kind, .tid = 12, .id = 30, .flags = flags};
+
+	ev.u.softirq.vec = vec;
+	ty_mx_feed(ev);
+}
+
+static void waking(uint64_t ts)
+{
+	struct ty_event ev = {
+		.ts_ns = ts, .kind = TY_EV_WAKING, .tid = 12, .id = 4, .flags = TY_EVF_SOFTIRQ};
+
+	ev.u.wake.tid = 11;
+	ty_mx_feed(ev);
+}
+
+/* TCP's timer sends over loopback what wakes the receiver; a timer that wakes it itself does not.
+ */
+static void network_timer(void **state)
+{
+	enum { VEC_TIMER = 1, VEC_NET_RX = 3 };
+	const struct ty_model *m;
+	uint64_t t = 3 * MS;
+	struct ty_waker w;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_switch(0, 2 * MS, 11, S, 12);
+	softirq(t += 1000, TY_EV_SOFTIRQ_ENTRY, VEC_TIMER, 0);
+	softirq(t += 1000, TY_EV_SOFTIRQ_RAISE, VEC_NET_RX, TY_EVF_SOFTIRQ);
+	softirq(t += 1000, TY_EV_SOFTIRQ_EXIT, VEC_TIMER, 0);
+	softirq(t += 1000, TY_EV_SOFTIRQ_ENTRY, VEC_NET_RX, 0);
+	waking(t += 1000);
+	softirq(t += 1000, TY_EV_SOFTIRQ_EXIT, VEC_NET_RX, 0);
+	ty_mx_switch(0, t += 1000, 12, RP, 11);
+	ty_mx_switch(0, t += 1000, 11, S, 12);
+	softirq(t += 1000, TY_EV_SOFTIRQ_ENTRY, VEC_TIMER, 0);
+	waking(t += 1000);
+	softirq(t += 1000, TY_EV_SOFTIRQ_EXIT, VEC_TIMER, 0);
+	ty_mx_switch(0, t += 1000, 12, RP, 11);
+	m = ty_mx_end();
+	assert_int_equal(m->t[TY_T_EDGES].rows, 2);
+	w = ty_waker_find(m, 0);
+	assert_int_equal(w.kind, TY_WAKER_TIMER);
+	assert_true(w.net);
+	w = ty_waker_find(m, 1);
+	assert_int_equal(w.kind, TY_WAKER_TIMER);
+	assert_false(w.net);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(softirq_wakers),
+		cmocka_unit_test(network_timer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
