@@ -6,12 +6,16 @@
 #include "hot.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare.h"
 #include "err.h"
+
+enum { NOTED = 10 }; /* samples: of fewer a share says nothing */
 
 bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *s)
 {
@@ -394,4 +398,21 @@ int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_call
 	}
 	ty_flame_fini(&f);
 	return e;
+}
+
+bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size_t size)
+{
+	int n;
+
+	if (h->samples < NOTED)
+		return false;
+	n = snprintf(out, size,
+		     "sampled on CPU: %.0f%% (%.0f to %.0f%%) in %s, %" PRIu64 " samples",
+		     100 * h->funcs[0].share, 100 * h->funcs[0].low, 100 * h->funcs[0].high, place,
+		     h->samples);
+	/* Page faults are no calls: by the trace alone they are user mode. */
+	if (n > 0 && (size_t)n < size && h->in_kernel >= h->samples / 2)
+		snprintf(out + n, size - (size_t)n, ", %.0f%% of them in the kernel",
+			 100.0 * (double)h->in_kernel / (double)h->samples);
+	return true;
 }

@@ -42,6 +42,10 @@ bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *sample);
 int ty_hot_find(const struct ty_hot_of *of, struct ty_hot *out);
 void ty_hot_fini(struct ty_hot *h);
 
+/* "sampled on CPU: 26% (15 to 40%) in f, 43 samples", of the first function, `place`; false: too
+ * few samples to say anything. */
+bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size_t size);
+
 /* The most frequent chain of callers of a function: its caller, the caller's caller and so on, as
  * long as at least half of the function's samples, and two of them, have these. samples of `of`
  * have all of v. 0 or -TY_ENOMEM. */

@@ -152,8 +152,6 @@ void ty_hot_json(const struct ty_report *r, struct ty_json *j);
 /* The hottest function, as a note of the answer: an estimate, marked so. Nothing where there are no
  * samples. 0 or -TY_E.... */
 int ty_hot_note(struct ty_report *r);
-/* "sampled on CPU: 26% (15 to 40%) in f, 43 samples"; "" of too few. */
-void ty_hot_note_text(const struct ty_samples *s, const struct ty_hot *h, char *out, size_t size);
 /* All of a perf.data file that is no trace. 0 or -TY_E... */
 int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_texts *roots,
 		FILE *f, struct ty_err *err);

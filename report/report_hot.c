@@ -14,7 +14,6 @@
 
 /* At most; those with a single sample only where there are not ROWS_LEAST others. */
 enum { FUNCS_SHOWN = 20, LINES_SHOWN = 10, ROWS_LEAST = 3 };
-enum { NOTED = 10 }; /* samples: of fewer a share says nothing */
 
 /* Context for printing the rows. */
 struct hot_ctx {
@@ -345,25 +344,6 @@ int ty_hot_section_find(struct ty_report *r, struct ty_err *err)
 		       : 0;
 }
 
-void ty_hot_note_text(const struct ty_samples *s, const struct ty_hot *h, char *out, size_t size)
-{
-	const struct hot_ctx c = {s, h, NULL};
-	char text[200];
-	int n;
-
-	*out = 0;
-	if (h->samples < NOTED)
-		return;
-	n = snprintf(out, size,
-		     "sampled on CPU: %.0f%% (%.0f to %.0f%%) in %s, %" PRIu64 " samples",
-		     100 * h->funcs[0].share, 100 * h->funcs[0].low, 100 * h->funcs[0].high,
-		     place(&c, &h->funcs[0], text, sizeof(text)), h->samples);
-	/* Page faults are no calls: by the trace alone they are user mode. */
-	if (n > 0 && (size_t)n < size && h->in_kernel >= h->samples / 2)
-		snprintf(out + n, size - (size_t)n, ", %.0f%% of them in the kernel",
-			 100.0 * (double)h->in_kernel / (double)h->samples);
-}
-
 int ty_hot_note(struct ty_report *r)
 {
 	const struct ty_sample_load_opts o = {
@@ -372,6 +352,7 @@ int ty_hot_note(struct ty_report *r)
 	struct ty_samples *s = NULL;
 	struct ty_hot h = {0};
 	struct ty_hot_of of;
+	char text[200];
 	int e;
 
 	if (a->notes >= TY_ANSWER_NOTES || !ty_samples_recorded(r->s->trace))
@@ -380,9 +361,11 @@ int ty_hot_note(struct ty_report *r)
 	of = hot_of(r, s);
 	if (!e)
 		e = ty_hot_find(&of, &h);
-	if (!e) {
-		ty_hot_note_text(s, &h, a->note[a->notes], sizeof(a->note[0]));
-		a->notes += *a->note[a->notes] != 0;
+	if (!e && h.samples) {
+		const struct hot_ctx c = {s, &h, NULL};
+
+		a->notes += ty_hot_note_text(&h, place(&c, &h.funcs[0], text, sizeof(text)),
+					     a->note[a->notes], sizeof(a->note[0]));
 	}
 	ty_hot_fini(&h);
 	ty_samples_free(s);

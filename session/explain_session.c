@@ -290,12 +290,8 @@ static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
 static enum ty_stack_role role_unlocked(struct ty_session *s, int32_t tid, uint64_t from_ns,
 					uint64_t to_ns)
 {
-	struct ty_stack_frames frames;
-
-	return ty_session_stacks(s) &&
-			       ty_wait_stacks_of(s->stacks, tid, from_ns, to_ns, false, &frames)
-		       ? ty_stack_frames_role(&frames)
-		       : TY_ROLE_NONE;
+	return ty_session_stacks(s) ? ty_wait_stacks_role(s->stacks, tid, from_ns, to_ns)
+				    : TY_ROLE_NONE;
 }
 
 static enum ty_stack_role role(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns)

@@ -34,6 +34,10 @@ struct ty_wait_stacks {
 	struct ty_pair_map known; /* a stack's bytes and time to its number in unwound */
 	VEC(struct known) unwound;
 	VEC(struct ty_stack_frame) frames;
+	/* The last stack whose role was found: rules, the answer and holders ask for the same. */
+	const void *of_role;
+	uint64_t of_role_ns;
+	enum ty_stack_role role;
 };
 
 static bool is_local(const struct ty_trace *t)
@@ -258,13 +262,27 @@ static bool name_variable(struct ty_wait_stacks *w, const struct ty_stack_frames
 	return false;
 }
 
-enum ty_stack_role ty_stack_frames_role(const struct ty_stack_frames *s)
+enum ty_stack_role ty_wait_stacks_role(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns,
+				       uint64_t to_ns)
 {
-	enum ty_stack_role role = TY_ROLE_NONE;
+	struct ty_frame frames[TY_FRAMES_MAX];
+	enum ty_stack_end end;
+	struct ty_stack s;
+	size_t n;
 
-	for (unsigned i = 0; i < s->n && role == TY_ROLE_NONE; i++)
-		role = ty_stack_role(s->v[i].function);
-	return role;
+	if (!ty_stack_of_wait(w->index, tid, from_ns, to_ns, &s))
+		return TY_ROLE_NONE;
+	if (w->of_role == s.bytes && w->of_role_ns == s.head.ns)
+		return w->role;
+	w->of_role = s.bytes;
+	w->of_role_ns = s.head.ns;
+	w->role = TY_ROLE_NONE;
+	n = ty_unwind(w->unwinder, &s, frames, &end);
+	for (size_t i = 0; i < n && w->role == TY_ROLE_NONE; i++)
+		w->role = ty_stack_role(
+			ty_flow_names_at(w->names, (int32_t)s.head.pid, s.head.ns, frames[i].pc)
+				.function);
+	return w->role;
 }
 
 static const char *lock_kind(uint8_t kind)
@@ -296,7 +314,7 @@ bool ty_wait_stacks_holder(struct ty_wait_stacks *w, int32_t tid, uint64_t from_
 	s = out->word ? malloc(sizeof(*s)) : NULL;
 	if (s && ty_wait_stacks_of(w, tid, from_ns, to_ns, false, s)) {
 		name_variable(w, s, out->word, out->name, sizeof(out->name));
-		out->certain |= ty_stack_frames_role(s) == TY_ROLE_LOCK;
+		out->certain |= ty_wait_stacks_role(w, tid, from_ns, to_ns) == TY_ROLE_LOCK;
 	}
 	free(s);
 	return true;

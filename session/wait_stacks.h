@@ -58,8 +58,10 @@ bool ty_wait_stacks_peek(struct ty_wait_stacks *w, size_t i, struct ty_stack_fra
 void ty_wait_stacks_unwind(struct ty_wait_stacks *w, struct ty_stack_frames *out);
 /* The first frame outside libc and language runtimes; NULL: there is none. */
 const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s);
-/* What the thread waited for, by its innermost function with a role (stack_roles.h). */
-enum ty_stack_role ty_stack_frames_role(const struct ty_stack_frames *s);
+/* What the thread waited for in [from, to], by its innermost function with a role (stack_roles.h).
+ * By symbols only: inlined functions cost the debug information, and have no roles. */
+enum ty_stack_role ty_wait_stacks_role(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns,
+				       uint64_t to_ns);
 /* Appends "app_function (app.c:14)", "libfoo.so.1+0x1234". */
 void ty_stack_frame_text(const struct ty_stack_frame *f, struct ty_buf *out);
 /* The short form for folded stacks: the function, otherwise "libfoo.so.1+0x1234". */

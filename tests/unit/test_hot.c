@@ -233,9 +233,28 @@ static void most_frequent_callers(void **state)
 	ty_samples_free(s);
 }
 
+/* Of few samples nothing is noted; of most in the kernel that is. */
+static void note_of_the_answer(void **state)
+{
+	struct ty_hot_row row = {.share = 0.26, .low = 0.15, .high = 0.4};
+	struct ty_hot h = {.samples = 9, .in_kernel = 9, .funcs = &row, .funcs_n = 1};
+	char text[200];
+
+	(void)state;
+	assert_false(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
+	h.samples = 20;
+	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
+	assert_string_equal(text, "sampled on CPU: 26% (15 to 40%) in clear (prog), 20 samples");
+	h.in_kernel = 18;
+	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
+	assert_string_equal(text, "sampled on CPU: 26% (15 to 40%) in clear (prog), 20 samples, "
+				  "90% of them in the kernel");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_periods_do_not_wrap),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(note_of_the_answer),
+					   cmocka_unit_test(sums_of_periods_do_not_wrap),
 					   cmocka_unit_test(functions_and_lines),
 					   cmocka_unit_test(intervals),
 					   cmocka_unit_test(trees),

@@ -86,34 +86,9 @@ static int remove_all(void **state)
 	return 0;
 }
 
-/* Of few samples nothing is noted; of most in the kernel that is. */
-static void note_of_the_answer(void **state)
-{
-	struct ty_samples *v = ty_samples_new();
-	struct ty_hot_row row = {.func = ty_samples_func(v, "clear", "prog", false),
-				 .share = 0.26,
-				 .low = 0.15,
-				 .high = 0.4};
-	struct ty_hot h = {.samples = 9, .in_kernel = 9, .funcs = &row, .funcs_n = 1};
-	char text[200];
-
-	(void)state;
-	ty_hot_note_text(v, &h, text, sizeof(text));
-	assert_string_equal(text, "");
-	h.samples = 20;
-	ty_hot_note_text(v, &h, text, sizeof(text));
-	assert_string_equal(text, "sampled on CPU: 26% (15 to 40%) in clear (prog), 20 samples");
-	h.in_kernel = 18;
-	ty_hot_note_text(v, &h, text, sizeof(text));
-	assert_string_equal(text, "sampled on CPU: 26% (15 to 40%) in clear (prog), 20 samples, "
-				  "90% of them in the kernel");
-	ty_samples_free(v);
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(note_of_the_answer),
-					   cmocka_unit_test(rows_behind_a_single_sample)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(rows_behind_a_single_sample)};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
 }
