@@ -210,6 +210,17 @@ static __always_inline void emit(void *ctx, struct scratch *s, __u64 len)
 		__sync_fetch_and_add(&lost, 1);
 }
 
+/* Bytes with the NUL, or negative. Linux 6.1 returns 0 for an empty string. */
+static __always_inline long read_string(char *to, __u32 most, __u64 ptr)
+{
+	const long n = bpf_probe_read_user_str(to, most, (const void *)ptr);
+
+	if (n)
+		return n;
+	*to = 0;
+	return 1;
+}
+
 /* 0: the memory was not there. */
 static __always_inline int put_string(void *ctx, __u32 tid, __u32 nr, __u32 arg, __u64 ptr,
 				      __u8 flags)
@@ -219,7 +230,7 @@ static __always_inline int put_string(void *ctx, __u32 tid, __u32 nr, __u32 arg,
 
 	if (!s)
 		return 1;
-	n = bpf_probe_read_user_str(s->bytes, sizeof(s->bytes), (const void *)ptr);
+	n = read_string(s->bytes, sizeof(s->bytes), ptr);
 	s->head.ptr = ptr;
 	s->head.tid = tid;
 	s->head.nr = nr;
@@ -271,10 +282,13 @@ static __always_inline void put_list(void *ctx, __u32 tid, __u32 nr, __u32 arg, 
 			flags = TY_EVF_CUT;
 			break;
 		}
+		s->bytes[at] = 0;
 		r = bpf_probe_read_user_str(s->bytes + at, TY_EV_LIST_BYTES, (const void *)p);
 		if (r < 0)
 			break;
-		at += r;
+		/* 0: as in read_string; without a branch, which the loader's check would follow
+		 * at each turn. */
+		at += r | (__u64)(r - 1) >> 63;
 	}
 	s->head.ptr = ptr;
 	s->head.tid = tid;
@@ -321,7 +335,7 @@ static __always_inline struct ty_ev_call *begin_call(__u64 id, __u32 nr, __u64 a
 SEC("tp") int enter_call(struct call *c)
 {
 	__u64 id = bpf_get_current_pid_tgid(), a[6];
-	__u32 tid = id, nr = c->nr, faults = 0, at;
+	__u32 tid = id, nr = c->nr, faults = 0, at, len_at;
 	__u8 *byte;
 	struct ty_ev_call *what = begin_call(id, nr, a, &byte);
 
@@ -332,8 +346,11 @@ SEC("tp") int enter_call(struct call *c)
 		if (what->strings >> i & 1 && a[i] && !put_string(c, tid, nr, i, a[i], 0))
 			faults |= 1u << i;
 	at = what->sockaddr - 1u;
-	if (at < TY_EV_ARGS && a[at])
-		put_sockaddr(c, tid, nr, at, a[at], a[at + 1]);
+	len_at = what->sockaddr;
+	barrier_var(at); /* two numbers: Linux 6.1 does not derive the one from the other */
+	barrier_var(len_at);
+	if (at < TY_EV_ARGS && len_at <= TY_EV_ARGS && a[at])
+		put_sockaddr(c, tid, nr, at, a[at], a[len_at]);
 	if (faults && byte && what->exit)
 		defer(byte, tid, nr, a, faults);
 	return 0;

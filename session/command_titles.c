@@ -132,26 +132,39 @@ static const char *comm_of(const struct work *k, const struct line *l)
 	return ty_model_comm(k->m, l->title.process, l->title.from_ns);
 }
 
-/* Each different line of a name once, and in each of them each argument. */
-static int count_words(struct work *k)
+static bool is_traced(const struct work *k, const struct line *l)
 {
+	return ty_model_thread(k->m, l->title.process)->traced;
+}
+
+/* Among all processes, and among the traced ones, each different line of a name counts once, and in
+ * each of them each argument. Signs: WORD_ of an argument, LINE_ of a line, LINES_ of the name. */
+enum { WORD_ = 1, LINE_, LINES_, TRACED_ };
+
+static int count_words(struct work *k, bool traced)
+{
+	const char of = traced ? TRACED_ : 0;
+
 	for (uint32_t i = 0; i < k->lines.n; i++) {
 		const struct line *l = &k->lines.v[i];
 		const char *comm = comm_of(k, l), *argv = k->argv.p + l->argv;
-		struct word *w = word_of(k, word_id(k, comm, '\2', argv, l->argv_n, true));
+		struct word *w;
 
+		if (traced && !is_traced(k, l))
+			continue;
+		w = word_of(k, word_id(k, comm, (char)(LINE_ + of), argv, l->argv_n, true));
 		if (!w)
 			return -TY_ENOMEM;
 		if (w->n++)
 			continue;
-		w = word_of(k, word_id(k, comm, '\3', "", 0, true));
+		w = word_of(k, word_id(k, comm, (char)(LINES_ + of), "", 0, true));
 		if (!w)
 			return -TY_ENOMEM;
 		w->n++;
 		for (size_t at = strlen(argv) + 1, n = 0; at < l->argv_n && n < ARGS_MAX; n++) {
 			const size_t len = strlen(argv + at);
 
-			w = word_of(k, word_id(k, comm, '\1', argv + at, len, true));
+			w = word_of(k, word_id(k, comm, (char)(WORD_ + of), argv + at, len, true));
 			if (!w)
 				return -TY_ENOMEM;
 			if (w->line != i + 1) {
@@ -177,16 +190,18 @@ static unsigned rank(const char *argument)
 	return *argument == '-' ? 0 : strpbrk(argument, "./") ? 2 : 1;
 }
 
-/* An argument that the fewest lines of its name have, unless all have it; of several the best by
+/* An argument that the fewest lines of its name have (of a traced process: of other traced ones,
+ * since a recording of one command is about that), unless all have it; of several the best by
  * rank, and of those the first. NULL: none. */
 static const char *rarest(struct work *k, const struct line *l)
 {
 	const char *comm = comm_of(k, l), *argv = k->argv.p + l->argv, *best = NULL;
-	uint32_t least = count_of(k, comm, '\3', "", 0);
+	const char of = is_traced(k, l) ? TRACED_ : 0;
+	uint32_t least = count_of(k, comm, (char)(LINES_ + of), "", 0);
 
 	for (size_t at = strlen(argv) + 1, n = 0; at < l->argv_n && n < ARGS_MAX; n++) {
 		const size_t len = strlen(argv + at);
-		const uint32_t c = count_of(k, comm, '\1', argv + at, len);
+		const uint32_t c = count_of(k, comm, (char)(WORD_ + of), argv + at, len);
 
 		if (len && c &&
 		    (c < least || (best && c == least && rank(argv + at) > rank(best)))) {
@@ -368,7 +383,8 @@ int ty_command_titles(struct ty_model *m, const char *section,
 		r = ty_evidence_each(strings, TY_EVK_ARGV, add_line, &k);
 	if (!r && k.lines.n) {
 		sort(&k);
-		r = count_words(&k);
+		r = count_words(&k, false);
+		r = r ? r : count_words(&k, true);
 		r = r ? r : give(&k);
 	}
 	ty_buf_fini(&k.argv);

@@ -100,6 +100,26 @@ static void tell_apart(void **state)
 			    "autovacuum launcher");
 }
 
+/* Of two with different arguments only one is traced: it is told by its name. */
+static void traced_ones(void **state)
+{
+	static const char section[] = "5\t40\tcat\t/one\n5\t41\tcat\t/two\n";
+	const struct ty_model *m;
+
+	ty_mx_begin("tarry=0.1\nmode=pids\npid=40\n", threads);
+	ty_mx_switch(0, 10, 0, S, 40);
+	ty_mx_enter(0, 20, 40, 0);
+	ty_mx_exit(0, 30, 40, 0, 0);
+	ty_mx_switch(0, 40, 40, S, 41);
+	ty_mx_switch(0, 50, 41, S, 0);
+	m = ty_mx_end();
+	assert_true(ty_model_thread(m, ty_model_thread_find(m, 40, 20))->traced);
+	assert_false(ty_model_thread(m, ty_model_thread_find(m, 41, 20))->traced);
+	assert_int_equal(ty_command_titles((struct ty_model *)m, section, NULL), 0);
+	assert_string_equal(who(m, 40, 5), "cat/40");
+	assert_string_equal(who(m, 41, 5), "cat two/41");
+}
+
 /* A child has its parent's until it executes something. */
 static void of_children(void **state)
 {
@@ -134,6 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(tell_apart, drop),
+		cmocka_unit_test_teardown(traced_ones, drop),
 		cmocka_unit_test_teardown(of_children, drop),
 	};
 
