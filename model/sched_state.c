@@ -228,8 +228,9 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 		ty_sched_vacate(b, thread);
 	if (was == TY_CUR_UNKNOWN && b->complete && !t->seen && !t->pub.born &&
 	    t->open_start <= b->start && !ty_gap_stack_any(&b->gaps)) {
-		/* The CPU's first event: it has been running since before the recording. */
-		bool inferred = c->no_idle && ts > b->start;
+		/* The CPU's first event: it has been running since before the recording, unless
+		 * the recording is a cut of one that did not know. */
+		bool inferred = (c->no_idle || t->snap_letter == '-') && ts > b->start;
 
 		t->seen = true;
 		t->open_state = c->open_state = TY_ST_RUNNING;

@@ -461,6 +461,24 @@ static void elsewhere_without_a_switch(void **state)
 	(void)state;
 }
 
+/* In a cut 10 ran where it begins, or the whole had only inferred that. */
+static void begin_of_a_cut(void **state)
+{
+	for (int known = 0; known < 2; known++) {
+		ty_mx_begin(
+			OURS,
+			known ? "taken 40 40\n10\t10\t1\t-\tR\t-\t-\t0\trunning\t-\t-\t-\tten\n"
+			      : "taken 40 40\n10\t10\t1\t-\t-\t-\t-\t0\trunning\t-\t-\t-\tten\n");
+		ty_mx_event(1, 50, 11, TY_EV_OTHER);
+		ty_mx_event(0, 80, 10, TY_EV_OTHER);
+		ty_mx_switch(0, 100, 10, S, 0);
+		ty_mx_event(1, 200, 11, TY_EV_OTHER);
+		ty_mx_end();
+		tracks(10, known ? "R@0:50-100< S100-200>" : "R@0:50-80<~ R@0:80-100 S100-200>");
+	}
+	(void)state;
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, drop)
@@ -480,6 +498,7 @@ int main(void)
 		T(nonsense),
 		T(stopped_while_finishing),
 		T(elsewhere_without_a_switch),
+		T(begin_of_a_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
