@@ -164,6 +164,10 @@ void ty_flow_sums_close(struct ty_flow_sums *s, struct ty_flow_caller **callers)
 
 void ty_flow_sums_fini(struct ty_flow_sums *s)
 {
+	vec_each (a, &s->of) { /* those that were not closed have some */
+		ty_ranks_fini(&a->insns);
+		ty_ranks_fini(&a->ns);
+	}
 	vec_fini(&s->of);
 	vec_each (l, &s->levels)
 		free(l->of);

@@ -69,7 +69,7 @@ int32_t ty_file_lock_holder(const char *locks, int32_t pid, int flock, __u64 *in
 	long holder = 0, found = 0, id = -1;
 	bool waits = false;
 
-	for (const char *l = locks; l && *l; l = strchr(l, '\n'), l += l != NULL) {
+	for (const char *l = locks; l && *l; l = strchr(l, '\n'), l = l ? l + 1 : NULL) {
 		char type[16] = "";
 		unsigned long long ino = 0;
 		long line_id, owner;

@@ -126,7 +126,8 @@ static bool append(bytes *b, const void *p, size_t n)
 {
 	if (vec_reserve(b, b->n + n))
 		return false;
-	memcpy(b->v + b->n, p, n);
+	if (n) /* else there may be nothing to copy from, or to */
+		memcpy(b->v + b->n, p, n);
 	b->n += n;
 	return true;
 }

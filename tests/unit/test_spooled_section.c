@@ -63,6 +63,7 @@ static void end(void)
 	ty_spooled_section_fini(&section);
 	ty_spool_writer_free(writer);
 	ty_spool_discard(spool);
+	ty_spool_close(spool);
 }
 
 static bool add(uint32_t n)
