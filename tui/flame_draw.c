@@ -248,11 +248,13 @@ static void draw_details(const struct ty_flame_view *v, struct ty_grid *g,
 
 static void draw_tail(struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p)
 {
-	static const enum ty_action keys[] = {TY_ACT_OPEN,   TY_ACT_FOCUS, TY_ACT_LEDGER,
-					      TY_ACT_CHAIN,  TY_ACT_FLAME, TY_ACT_FOLD,
-					      TY_ACT_SEARCH, TY_ACT_ALL,   TY_ACT_NONE};
-	static const char *const words[] = {"zoom",   "threads", "waits",  "callers and callees",
-					    "invert", "turn",	 "search", "all"};
+	static const enum ty_action keys[] = {TY_ACT_OPEN,   TY_ACT_FLAME, TY_ACT_FOCUS,
+					      TY_ACT_LEDGER, TY_ACT_CHAIN, TY_ACT_SEARCH,
+					      TY_ACT_FOLD,   TY_ACT_ALL,   TY_ACT_NONE};
+	const char *const words[] = {"zoom",	v->inverted ? "outermost first" : "hottest first",
+				     "threads", "waits",
+				     "callers", "search",
+				     "turn",	"all"};
 	char text[TY_FLAME_NEEDLE + 20];
 
 	if (v->prompting) {
