@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_args.h"
 #include "cpu_ranges.h"
 #include "sentence.h"
 #include "model_time.h"
@@ -488,6 +489,17 @@ const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, 
 	return s->by_waker ? "futex" : ty_explain_call(x, s->syscall, buf);
 }
 
+/* The device says little about whose data it was. */
+static void name_file(const struct ty_explain *x, struct ty_stall *s)
+{
+	struct ty_buf b;
+
+	ty_buf_init(&b, 8192);
+	if (!ty_call_object(x, s->syscall, &b) && b.p && b.len < sizeof(s->file))
+		memcpy(s->file, b.p, b.len + 1);
+	ty_buf_fini(&b);
+}
+
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -517,6 +529,8 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		struct ty_io io = ty_model_io(m, c->io);
 
 		snprintf(s->object, sizeof(s->object), "device %u:%u", io.major, io.minor);
+		if (!*c->w.object && *call)
+			name_file(h->x, s);
 	} else if (s->kind == TY_STALL_RUNQUEUE || s->kind == TY_STALL_THROTTLED ||
 		   s->kind == TY_STALL_STEAL) {
 		uint32_t cpu = ty_model_span_brief(m, s->thread, s->span).cpu;
@@ -540,6 +554,8 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		ty_put(&o, " for the lock on %s (%s)", c->w.object, call);
 	else if (*call)
 		ty_put(&o, " in %s", call);
+	if (*s->file)
+		ty_put(&o, " on %s", s->file);
 	if (!file_lock && *call && *c->w.object)
 		ty_put(&o, "(%s%s)", c->w.object,
 		       c->w.path       ? ""

@@ -181,6 +181,7 @@ struct ty_stall {
 	uint32_t links;
 	char object[192]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */
 	char peer[128];	  /* whose reply it had not yet: "fd 5 <TCP:[..->10.0.0.1:80]>"; "" */
+	char file[128];	  /* waits for a device: what the call acts on; "": unknown */
 	char text[640];	  /* the cause in words */
 	char sentence[960];
 };

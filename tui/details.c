@@ -309,7 +309,7 @@ static void add_process(const struct ty_timeline *t, struct lines *l, uint32_t t
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_span s = ty_model_span(t->m, idx);
-	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX],
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], name[32],
 		*line = next(l), *call = NULL, *stall = NULL;
 	uint32_t finding = stall_of(t, idx);
 
@@ -319,8 +319,11 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 		add(line, " on CPU %u", s.cpu);
 		add_link_to(t, line, TY_ROW_CPU, s.cpu, here(t, s.start_ns, s.end_ns));
 	}
-	add(line, " for %s, starting at %s", ty_fmt_length(s.end_ns - s.start_ns, len),
-	    instant(t, s.start_ns, at));
+	add(line, " for %s", ty_fmt_length(s.end_ns - s.start_ns, len));
+	if (finding != TY_NONE && *t->findings.stalls.v[finding].file)
+		add(line, " in %s on %s", ty_explain_call(t->in->explain, s.syscall, name),
+		    t->findings.stalls.v[finding].file);
+	add(line, ", starting at %s", instant(t, s.start_ns, at));
 	add_flags(t, line, &s, TY_NONE);
 	if (s.state == TY_ST_RUNNING)
 		add_stolen(t, line, &s);

@@ -188,7 +188,26 @@ static void a_kworker_hands_on(void **state)
 	}
 }
 
-/* Its bio waits in a queue for 400 ms, the device takes 90: both are told. */
+static int fd_5(void *ctx, const struct ty_syscall *c, uint64_t args[6])
+{
+	memset(args, 0, 6 * sizeof(*args));
+	args[0] = 5;
+	return 0;
+}
+
+static const char *before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	*cloexec = false;
+	return fd == 5 ? "/var/db/journal" : NULL;
+}
+
+static bool none_left_out(void *ctx, int32_t pid)
+{
+	return false;
+}
+
+/* Its bio waits in a queue for 400 ms, the device takes 90: both are told; and whose data it was.
+ */
 static void a_queue_before_the_device(void **state)
 {
 	struct ty_explain x;
@@ -205,6 +224,9 @@ static void a_queue_before_the_device(void **state)
 	assert_int_equal(of_path(&x, TY_SEG_QUEUED), 410 * MS);
 	assert_in_range(of_path(&x, TY_SEG_DEVICE), 90 * MS, 91 * MS);
 	assert_int_equal(row_ns(&x, "I/O request not yet issued to the device"), 410 * MS);
+	x.args = fd_5;
+	x.fd_before = before;
+	x.fds_left_out = none_left_out;
 	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_IO);
@@ -212,6 +234,8 @@ static void a_queue_before_the_device(void **state)
 	assert_non_null(strstr(s.v[0].sentence,
 			       "for 410 ms of that time the request was not yet issued "
 			       "to the device"));
+	assert_non_null(strstr(s.v[0].sentence, " in fsync on /var/db/journal from "));
+	assert_string_equal(s.v[0].file, "/var/db/journal");
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
