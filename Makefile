@@ -266,7 +266,7 @@ fuzz: deps-fuzz
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run
 
 # The frames that tests compare with (tests/golden), drawn anew: read the diff.
-GOLDEN := timeline timeline_memory timeline_regions memory_view spectrum path_overlay flow_view flame
+GOLDEN := timeline timeline_memory timeline_regions timeline_lanes memory_view spectrum path_overlay flow_view flame
 golden: $(GOLDEN:%=$(B)/unit/test_%)
 	for t in $(GOLDEN:%=$(B)/unit/test_%); do GOLDEN_UPDATE=1 $$t >/dev/null || exit 1; done
 	git diff --stat -- tests/golden

@@ -115,8 +115,12 @@ int ty_count_stats_find(const struct ty_counts *c, const struct ty_model *m,
 	if (!w->tids_n)
 		e = add_range(g, 0, c->readings.n);
 	for (uint32_t i = 0; !e && i < w->tids_n; i++) {
-		size_t first, end;
+		size_t first, end, k = 0;
 
+		while (w->tids[k] != w->tids[i])
+			k++;
+		if (k < i) /* named twice */
+			continue;
 		ty_counts_of(c, w->tids[i], &first, &end);
 		e = add_range(g, first, end);
 	}

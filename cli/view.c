@@ -27,6 +27,8 @@
 #include "view_indexing.h"
 #include "reader_options.h"
 #include "wait_samples.h"
+#include "count_load.h"
+#include "sample_marks_load.h"
 #include "window_select.h"
 
 /* Of a recording without an index the first PART_EVENTS events (a tenth of a second's work) are
@@ -309,6 +311,8 @@ struct shown {
 	struct ty_view_flow flow;
 	struct ty_samples *samples;	   /* once requested */
 	struct ty_call_objects *objects;   /* likewise */
+	struct ty_sample_marks *marks;	   /* once read */
+	struct ty_counts *counts;	   /* the same */
 	struct ty_view_indexing *indexing; /* of the rest; NULL: it shows all */
 	struct ty_view_input in;
 	char kept[TY_KEPT_MAX];
@@ -433,6 +437,31 @@ static int host_objects_load(void *ctx, const atomic_bool *stop, atomic_uint *pe
 	return rc;
 }
 
+static int host_lanes_load(void *ctx, const atomic_bool *stop, const struct ty_sample_marks **marks,
+			   const struct ty_counts **counts, struct ty_err *err)
+{
+	struct shown *v = ctx;
+	const struct ty_trace *t = v->s->trace;
+	int rc = 0;
+
+	if (!v->marks && ty_sample_marks_recorded(t)) {
+		rc = ty_sample_marks_of_trace(t, stop, &v->marks);
+		if (rc && rc != -TY_EINTR)
+			ty_fail(err, -rc, TY_NO_OFFSET, "%s: cannot read the CPU samples: %s",
+				t->path, ty_strerror(rc));
+	}
+	if (!rc && !v->counts && ty_counts_recorded(t))
+		rc = ty_counts_of_trace(t, &v->counts, err);
+	*marks = v->marks;
+	*counts = v->counts;
+	return rc;
+}
+
+static bool has_lanes(const struct ty_trace *t)
+{
+	return ty_sample_marks_recorded(t) || ty_counts_recorded(t);
+}
+
 /* Of what ran, or of what waited. */
 static bool has_functions(const struct ty_trace *t)
 {
@@ -480,7 +509,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 			 .keep_save = o->print ? NULL : host_keep_save,
 			 .memory_load = has_samples(s->trace) ? host_memory_load : NULL,
 			 .samples_load = has_functions(s->trace) ? host_samples_load : NULL,
-			 .objects_load = host_objects_load},
+			 .objects_load = host_objects_load,
+			 .lanes_load = has_lanes(s->trace) ? host_lanes_load : NULL},
 		.model = s->model,
 		.path = s->trace->path,
 		.note = s->trace->note.s,
@@ -515,6 +545,8 @@ static int show(struct options *o, struct ty_session *s, struct ty_err *err)
 	ty_view_flow_fini(&v.flow);
 	ty_samples_free(v.samples);
 	ty_call_objects_free(v.objects);
+	ty_sample_marks_free(v.marks);
+	ty_counts_free(v.counts);
 	return rc;
 }
 
@@ -563,9 +595,13 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 	ty_view_flow_fini(&part.flow);
 	ty_view_flow_fini(&whole.flow);
 	ty_samples_free(part.samples);
+	ty_sample_marks_free(part.marks);
+	ty_counts_free(part.counts);
 	ty_samples_free(whole.samples);
 	ty_call_objects_free(part.objects);
 	ty_call_objects_free(whole.objects);
+	ty_sample_marks_free(whole.marks);
+	ty_counts_free(whole.counts);
 	ty_session_fini(&first);
 	return rc;
 }

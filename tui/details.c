@@ -555,6 +555,11 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 		region_lines(t, l, r);
 		return;
 	}
+	if (ty_row_is_lane(r)) {
+		ty_timeline_lane_text(t, r, next(l), TY_DETAIL_MAX);
+		add(next(l), "Space folds");
+		return;
+	}
 	if (ty_row_is_memory(r)) {
 		char *what;
 

@@ -90,6 +90,9 @@ static void row_name(const struct draw *d, char buf[64], char count[16], char ri
 		break;
 	case TY_ROW_CPU_MEMORY:
 	case TY_ROW_MEMORY: snprintf(buf, 64, d->p->utf8 ? "└ memory" : "` memory"); break;
+	case TY_ROW_SAMPLES:
+	case TY_ROW_CPU_SAMPLES:
+	case TY_ROW_COUNTER: ty_timeline_lane_name(d->t, d->r, d->p->utf8, buf, 64); break;
 	case TY_ROW_REGIONS:
 		if (d->r->sub == 0)
 			snprintf(buf, 64, d->p->utf8 ? "└ regions" : "` regions");
@@ -111,7 +114,7 @@ static void draw_label(const struct draw *d)
 {
 	bool sub = d->r->kind == TY_ROW_SYSCALLS || d->r->kind == TY_ROW_IRQS ||
 		   ty_row_is_memory(d->r) || d->r->kind == TY_ROW_FLOW ||
-		   d->r->kind == TY_ROW_REGIONS;
+		   d->r->kind == TY_ROW_REGIONS || ty_row_is_lane(d->r);
 	int w = d->t->lay.label_w - 1, x = 0, end;
 	struct ty_style st = {0}, dim = ty_palette_role(d->p, TY_ROLE_DIM);
 	char name[TY_WHO_MAX], count[16], right[24];
@@ -479,6 +482,8 @@ static void draw_rows(struct ty_timeline *t, struct ty_grid *g, const struct ty_
 			draw_regions(&d);
 		} else if (ty_row_is_memory(d.r)) {
 			ty_timeline_memory_row(t, g, p, d.r, d.y);
+		} else if (ty_row_is_lane(d.r)) {
+			ty_timeline_lane_row(t, g, p, d.r, d.y);
 		} else if (ty_tracks_members(&t->tracks, d.r, &kind, &ids, &n)) {
 			draw_head(&d, kind, ids, n);
 		}

@@ -64,6 +64,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	t->finding = TY_NONE;
 	ty_timeline_keep_load(t);
 	ty_timeline_memory_begin(t);
+	ty_timeline_lanes_begin(t);
 	t->cursor_ns = t->vp.from_ns + (t->vp.to_ns - t->vp.from_ns) / 2;
 	ty_timeline_to_foremost(t);
 	if (in->at_finding) {
@@ -72,6 +73,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 		t->message[0] = 0;
 	}
 	ty_timeline_memory_loaded(t, FIRST_MS); /* results available at once */
+	ty_timeline_lanes_loaded(t, FIRST_MS);
 	*out = t;
 	return 0;
 }

@@ -82,6 +82,8 @@ static int change(struct ty_timeline *t, const struct ty_view_input *all, struct
 	if (whole && !t->vp.undo_n)
 		t->vp.to_ns = s->end_ns;
 	(void)ty_timeline_memory_map(t); /* out of memory: the strips are as they were */
+	if (!t->lanes.aside.on)
+		ty_timeline_lanes_map(t);
 	ty_timeline_args_forget(t);
 	t->hit_known = t->hits_known = t->hits_many = t->pin.on = false;
 	t->links_n = 0;

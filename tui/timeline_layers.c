@@ -13,9 +13,10 @@
 
 /* In the order in which they are drawn, over each other. */
 static const struct ty_layer *const layers[] = {
-	&ty_indexing_layer, &ty_findings_layer,	 &ty_marks_layer,	 &ty_log_layer,
-	&ty_rows_layer,	    &ty_memory_layer,	 &ty_path_overlay_layer, &ty_calls_layer,
-	&ty_cursor_layer,   &ty_selection_layer, &ty_export_layer,	 &ty_names_layer};
+	&ty_indexing_layer, &ty_findings_layer, &ty_marks_layer,     &ty_log_layer,
+	&ty_rows_layer,	    &ty_memory_layer,	&ty_lanes_layer,     &ty_path_overlay_layer,
+	&ty_calls_layer,    &ty_cursor_layer,	&ty_selection_layer, &ty_export_layer,
+	&ty_names_layer};
 #define LAYERS (sizeof(layers) / sizeof(*layers))
 
 void ty_timeline_layers_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)

@@ -107,8 +107,8 @@ struct ty_layer {
 	void (*fini)(struct ty_timeline *t);
 };
 extern const struct ty_layer ty_indexing_layer, ty_findings_layer, ty_marks_layer, ty_log_layer,
-	ty_rows_layer, ty_memory_layer, ty_path_overlay_layer, ty_calls_layer, ty_cursor_layer,
-	ty_selection_layer, ty_export_layer, ty_names_layer;
+	ty_rows_layer, ty_memory_layer, ty_lanes_layer, ty_path_overlay_layer, ty_calls_layer,
+	ty_cursor_layer, ty_selection_layer, ty_export_layer, ty_names_layer;
 #define TY_LAYER_POLL_MS 20 /* poll interval of background work */
 
 /* Search for stalls and longest waits, in a thread, when a file is opened. */
@@ -172,6 +172,18 @@ struct ty_timeline_memory {
 	bool cpus_failed;
 	bool by_source;		     /* colours, until the view sets its own */
 	struct ty_memory_view *view; /* NULL: not opened yet */
+};
+
+/* Lanes of CPU samples and performance counters (timeline_lanes.c). */
+struct ty_timeline_lanes {
+	struct ty_background aside, names_aside;
+	const struct ty_view_host *host;     /* whose they are */
+	const struct ty_sample_marks *marks; /* NULL: there are none */
+	const struct ty_counts *counts;	     /* the same */
+	const struct ty_samples *names;	     /* the samples' functions; NULL: not read */
+	bool names_failed;
+	int rc;
+	struct ty_err err;
 };
 
 /* Executed calls under threads' rows (timeline_calls.c); the threads, in this order, are in
@@ -255,6 +267,7 @@ struct ty_timeline {
 	struct ty_tracks tracks;
 	struct ty_findings findings; /* empty during the search */
 	struct ty_timeline_memory memory;
+	struct ty_timeline_lanes lanes;
 	struct ty_timeline_calls calls;
 	struct ty_stall_searching stall_search;
 	struct ty_page_job page_job;
@@ -580,6 +593,17 @@ void ty_timeline_memory_text(const struct ty_timeline *t, const struct ty_row *r
 void ty_timeline_memory_colours(const struct ty_timeline *t, char *what, char *other, size_t n);
 void ty_timeline_memory_recolour(struct ty_timeline *t);
 bool ty_timeline_memory_open(struct ty_timeline *t); /* true: there is a view to push */
+
+/* timeline_lanes.c: CPU samples and performance counters */
+void ty_timeline_lanes_begin(struct ty_timeline *t);
+bool ty_timeline_lanes_loaded(struct ty_timeline *t, unsigned ms); /* true: the screen changes */
+void ty_timeline_lanes_map(struct ty_timeline *t); /* the threads of another model */
+/* r: a lane. Its cells, its name, and what is under the cursor. */
+void ty_timeline_lane_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
+			  const struct ty_row *r, int y);
+void ty_timeline_lane_name(const struct ty_timeline *t, const struct ty_row *r, bool utf8,
+			   char *out, size_t n);
+void ty_timeline_lane_text(struct ty_timeline *t, const struct ty_row *r, char *out, size_t n);
 
 /* timeline_stats.c */
 void ty_timeline_stats(struct ty_timeline *t);

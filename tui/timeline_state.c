@@ -152,7 +152,8 @@ uint32_t ty_timeline_row_thread(const struct ty_timeline *t)
 	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
 
 	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
-		  r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW || r->kind == TY_ROW_REGIONS))
+		  r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW || r->kind == TY_ROW_REGIONS ||
+		  r->kind == TY_ROW_SAMPLES || r->kind == TY_ROW_COUNTER))
 		return r->id;
 	return r && r->kind == TY_ROW_PROCESS ? t->tracks.processes.v[r->id].leader : TY_NONE;
 }

@@ -187,8 +187,9 @@ static int add_regions(struct ty_tracks *t, uint32_t thread, unsigned depth)
 static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 {
 	bool calls = ty_model_thread(t->m, thread)->syscalls_n > 0, open = t->calls_open[thread];
-	bool samples = t->samples && t->samples[thread], regions = has_regions(t, thread),
-	     more = calls || samples || regions;
+	bool samples = t->samples && t->samples[thread], regions = has_regions(t, thread);
+	const uint8_t lanes = t->lanes ? t->lanes[thread] : 0;
+	bool more = calls || samples || regions || lanes;
 	uint32_t flow = ty_tracks_calls_at(t, thread);
 	int rc;
 
@@ -204,6 +205,13 @@ static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 	}
 	if (!rc && samples && open)
 		rc = add_row(t, TY_ROW_MEMORY, depth, true, false, thread);
+	if (!rc && lanes & TY_LANE_SAMPLES && open)
+		rc = add_row(t, TY_ROW_SAMPLES, depth, true, false, thread);
+	for (uint32_t i = 0; !rc && lanes & TY_LANE_COUNTERS && open && i < t->counters; i++) {
+		rc = add_row(t, TY_ROW_COUNTER, depth, true, false, thread);
+		if (!rc)
+			t->rows.v[t->rows.n - 1].sub = (uint8_t)i;
+	}
 	return !rc && calls && open ? add_row(t, TY_ROW_SYSCALLS, depth, true, false, thread) : rc;
 }
 
@@ -211,8 +219,11 @@ static int add_cpu(struct ty_tracks *t, uint32_t cpu, unsigned depth)
 {
 	bool irqs = ty_model_irq_spans(t->m, cpu) > 0, open = t->irqs_open[cpu];
 	bool samples = t->cpu_samples && cpu < UINT16_MAX && t->cpu_samples[cpu];
-	int rc = add_row(t, TY_ROW_CPU, depth, irqs || samples, (irqs || samples) && !open, cpu);
+	bool lane = t->cpu_lanes && t->cpu_lanes[cpu], more = irqs || samples || lane;
+	int rc = add_row(t, TY_ROW_CPU, depth, more, more && !open, cpu);
 
+	if (!rc && lane && open)
+		rc = add_row(t, TY_ROW_CPU_SAMPLES, depth, true, false, cpu);
 	if (!rc && samples && open)
 		rc = add_row(t, TY_ROW_CPU_MEMORY, depth, true, false, cpu);
 	return !rc && irqs && open ? add_row(t, TY_ROW_IRQS, depth, true, false, cpu) : rc;
@@ -357,6 +368,8 @@ void ty_tracks_fini(struct ty_tracks *t)
 	free(t->cpus);
 	free(t->irqs_open);
 	free(t->samples);
+	free(t->lanes);
+	free(t->cpu_lanes);
 	free(t->hidden);
 	free(t->next);
 	*t = (struct ty_tracks){0};
@@ -391,6 +404,15 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 		now.samples[i] = t->samples[i];
 		now.calls_open[i] |= t->samples[i] && t->calls_open[i];
 	}
+	now.lanes = t->lanes ? calloc(is->threads + 1, 1) : NULL;
+	now.cpu_lanes = t->cpu_lanes ? calloc(is->cpus + 1, 1) : NULL;
+	now.counters = t->counters;
+	for (uint32_t i = 0; now.lanes && i < threads; i++) {
+		now.lanes[i] = t->lanes[i];
+		now.calls_open[i] |= t->lanes[i] && t->calls_open[i];
+	}
+	if (now.cpu_lanes)
+		memcpy(now.cpu_lanes, t->cpu_lanes, was->cpus < is->cpus ? was->cpus : is->cpus);
 	memcpy(now.irqs_open, t->irqs_open, was->cpus < is->cpus ? was->cpus : is->cpus);
 	now.cpu_samples = t->cpu_samples;
 	memcpy(now.flow, t->flow, sizeof(now.flow));
@@ -445,6 +467,7 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	case TY_ROW_MORE: t->processes.v[r.id].more ^= true; break;
 	case TY_ROW_PROCESS: t->processes.v[r.id].folded ^= true; break;
 	case TY_ROW_CPU_MEMORY:
+	case TY_ROW_CPU_SAMPLES:
 	case TY_ROW_IRQS: r.kind = TY_ROW_CPU; /* fall through */
 	case TY_ROW_CPU: t->irqs_open[r.id] ^= 1; break;
 	case TY_ROW_FLOW:
@@ -453,6 +476,8 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 		break;
 	case TY_ROW_REGIONS:
 	case TY_ROW_MEMORY:
+	case TY_ROW_SAMPLES:
+	case TY_ROW_COUNTER:
 	case TY_ROW_SYSCALLS: r.kind = TY_ROW_THREAD; /* fall through */
 	default: t->calls_open[r.id] ^= 1; break;
 	}
@@ -520,6 +545,16 @@ void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open
 			t->calls_open[t->members[i]] = 1;
 			open--;
 		}
+	(void)rebuild(t);
+}
+
+void ty_tracks_lanes(struct ty_tracks *t, uint8_t *threads, uint8_t *cpus, uint32_t counters)
+{
+	free(t->lanes);
+	free(t->cpu_lanes);
+	t->lanes = threads;
+	t->cpu_lanes = cpus;
+	t->counters = counters;
 	(void)rebuild(t);
 }
 

@@ -20,19 +20,22 @@
 #include "window.h"
 
 enum ty_row_kind {
-	TY_ROW_CPUS,	   /* head of the CPUs (only when there are many) */
-	TY_ROW_CPU,	   /* id: CPU */
-	TY_ROW_IRQS,	   /* id: CPU whose interrupts these are */
-	TY_ROW_CPU_MEMORY, /* id: CPU whose memory samples these are */
-	TY_ROW_PROCESS,	   /* head of a process of several threads; id: index into processes */
-	TY_ROW_THREAD,	   /* id: thread index */
-	TY_ROW_REGIONS,	   /* id: thread index; sub: which of its lanes (ty_tracks_lane) */
-	TY_ROW_FLOW,	   /* id: thread index whose executed calls these are */
-	TY_ROW_MEMORY,	   /* id: thread index whose memory samples these are */
-	TY_ROW_SYSCALLS,   /* id: thread index */
-	TY_ROW_QUIET,	   /* head of the processes that did not run */
-	TY_ROW_OTHERS,	   /* head of the processes that were not traced, while some were */
-	TY_ROW_MORE	   /* head of a process' less relevant threads; id: index into processes */
+	TY_ROW_CPUS,	    /* head of the CPUs (only when there are many) */
+	TY_ROW_CPU,	    /* id: CPU */
+	TY_ROW_IRQS,	    /* id: CPU whose interrupts these are */
+	TY_ROW_CPU_MEMORY,  /* id: CPU whose memory samples these are */
+	TY_ROW_PROCESS,	    /* head of a process of several threads; id: index into processes */
+	TY_ROW_THREAD,	    /* id: thread index */
+	TY_ROW_REGIONS,	    /* id: thread index; sub: which of its lanes (ty_tracks_lane) */
+	TY_ROW_FLOW,	    /* id: thread index whose executed calls these are */
+	TY_ROW_MEMORY,	    /* id: thread index whose memory samples these are */
+	TY_ROW_SYSCALLS,    /* id: thread index */
+	TY_ROW_QUIET,	    /* head of the processes that did not run */
+	TY_ROW_OTHERS,	    /* head of the processes that were not traced, while some were */
+	TY_ROW_MORE,	    /* head of a process' less relevant threads; id: index into processes */
+	TY_ROW_SAMPLES,	    /* id: thread index whose CPU samples these are */
+	TY_ROW_CPU_SAMPLES, /* id: CPU whose samples these are */
+	TY_ROW_COUNTER	    /* id: thread index; sub: which performance counter */
 };
 
 struct ty_row {
@@ -46,6 +49,12 @@ struct ty_row {
 static inline bool ty_row_is_memory(const struct ty_row *r)
 {
 	return r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_CPU_MEMORY;
+}
+
+/* A lane of measurements (timeline_lanes.c). */
+static inline bool ty_row_is_lane(const struct ty_row *r)
+{
+	return r->kind >= TY_ROW_SAMPLES && r->kind <= TY_ROW_COUNTER;
 }
 
 struct ty_process {
@@ -87,6 +96,9 @@ struct ty_tracks {
 	bool cpus_folded, quiet_folded, others_folded;
 	uint8_t *samples;	    /* per thread index: has memory samples; NULL: none has */
 	const uint8_t *cpu_samples; /* the same per CPU below UINT16_MAX; borrowed */
+	uint8_t *lanes;		    /* per thread index: TY_LANE_*; NULL: none has any */
+	uint8_t *cpu_lanes;	    /* per CPU: has CPU samples; NULL: none has */
+	uint32_t counters;	    /* lanes of a thread with TY_LANE_COUNTERS */
 	/* Threads whose executed calls are shown (TY_NONE: none), and their number of rows. */
 	struct {
 		uint32_t thread, rows;
@@ -109,6 +121,10 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
  * (cpus[i], borrowed) when unfolded. No such rows when out of memory. */
 void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open,
 		       const uint8_t *cpus);
+
+/* Which threads and CPUs have lanes of measurements (owned from now on; NULL: none). */
+enum { TY_LANE_SAMPLES = 1, TY_LANE_COUNTERS = 2 };
+void ty_tracks_lanes(struct ty_tracks *t, uint8_t *threads, uint8_t *cpus, uint32_t counters);
 
 /* Shows executed calls under this thread, in this many rows (0: hides them). False: no space for a
  * further thread. */

@@ -75,6 +75,8 @@ struct ty_flow_input; /* flow_view.h */
 struct ty_memory_input;
 struct ty_samples;
 struct ty_call_objects;
+struct ty_sample_marks;
+struct ty_counts;
 /* How far the indexing of a recording's rest is. */
 struct ty_indexing_news {
 	double part;   /* 0 .. 1 */
@@ -122,6 +124,10 @@ struct ty_view_host {
 	 * they cannot be read. */
 	int (*objects_load)(void *ctx, const atomic_bool *stop, atomic_uint *permille,
 			    const struct ty_call_objects **out, struct ty_err *err);
+	/* The times of these samples, and performance counters, read when it is opened (in a thread
+	 * where `aside`); *marks or *counts NULL: it has none. As above. */
+	int (*lanes_load)(void *ctx, const atomic_bool *stop, const struct ty_sample_marks **marks,
+			  const struct ty_counts **counts, struct ty_err *err);
 };
 
 /* What a timeline is opened on. Everything is borrowed and must outlive the view. */

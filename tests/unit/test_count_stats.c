@@ -209,6 +209,12 @@ static void test_file(void **state)
 	assert_int_equal(st.cpus[0].cpu, 1);
 	assert_int_equal(st.all.v[1], 5070);
 	ty_count_stats_fini(&st);
+	w.tids = (const int32_t[]){TY_STORY_WEB, TY_STORY_WEB};
+	w.tids_n = 2;
+	assert_int_equal(ty_count_stats_find(c, s.model, &w, &st), 0);
+	assert_int_equal(st.threads_n, 1);
+	assert_int_equal(st.threads[0].sum.v[0], 500 + 7);
+	ty_count_stats_fini(&st);
 	/* A part has the readings that touch it, whole. */
 	if (ty_export_trace(&s, part, t0 + 1195 * MS, UINT64_MAX, &err))
 		fail_msg("%s", err.msg);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The times of a recording's CPU samples, read without unwinding or naming them. */
+#ifndef TY_SAMPLE_MARKS_LOAD_H
+#define TY_SAMPLE_MARKS_LOAD_H
+
+#include <stdatomic.h>
+
+#include "sample_marks.h"
+#include "trace.h"
+
+/* Has the recording samples that ty_sample_marks_of_trace reads? */
+bool ty_sample_marks_recorded(const struct ty_trace *t);
+/* 0, -TY_ENOMEM, -TY_EINTR when *stop (may be NULL) is set by another thread, or -TY_E...: what
+ * describes them is damaged. *out is the caller's. */
+int ty_sample_marks_of_trace(const struct ty_trace *t, const atomic_bool *stop,
+			     struct ty_sample_marks **out);
+
+#endif
