@@ -29,7 +29,10 @@ const char ty_pt_ended_nowhere[] =
 #include "pt_packet.h"
 #include "vec.h"
 
-enum { PSB_SIZE = 16 };
+enum {
+	PSB_SIZE = 16,
+	HEADER_MAX = 512 /* bytes of a PSB+: those of hardware have less than 100 */
+};
 
 /* Real code does not run that long without a conditional or indirect branch; only a loop does. */
 #define IDLE_INSNS_MAX 100000
@@ -49,10 +52,11 @@ struct ty_pt {
 	uint32_t idle;	   /* instructions since */
 	int status;	   /* of the last call */
 	bool synced, timed, over;
-	bool entered; /* a PSB was found once */
-	bool made;    /* the PSB+ that is read is one of ours */
-	bool stops;   /* tracing is on at end, and continues at: */
-	bool stopped; /* there */
+	bool entered;		/* a PSB was found once */
+	bool made;		/* the PSB+ that is read is one of ours */
+	unsigned modes, ratios; /* events of the PSB+ where it was entered that are to come */
+	bool stops;		/* tracing is on at end, and continues at: */
+	bool stopped;		/* there */
 
 	struct ty_pt_entries entries;
 	size_t entry; /* where it was entered last */
@@ -185,8 +189,40 @@ void ty_pt_free(struct ty_pt *pt)
 	free(pt);
 }
 
+/*
+ * The PSB+ at off has so many packets of state that libipt will report as events. The last of them
+ * comes when the PSB+ behind has been read, if nothing is between the two.
+ */
+static void expect_state(struct ty_pt *pt, size_t off)
+{
+	const size_t end = off < pt->n && pt->n - off > HEADER_MAX ? off + HEADER_MAX : pt->n;
+	struct ty_pt_packet k = {.kind = TY_PKT_PSB};
+	uint8_t block = 0;
+
+	pt->modes = pt->ratios = 0;
+	for (; off < end && k.kind != TY_PKT_PSBEND && k.kind != TY_PKT_BAD; off += k.size) {
+		k = ty_pt_packet_at(pt->bytes + off, end - off, &block);
+		pt->modes += k.kind == TY_PKT_MODE_EXEC || k.kind == TY_PKT_MODE_TSX;
+		pt->ratios += k.kind == TY_PKT_CBR;
+	}
+}
+
+/* Is the event part of the PSB+ where it was entered? */
+static bool is_entrys(struct ty_pt *pt, const struct pt_event *ev)
+{
+	unsigned *left = ev->type == ptev_exec_mode || ev->type == ptev_tsx ? &pt->modes
+			 : ev->type == ptev_cbr				    ? &pt->ratios
+									    : NULL;
+
+	if (!left || !*left || !ev->status_update)
+		return false;
+	--*left;
+	return true;
+}
+
 static int sync_set(struct ty_pt *pt, size_t off)
 {
+	expect_state(pt, off);
 	pt->status = pt_insn_sync_set(pt->dec, off + (pt->own ? TY_PT_ENTRY_MAX : 0));
 	pt->synced = pt->status >= 0;
 	pt->made = false;
@@ -355,6 +391,8 @@ static int enter(struct ty_pt *pt, const struct ty_pt_entry *e)
 	pt->status = pt_insn_sync_set(pt->dec, TY_PT_ENTRY_MAX + e->off - n);
 	pt->synced = pt->status >= 0;
 	pt->made = true;
+	pt->modes = e->have_mode && !e->begins;
+	pt->ratios = e->cbr != 0;
 	pt->idle = 0;
 	pt->progress = 0;
 	pt->entry = pt->sure = e->off;
@@ -501,7 +539,7 @@ static void take_event(struct ty_pt *pt, bool past)
 	pt->status = pt_insn_event(pt->dec, &ev, sizeof(ev));
 	if (ev.type == none)
 		return;
-	if (past && ev.status_update) {
+	if (!is_entrys(pt, &ev) && past && ev.status_update) {
 		pt->stopped = ev.type == ptev_exec_mode || ev.type == ptev_tsx;
 		pt->over |= pt->stopped;
 		return; /* a CBR of the next range */
@@ -539,6 +577,7 @@ static void take_next_insn(struct ty_pt *pt)
 
 	pt->status = r;
 	pt->made = false;
+	pt->modes = pt->ratios = 0;
 	if (insn.iclass == ptic_error) {
 		pt->ip = insn.ip ? insn.ip : pt->ip;
 		return;

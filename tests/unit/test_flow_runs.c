@@ -559,6 +559,9 @@ static void test_holes(void **state)
 		skip();
 	for (unsigned long i = first; i < first + seeds; i++)
 		gaps += holes((unsigned)i, branches / 4, &ranges, &quickly);
+	/* Where decoding goes on behind a gap, a range ends, and nothing is between the two PSB+.
+	 */
+	gaps += holes(1100, 5000, &ranges, &quickly);
 	print_message("# %llu gaps, %zu of %zu ranges quickly\n", (unsigned long long)gaps, quickly,
 		      ranges);
 	assert_true(gaps > 10 * seeds);
