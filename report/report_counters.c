@@ -181,8 +181,8 @@ static void losses(const struct ty_counts *c, const struct ty_count_sum *all, FI
 	if (all->cut)
 		fprintf(f,
 			"%" PRIu64 " of %" PRIu64
-			" readings reach beyond the window: of these a part "
-			"counts, by time\n",
+			" readings reach beyond the window: they count in "
+			"proportion to the time inside\n",
 			all->cut, all->readings);
 }
 

@@ -201,7 +201,7 @@ static bool beside_page(struct ty_timeline *t, struct ty_page_job *a)
 		    ty_timeline_at(t, o->median_start_ns, 1000, at));
 	ty_page_link(&t->page, ty_request_thread(median), o->median_start_ns + o->median_ns / 2);
 	ty_page_add(&t->page, TY_ROLE_DIM, "%s",
-		    "Enter goes there, where c shows who held it up; q goes back to the list.");
+		    "Enter goes there; c then shows what held it up. q goes back to the list.");
 	t->page.at = (int)o->n + 3 + !!a->object[0];
 	return true;
 }
