@@ -9,8 +9,6 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
-#define BUDGET 32 /* candidates between two looks at the clock */
-
 /* In the thread: names cost reading calls of the whole process. */
 static int make(struct ty_page_job *a)
 {
@@ -74,17 +72,9 @@ static const struct ty_page_job_ops the_hits = {.name = "hits",
 						.page = page,
 						.forget = forget};
 
-static bool step(struct ty_timeline *t)
-{
-	return ty_search_step(&t->count, BUDGET);
-}
-
 static bool counted(struct ty_timeline *t)
 {
-	t->hits_many = t->count.many;
-	t->hits_known = !t->count.many;
-	t->hits_n = t->count.n;
-	t->hit_at = t->count.upto;
+	ty_timeline_take_count(t);
 	ty_page_reset(&t->page);
 	t->page_job.hits = t->longest;
 	return ty_timeline_start_page_job(t, &the_hits, TY_NONE, t->vp.start_ns, t->vp.end_ns);
@@ -96,7 +86,7 @@ static void progress(struct ty_timeline *t)
 }
 
 static const struct ty_job list_job = {
-	.makes_page = true, .step = step, .done = counted, .progress = progress};
+	.makes_page = true, .step = ty_timeline_count_step, .done = counted, .progress = progress};
 
 bool ty_timeline_hits(struct ty_timeline *t)
 {

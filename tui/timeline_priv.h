@@ -490,6 +490,9 @@ const char *ty_timeline_hit_text(const struct ty_timeline *t, const struct ty_hi
 /* timeline_search.c: search and filter */
 void ty_timeline_search(struct ty_timeline *t, const char *text);
 void ty_timeline_next_hit(struct ty_timeline *t, bool backward);
+/* Counts some of all hits; true when done. Then takes the result. */
+bool ty_timeline_count_step(struct ty_timeline *t);
+void ty_timeline_take_count(struct ty_timeline *t);
 void ty_timeline_filter(struct ty_timeline *t, const char *text); /* "": all rows again */
 
 /* timeline_job.c */

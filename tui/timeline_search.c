@@ -120,17 +120,22 @@ static void say_hit(struct ty_timeline *t)
 }
 
 /* All hits are counted while the first one is shown. */
-static bool count_step(struct ty_timeline *t)
+bool ty_timeline_count_step(struct ty_timeline *t)
 {
 	return ty_search_step(&t->count, BUDGET);
 }
 
-static bool counted(struct ty_timeline *t)
+void ty_timeline_take_count(struct ty_timeline *t)
 {
 	t->hits_many = t->count.many;
 	t->hits_known = !t->count.many;
 	t->hits_n = t->count.n;
 	t->hit_at = t->count.upto;
+}
+
+static bool counted(struct ty_timeline *t)
+{
+	ty_timeline_take_count(t);
 	if (t->hit_said) /* no other key meanwhile */
 		say_hit(t);
 	return false;
@@ -141,7 +146,7 @@ static void count_progress(struct ty_timeline *t)
 }
 
 static const struct ty_job count_job = {
-	.step = count_step, .done = counted, .progress = count_progress};
+	.step = ty_timeline_count_step, .done = counted, .progress = count_progress};
 
 static bool hit_found(struct ty_timeline *t)
 {
