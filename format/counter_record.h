@@ -27,7 +27,7 @@ _Static_assert(sizeof(struct ty_counter_head) == 32, "on disk");
 
 enum ty_counter_flag {
 	TY_CT_LOST = 1,	  /* no reading: up to ns, dur_ns readings were lost; all else is 0 */
-	TY_CT_UNREAD = 2, /* the kernel refused to read a counter: what it counted is missing */
+	TY_CT_UNREAD = 2, /* the kernel refused to read a counter: its values do not count */
 };
 
 #define TY_COUNTER_RECORD(counters, groups)                                                        \

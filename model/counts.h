@@ -45,7 +45,7 @@ struct ty_counts {
 	VEC(uint64_t)
 	values;		 /* n + 2 * groups and the length, of each: sums of its thread so far */
 	uint64_t lost;	 /* readings: all sums are too low */
-	uint64_t unread; /* readings with a counter that could not be read: the same */
+	uint64_t unread; /* readings with a counter that could not be read, left out: the same */
 	bool damaged;	 /* some could not be read from the file */
 };
 

@@ -27,7 +27,7 @@ struct task_struct {
 struct running {
 	__u64 since_ns;
 	__u32 armed; /* it is traced, and `was` is of when it began */
-	__u32 unread;
+	__u32 known; /* bit per counter: `was` could be read; a failed read gives 0 */
 	struct bpf_perf_event_value was[TY_COUNTERS_MAX], now[TY_COUNTERS_MAX];
 	struct ty_ct_reading out;
 };
@@ -74,36 +74,39 @@ static __always_inline int is_traced(__u32 tid, __u32 tgid)
 	return t && t->of[tid % TY_EV_TIDS] & TY_EV_TRACED;
 }
 
-static __always_inline void read_all(struct running *r, struct bpf_perf_event_value *to)
+/* A bit for each counter that could be read. */
+static __always_inline __u32 read_all(struct bpf_perf_event_value *to)
 {
 	const __u32 at = bpf_get_smp_processor_id() * counters;
+	__u32 known = 0;
 
-	r->unread = 0;
 	for (__u32 i = 0; i < TY_COUNTERS_MAX && i < counters; i++)
-		if (bpf_perf_event_read_value(&counter_events, at + i, &to[i], sizeof(to[i])))
-			r->unread = 1;
+		if (!bpf_perf_event_read_value(&counter_events, at + i, &to[i], sizeof(to[i])))
+			known |= 1u << i;
+	return known;
 }
 
 /* A reading of the thread that was running until now. */
 static __always_inline void put(void *ctx, struct running *r, __u32 pid, __u32 tid, __u64 now_ns)
 {
+	const __u32 known = read_all(r->now), both = known & r->known;
 	__u32 len;
 
-	read_all(r, r->now);
 	r->out.dur_ns = now_ns - r->since_ns;
 	r->out.pid = pid;
 	r->out.tid = tid;
-	r->out.flags = r->unread ? TY_CT_UNREAD : 0;
+	r->out.flags = both == (1u << counters) - 1 ? 0 : TY_CT_UNREAD;
 	for (__u32 i = 0; i < TY_COUNTERS_MAX && i < counters; i++) {
 		__u32 g = counters + 2 * group_of[i];
 
-		r->out.v[i] = r->now[i].counter - r->was[i].counter;
+		r->out.v[i] = both >> i & 1 ? r->now[i].counter - r->was[i].counter : 0;
 		if (g < TY_COUNTERS_MAX + 2 * TY_COUNTER_GROUPS_MAX - 1) {
-			r->out.v[g] = r->now[i].enabled - r->was[i].enabled;
-			r->out.v[g + 1] = r->now[i].running - r->was[i].running;
+			r->out.v[g] = both >> i & 1 ? r->now[i].enabled - r->was[i].enabled : 0;
+			r->out.v[g + 1] = both >> i & 1 ? r->now[i].running - r->was[i].running : 0;
 		}
 		r->was[i] = r->now[i];
 	}
+	r->known = known;
 	r->since_ns = now_ns;
 	len = TY_CT_READING_HEAD + 8 * (counters + 2 * groups);
 	if (len > sizeof(r->out))
@@ -114,7 +117,7 @@ static __always_inline void put(void *ctx, struct running *r, __u32 pid, __u32 t
 
 static __always_inline void arm(struct running *r, __u64 now_ns)
 {
-	read_all(r, r->was);
+	r->known = read_all(r->was);
 	r->since_ns = now_ns;
 	r->armed = 1;
 }

@@ -78,7 +78,11 @@ static int read_all(struct ty_counts *c, struct ty_text t, int64_t offset_ns)
 			c->lost += h.dur_ns;
 			continue;
 		}
-		c->unread += !!(h.flags & TY_CT_UNREAD);
+		/* What could not be read has no value, also not 0. */
+		if (h.flags & TY_CT_UNREAD) {
+			c->unread++;
+			continue;
+		}
 		if (h.tid > INT32_MAX || h.dur_ns > h.ns) {
 			c->damaged = true;
 			continue;
