@@ -272,6 +272,32 @@ static void add(struct ty_candidate *c, struct ty_candidate *b, bool new_thread)
 	}
 }
 
+/* Of waits that one cause held up at one time, for as long, the one of the strongest evidence
+ * stands for all: who waited for the lock, not who waited for that one's end. */
+static void lead(struct ty_stall_search *h, size_t i, size_t n)
+{
+	struct ty_candidate *c = &h->cand.v[i], t;
+	bool by_root;
+
+	for (size_t k = i + 1; k < n; k++) {
+		struct ty_candidate *b = &h->cand.v[k];
+
+		if (b->dropped || c->s.culprit == TY_NONE || !b->s.rule || !c->s.rule ||
+		    b->s.rule->grade <= c->s.rule->grade ||
+		    ty_stall_overlap(c, b) < c->s.duration_ns / 10 * 9 ||
+		    !same_cause(h->x->m, c, b, &by_root))
+			continue;
+		t = *c;
+		*c = *b;
+		*b = t;
+		/* What the command lost by both it lost once. */
+		if (b->s.path_ns > c->s.path_ns) {
+			c->s.path_ns = b->s.path_ns;
+			c->aside_ns = b->aside_ns;
+		}
+	}
+}
+
 void ty_stall_fold_causes(struct ty_stall_search *h, size_t n)
 {
 	const struct ty_model *m = h->x->m;
@@ -293,6 +319,7 @@ void ty_stall_fold_causes(struct ty_stall_search *h, size_t n)
 		/* The threads of a stopped process are one already. */
 		if (c->dropped || c->s.kind == TY_STALL_STOPPED || c->s.kind == TY_STALL_LOST)
 			continue;
+		lead(h, i, n);
 		c->s.sum_ns = c->s.duration_ns;
 		for (size_t k = i + 1; k < n; k++) {
 			struct ty_candidate *b = &h->cand.v[k];

@@ -525,9 +525,79 @@ static void a_finding_is_found_by_its_time(void **state)
 	ty_mx_drop();
 }
 
+static enum ty_stack_role role_of(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns)
+{
+	return tid == 12 ? TY_ROLE_LOCK : TY_ROLE_NONE;
+}
+
+static void futex(unsigned cpu, uint64_t ts, int tid, uint64_t word, uint64_t op)
+{
+	give(ts, word, op, 1);
+	ty_mx_enter(cpu, ts, tid, 202);
+}
+
+/* 13 sleeps with a lock that 12 waits for; 11, the command, waits a little longer for 13. */
+static void the_lock_stands_for_all(void **state)
+{
+	enum {
+		JOIN = 0x1000,
+		LOCK = 0x2000,
+		WAIT = 0,
+		WAKE = 1,
+		NR_FUTEX = 202,
+		NR_NANOSLEEP = 35
+	};
+	struct ty_event ev = {.ts_ns = 305 * MS,
+			      .cpu = 1,
+			      .kind = TY_EV_HRTIMER_EXPIRE,
+			      .id = 34,
+			      .flags = TY_EVF_HARDIRQ};
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	givens = 0;
+	ty_mx_begin("mode=command\ncommand_tid=11\n",
+		    "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "11", "1", "job")
+			    ROW("13", "11", "1", "job"));
+	ty_mx_switch(1, 1 * MS, 0, R, 13);
+	ty_mx_enter(1, 2 * MS, 13, NR_NANOSLEEP);
+	ty_mx_switch(1, 2 * MS, 13, S, 0);
+	ty_mx_switch(0, 3 * MS, 0, R, 11);
+	futex(0, 4 * MS, 11, JOIN, WAIT);
+	ty_mx_switch(0, 4 * MS, 11, S, 12);
+	futex(0, 5 * MS, 12, LOCK, WAIT);
+	ty_mx_switch(0, 5 * MS, 12, S, 0);
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(1, 305 * MS, 0, 13, 1);
+	ty_mx_switch(1, 305 * MS + 1000, 0, R, 13);
+	ty_mx_exit(1, 305 * MS + 2000, 13, NR_NANOSLEEP, 0);
+	futex(1, 305 * MS + 3000, 13, LOCK, WAKE);
+	ty_mx_waking(1, 305 * MS + 4000, 13, 12, 0);
+	ty_mx_exit(1, 305 * MS + 5000, 13, NR_FUTEX, 1);
+	ty_mx_switch(0, 305 * MS + 6000, 0, R, 12);
+	futex(1, 305 * MS + 7000, 13, JOIN, WAKE);
+	ty_mx_waking(1, 305 * MS + 8000, 13, 11, 0);
+	ty_mx_exit(1, 305 * MS + 9000, 13, NR_FUTEX, 1);
+	ty_mx_exit(0, 306 * MS, 12, NR_FUTEX, 0);
+	ty_mx_switch(0, 307 * MS, 12, S, 11);
+	ty_mx_exit(0, 308 * MS, 11, NR_FUTEX, 0);
+	ty_mx_switch(0, 320 * MS, 11, TY_TASK_DEAD, 0);
+	x = explain(ty_mx_end(), 11);
+	x.role = role_of;
+	s = stalls_by(&x, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(ty_model_thread(x.m, s.v[0].thread)->tid, 12);
+	assert_string_equal(s.v[0].rule->id, "lock-by-stack");
+	assert_int_equal(s.v[0].threads, 2);
+	assert_true(s.v[0].path_ns >= 299 * MS); /* that of 11 */
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_lock_stands_for_all),
 		cmocka_unit_test(a_call_that_waits_many_times),
 		cmocka_unit_test(its_long_waits_are_told_once),
 		cmocka_unit_test(waits_that_are_alike),
