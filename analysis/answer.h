@@ -37,7 +37,7 @@
 	X(FAULT, "fault", "page faults")                                                           \
 	X(DEVICE, "device", "other devices")                                                       \
 	X(SLEEP, "sleep", "sleeping")                                                              \
-	X(TIMEOUT, "timeout", "timed out")                                                         \
+	X(TIMEOUT, "timeout", "waiting for a timer")                                               \
 	X(OTHERS, "others", "other processes")                                                     \
 	X(STOPPED, "stopped", "stopped")                                                           \
 	X(IDLE, "idle", "idle")                                                                    \

@@ -412,7 +412,8 @@ bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size
 		     h->samples);
 	/* Page faults are no calls: by the trace alone they are user mode. */
 	if (n > 0 && (size_t)n < size && h->in_kernel >= h->samples / 2)
-		snprintf(out + n, size - (size_t)n, ", %.0f%% of them in the kernel",
+		snprintf(out + n, size - (size_t)n,
+			 ", %.0f%% of them in the kernel (page faults count as user mode below)",
 			 100.0 * (double)h->in_kernel / (double)h->samples);
 	return true;
 }
