@@ -44,6 +44,7 @@ struct ty_fd_other {
 	int32_t tid;	  /* else a thread that made it, */
 	uint64_t ns;	  /* in the call that it was in then */
 	const char *name; /* borrowed; NULL: unknown */
+	bool several;	  /* further processes had it before the recording */
 };
 
 struct ty_cpu_gaps;

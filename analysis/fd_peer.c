@@ -15,6 +15,7 @@ enum { CANDIDATES = 32, FORKS = 16, CALLS = 200000 };
 struct end {
 	struct ty_fd_maker by; /* arg < 0: of any descriptor of that call; call TY_NONE: before */
 	const char *name;
+	bool several; /* other processes had it, too */
 };
 
 static bool is_alive(const struct ty_model *m, uint32_t process, uint64_t t_ns)
@@ -37,11 +38,8 @@ static bool descends(const struct ty_model *m, uint32_t process, uint32_t of)
 	return process == of;
 }
 
-static bool holds(const struct ty_explain *x, uint32_t process, uint64_t t_ns,
-		  const struct end *end, uint32_t *calls, struct ty_fd_table *table)
+static bool holds(const struct end *end, const struct ty_fd_table *table)
 {
-	if (!ty_fd_table_at(x, process, t_ns, calls, table))
-		return false;
 	for (unsigned fd = 0; fd < TY_FDS; fd++) {
 		const struct ty_fd_maker *by = &table->by[fd];
 
@@ -66,35 +64,44 @@ static unsigned holders(const struct ty_explain *x, uint32_t maker, uint32_t own
 	unsigned n = 0, tried = 0;
 
 	/* The youngest first: a process that makes an end for others closes it. */
-	for (uint32_t i = all; i-- > 0 && tried < CANDIDATES;) {
+	for (uint32_t i = all; i-- > 0;) {
 		if (i == own || ty_process_of(x->m, i) != i || !is_alive(x->m, i, t_ns) ||
 		    !descends(x->m, i, maker))
 			continue;
-		tried++;
-		if (holds(x, i, t_ns, end, &calls, table) && !n++)
+		if (++tried > CANDIDATES || !ty_fd_table_at(x, i, t_ns, &calls, table))
+			return 0; /* the others may hold it, too */
+		if (holds(end, table) && !n++)
 			*first = i;
 	}
 	return n;
 }
 
-/* The call in which the thread was at that time, as what made an end. */
+/* The call in which the thread was at that time, as what made an end; *t_ns becomes its end, where
+ * that is later: a connection may be accepted while it is waited on. */
 static bool made_by(const struct ty_explain *x, const struct ty_fd_other *o, struct end *end,
-		    uint32_t *process)
+		    uint32_t *process, uint64_t *t_ns)
 {
 	uint32_t thread = ty_model_thread_find(x->m, o->tid ? o->tid : o->pid, o->ns);
 
 	if (thread == TY_NONE)
 		return false;
 	*process = ty_process_of(x->m, thread);
-	*end = (struct end){.by = {.thread = thread, .call = TY_NONE, .arg = -1}, .name = o->name};
+	*end = (struct end){.by = {.thread = thread, .call = TY_NONE, .arg = -1},
+			    .name = o->name,
+			    .several = o->several};
 	if (o->tid)
 		end->by.call = ty_model_syscall_at(x->m, thread, o->ns);
+	if (end->by.call != TY_NONE) {
+		const struct ty_syscall c = ty_model_syscall(x->m, end->by.call);
+
+		*t_ns = c.end_ns > *t_ns ? c.end_ns : *t_ns;
+	}
 	return !o->tid || end->by.call != TY_NONE;
 }
 
 /* The other end of what the descriptor is; false: unknown. */
 static bool other_end(const struct ty_explain *x, const struct ty_fd_table *table, uint64_t fd,
-		      uint64_t t_ns, const char *name, char *access, int32_t own, struct end *end,
+		      uint64_t *t_ns, const char *name, char *access, int32_t own, struct end *end,
 		      uint32_t *process)
 {
 	const struct ty_fd_maker *by = &table->by[fd];
@@ -114,8 +121,8 @@ static bool other_end(const struct ty_explain *x, const struct ty_fd_table *tabl
 			return true;
 		}
 	}
-	return name && x->fd_other && x->fd_other(x->ctx, name, *access, t_ns, own, &o) &&
-	       made_by(x, &o, end, process);
+	return name && x->fd_other && x->fd_other(x->ctx, name, *access, *t_ns, own, &o) &&
+	       made_by(x, &o, end, process, t_ns);
 }
 
 bool ty_fd_peer(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns,
@@ -131,14 +138,16 @@ bool ty_fd_peer(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64
 
 	if (table && fd < TY_FDS && ty_fd_table_at(x, thread, t_ns, &calls, table) &&
 	    table->open[fd] &&
-	    other_end(x, table, fd, t_ns, name, access, t->tgid > 0 ? t->tgid : t->tid, &end,
+	    other_end(x, table, fd, &t_ns, name, access, t->tgid > 0 ? t->tgid : t->tid, &end,
 		      &process))
 		n = holders(x, process, own, t_ns, &end, table, &first);
 	free(table);
 	if (!n)
 		return false;
 	ty_model_who(x->m, first, t_ns, who);
-	if (n > 1)
+	if (end.several)
+		snprintf(out, TY_FD_PEER, "%s and others", who);
+	else if (n > 1)
 		snprintf(out, TY_FD_PEER, "%s and %u more", who, (n - 1) % 100);
 	else
 		snprintf(out, TY_FD_PEER, "%s", who);

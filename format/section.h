@@ -137,8 +137,9 @@ enum ty_section {
 	   no order of time. 256 MB at most. */
 	TY_SEC_SAMPLES = 21,
 	/*
-	 * Command lines of processes: of those that existed before the recording, and of processes
-	 * with long waits when they had changed (setproctitle). One line each, TAB-separated: NS
+	 * Command lines of traced processes: of those that existed before the recording, and of
+	 * those with long waits when they had changed (setproctitle); and of other processes that
+	 * held a file lock that was waited for. One line each, TAB-separated: NS
 	 * (trace clock, when it was read) pid and its arguments; TAB, newline and backslash as in
 	 * TY_SEC_THREADS. 2,048 bytes of each, 16 MB at most. Those of processes that execute
 	 * while recording are in TY_SEC_EVIDENCE.

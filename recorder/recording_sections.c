@@ -337,8 +337,13 @@ int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 	ty_buf_init(&b, TY_REC_TEXT);
 	e = choose_tasks(r, traced, &tasks)
 		    ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the processes")
-		    : ty_proc_fds(tasks.v, tasks.n, before_exec ? r->command.pid : 0, budget, &b,
-				  &cut, err);
+		    : 0;
+	vec_each (t, &tasks)
+		if (!e && t->tid == t->tgid && (!before_exec || t->tgid != r->command.pid))
+			ty_command_lines_request(r->commands, t->tgid);
+	e = e ? e
+	      : ty_proc_fds(tasks.v, tasks.n, before_exec ? r->command.pid : 0, budget, &b, &cut,
+			    err);
 	if (!e && cut && !r->meta.aside)
 		ty_rec_note(r,
 			    "%zu process%s more open descriptors than tarry saves (%d in total%s): "
@@ -367,9 +372,6 @@ int ty_rec_put_threads(struct recording *r, struct ty_err *err)
 	if (!e && !b.len && !r->meta.aside)
 		ty_rec_note(r, "/proc is empty (mount -t proc proc /proc): threads that "
 			       "existed before the recording are known only from events");
-	vec_each (t, &r->tasks)
-		if (t->tid == t->tgid && t->tgid != getpid())
-			ty_command_lines_request(r->commands, t->tgid);
 	e = e ? e : put_taken(r, TY_SEC_THREADS, from, &b, err);
 	ty_buf_fini(&b);
 	return e;

@@ -414,6 +414,8 @@ static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct 
 	}
 	if (!holder)
 		return;
+	if (kind == TY_LOCK_FLOCK || kind == TY_LOCK_POSIX) /* a process, traced or not */
+		ty_command_lines_request(s->commands, holder);
 	h.target = (uint32_t)holder;
 	h.flags = (uint8_t)kind;
 	put_stack(s, h, NULL, NULL, NULL, 0);

@@ -195,6 +195,7 @@ static bool find(const struct ty_fd_others *o, const char *key, uint64_t t_ns, i
 {
 	const uint32_t id = ty_strtab_find(o->texts, key, strlen(key));
 	const struct end *best = NULL;
+	bool several = false;
 	size_t i = partition_point(k, (size_t)0, o->v.n, o->v.v[k].key < id);
 
 	for (; id != UINT32_MAX && i < o->v.n && o->v.v[i].key == id; i++) {
@@ -204,6 +205,7 @@ static bool find(const struct ty_fd_others *o, const char *key, uint64_t t_ns, i
 			continue;
 		if (best && e->ns > t_ns)
 			break;
+		several = best && !e->ns && (several || best->task != e->task);
 		best = e;
 	}
 	if (!best)
@@ -211,6 +213,7 @@ static bool find(const struct ty_fd_others *o, const char *key, uint64_t t_ns, i
 	*out = (struct ty_fd_other){.pid = best->ns ? 0 : best->task,
 				    .tid = best->ns ? best->task : 0,
 				    .ns = best->ns,
+				    .several = several,
 				    .name = ty_strtab_get(o->texts, best->name)};
 	return true;
 }

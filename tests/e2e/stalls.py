@@ -162,12 +162,15 @@ def who(tid, comm):
 def check_sentence(top):
     """Victim, call, cause, culprit and evidence stand in the sentence, as in the fields."""
     says, cause = top["sentence"], top["cause"]
-    victim = f"{top['comm']}/{top['tid']} "
-    call = f" ({top['syscall']}) " if says.startswith(victim + "waited for the lock on ") else f" in {top['syscall']}"
+    # What tells a process from others of its name stands between the name and the number.
+    named = r"%s( [^/]*)?/%d"
+    victim = named % (re.escape(top["comm"]), top["tid"])
+    lock = re.match(victim + " waited for the lock on ", says)
+    call = fr" \({top['syscall']}\) " if lock else f" in {top['syscall']}"
     for text in ([victim], [call] if top["syscall"] else [],
-                 [who(cause["tid"], cause["comm"])] if cause["tid"] else []):
-        expect(all(t in says for t in text), f"{text} is not in the sentence: {says}")
-    expect(says.startswith(f"{top['comm']}/{top['tid']} "), f"the sentence does not begin with the victim: {says}")
+                 [named % (re.escape(cause["comm"]), cause["tid"])] if cause["tid"] else []):
+        expect(all(re.search(t, says) for t in text), f"{text} is not in the sentence: {says}")
+    expect(re.match(victim + " ", says), f"the sentence does not begin with the victim: {says}")
     expect(says.endswith(f" [{cause['evidence']}]"), f"the sentence does not end with [{cause['evidence']}]: {says}")
     expect(re.search(SAYS.get(cause["kind"], r", (woken by|held by|released by|still |holder not recorded|waker not recorded|what ended it is not recorded)"), says), f"not said is {cause['kind']}: {says}")
 

@@ -242,6 +242,22 @@ check "--data: too many bytes are refused" $? "$(cat err.txt)"
 [ $? = 2 ] && grep -q 'not both' err.txt
 check "--data with --no-strings is refused" $? "$(cat err.txt)"
 
+# Command lines: of the traced ones, nobody else's, and none where no strings are wanted.
+sleep 1000.25 &
+other=$!
+"$TARRY" record -q -o c.dat -- sh -c 'sleep 0.125; :' 2>err.txt
+"$TARRY" record -q -o cn.dat --no-strings -- sh -c 'sleep 0.125; :' 2>>err.txt
+"$TARRY" record -q -o ca.dat -a -- sleep 0.3 2>>err.txt
+kill $other
+for f in c cn ca; do "$TARRY" report $f.dat threads --json >$f.json 2>>err.txt; done
+judge "command lines are those of traced processes; --no-strings leaves them out" <<'P'
+import json
+def lines(f): return {t['command_line'] for t in json.load(open(f))['threads'] if 'command_line' in t}
+assert 'sleep 0.125' in lines('c.json') and 'sleep 1000.25' not in lines('c.json'), lines('c.json')
+assert not lines('cn.json'), lines('cn.json')
+assert 'sleep 1000.25' in lines('ca.json'), lines('ca.json')
+P
+
 # Pages that are not in memory when the call begins; strace would bring them in.
 "$TARRY" record -q -o cold.dat -- "$PROGRAMS/cold_path" >opened 2>err.txt
 check "cold pages: recorded" $? "$(cat err.txt)"
@@ -316,10 +332,10 @@ grep -q 'the lock on fd [0-9]* <site.lock> (flock)' stalls.txt
 check "a finding names the file of a descriptor" $? "$(cat stalls.txt)"
 grep -q 'openat("[^ ]*/ff")' stalls.txt
 check "a finding names the path of a call" $? "$(cat stalls.txt)"
-grep -q 'recvfrom(fd [0-9]* <UNIX-STREAM:\[[0-9]* to "/proc/self/cwd/peer" process [0-9]*\]>)' stalls.txt
+grep -q 'recvfrom(fd [0-9]* <UNIX-STREAM:\[[0-9]* to "/proc/self/cwd/peer"\] to python3/[0-9]*>)' stalls.txt
 check "a finding names the unix socket's path and process" $? "$(cat stalls.txt)"
-grep -q 'read(fd [0-9]* <pipe:\[[0-9]*\]>)' stalls.txt
-check "a finding names the pipe" $? "$(cat stalls.txt)"
+grep -q 'read(fd [0-9]* <pipe from python3/[0-9]*>)' stalls.txt
+check "a finding names the process that writes to the pipe" $? "$(cat stalls.txt)"
 
 # The same calls by object.
 "$TARRY" report w.dat objects >objects.txt 2>&1

@@ -16,6 +16,8 @@ static const char listed[] = "taken 1 2\n"
 			     "7\t3\t-\tpipe:[9]\tr\n"
 			     "8\t1\t-\tpipe:[9]\tw\n"
 			     "9\t1\t-\tpipe:[9]\n" /* of an older recorder */
+			     "7\t4\t-\tpipe:[10]\tr\n8\t4\t-\tpipe:[10]\tw\n"
+			     "9\t4\t-\tpipe:[10]\tw\n9\t5\t-\tpipe:[10]\tw\n"
 			     "10\t4\t-\tTCP:[127.0.0.1:80 listening]\n"
 			     "10\t5\t-\tTCP:[[::ffff:127.0.0.1]:80->[::ffff:127.0.0.1]:4000]\n"
 			     "11\t5\t-\tUDP:[127.0.0.53:53]\n"
@@ -30,7 +32,8 @@ static const char *find(const struct ty_fd_others *o, const char *name, char acc
 
 	if (!ty_fd_others_find(o, name, access, t_ns, not_pid, &e))
 		return "";
-	snprintf(text, sizeof(text), "%d %d %d", e.pid, e.tid, (int)e.ns);
+	snprintf(text, sizeof(text), "%d %d %d%s", e.pid, e.tid, (int)e.ns,
+		 e.several ? " several" : "");
 	return text;
 }
 
@@ -41,6 +44,8 @@ static void of_the_list(void **state)
 	assert_string_equal(find(o, "pipe:[9]", 'r', 5, 7), "8 0 0");
 	assert_string_equal(find(o, "pipe:[9]", 'w', 5, 8), "7 0 0");
 	assert_string_equal(find(o, "pipe:[9]", 0, 5, 8), "");
+	assert_string_equal(find(o, "pipe:[10]", 'r', 5, 7), "9 0 0 several");
+	assert_string_equal(find(o, "pipe:[10]", 'r', 5, 8), "9 0 0");
 	assert_string_equal(find(o, "pipe:[9]", 'r', 5, 8), ""); /* no other one writes */
 	assert_string_equal(find(o, "TCP:[127.0.0.1:4000->127.0.0.1:80]", 0, 5, 7), "10 0 0");
 	assert_string_equal(find(o, "TCP:[127.0.0.1:4001->127.0.0.1:80]", 0, 5, 7), "10 0 0");

@@ -135,6 +135,9 @@ static void sockets(void **state)
 	assert_true(peer(&x, 11, 5, 10 * MS, "TCP:[1->2]", &access, out));
 	assert_string_equal(asked, "TCP:[1->2] r 11");
 	assert_string_equal(out, "t12/30");
+	/* Asked before it was accepted. */
+	assert_true(peer(&x, 11, 5, 1 * MS + 1, "TCP:[1->2]", &access, out));
+	assert_string_equal(out, "t12/12");
 	other = (struct ty_fd_other){.pid = 12, .name = "TCP:[2->1]"};
 	assert_true(peer(&x, 11, 5, 10 * MS, "TCP:[1->2]", &access, out));
 	assert_string_equal(out, "t12/30 and 1 more"); /* inherited */
