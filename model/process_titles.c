@@ -25,6 +25,16 @@ static uint32_t process_of(const struct ty_model *m, uint32_t thread, uint64_t t
 	return p == TY_NONE ? thread : p;
 }
 
+/* A line that was read before an exec whose own line is not recorded is not that of the process any
+ * more: then its name is another one. NULL: there is none. */
+static const struct ty_title *still(const struct ty_model *m, const struct ty_title *t,
+				    uint64_t t_ns)
+{
+	return strcmp(ty_model_comm(m, t->process, t_ns), ty_model_comm(m, t->process, t->from_ns))
+		       ? NULL
+		       : t;
+}
+
 static const struct ty_title *title_at(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
 	const struct ty_titles *all = m->titles;
@@ -37,9 +47,10 @@ static const struct ty_title *title_at(const struct ty_model *m, uint32_t thread
 								     all->v[j].from_ns <= t_ns));
 
 		if (k && all->v[k - 1].process == p)
-			return &all->v[k - 1];
+			return still(m, &all->v[k - 1], t_ns);
 		if (!t->born) /* it was there before: read somewhat later, it is still that one */
-			return k < all->n && all->v[k].process == p ? &all->v[k] : NULL;
+			return k < all->n && all->v[k].process == p ? still(m, &all->v[k], t_ns)
+								    : NULL;
 		/* The parent's, until it executes another program, which shows in its name. */
 		if (t->forked_by < 0 ||
 		    strcmp(ty_model_comm(m, p, t_ns), ty_model_comm(m, p, t->start_ns)))

@@ -120,6 +120,16 @@ static void traced_ones(void **state)
 	assert_string_equal(who(m, 41, 5), "cat two/41");
 }
 
+/* Read just before it executed another program, whose line is not recorded. */
+static void of_another_program(void **state)
+{
+	const struct ty_model *m = model_of("5\t10\tpython3\tworker.py\n", NULL);
+
+	assert_string_equal(who(m, 10, 50), "python3 worker.py/10");
+	assert_string_equal(who(m, 10, 100), "t10/10"); /* its name from there on */
+	assert_null(ty_model_command_line(m, ty_model_thread_find(m, 10, 100), 100));
+}
+
 /* A child has its parent's until it executes something. */
 static void of_children(void **state)
 {
@@ -155,6 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(tell_apart, drop),
 		cmocka_unit_test_teardown(traced_ones, drop),
+		cmocka_unit_test_teardown(of_another_program, drop),
 		cmocka_unit_test_teardown(of_children, drop),
 	};
 
