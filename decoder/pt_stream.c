@@ -630,7 +630,7 @@ static void step(struct ty_pt *pt)
 		return;
 	}
 	past = past_end(pt);
-	if (past && (!pt->stops || pt->status & pts_ip_suppressed))
+	if (past && (!pt->stops || (pt->status >= 0 && pt->status & pts_ip_suppressed)))
 		pt->over = true;
 	else if (pt->status == -pte_eos && !ended_before(pt))
 		pt->over = true;
