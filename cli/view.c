@@ -304,7 +304,7 @@ struct shown {
 	struct options *o;
 	struct ty_session *s;
 	struct ty_view_export export;
-	pthread_mutex_t lock; /* details and analyses read events in threads of their own */
+	struct ty_session_locks locks; /* details and analyses read in threads of their own */
 	struct ty_explain explain;
 	uint64_t steps; /* of explain */
 	struct ty_view_memory memory;
@@ -480,8 +480,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 
 	*v = (struct shown){.o = o, .s = s};
 	v->export.s = s;
-	v->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	s->lock = &v->lock;
+	v->locks = (struct ty_session_locks){PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+	s->locks = &v->locks;
 	v->explain = ty_explain_session(s);
 	v->explain.where =
 		NULL; /* stacks are read from the file; no text of the timeline has one */

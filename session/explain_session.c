@@ -58,17 +58,29 @@ static int snapshot_args(const struct ty_session *s, const struct ty_syscall *c,
 										   : -TY_ENOTFOUND;
 }
 
-/* What reads the file, or keeps what it found: one thread at a time. */
+/* What reads events, or keeps what it found: one thread at a time. */
 static void lock(const struct ty_session *s)
 {
-	if (s->lock)
-		pthread_mutex_lock(s->lock);
+	if (s->locks)
+		pthread_mutex_lock(&s->locks->reading);
 }
 
 static void unlock(const struct ty_session *s)
 {
-	if (s->lock)
-		pthread_mutex_unlock(s->lock);
+	if (s->locks)
+		pthread_mutex_unlock(&s->locks->reading);
+}
+
+static void lock_stacks(const struct ty_session *s)
+{
+	if (s->locks)
+		pthread_mutex_lock(&s->locks->stacks);
+}
+
+static void unlock_stacks(const struct ty_session *s)
+{
+	if (s->locks)
+		pthread_mutex_unlock(&s->locks->stacks);
 }
 
 static int read_args(struct ty_session *s, const struct ty_syscall *c, uint64_t out[6])
@@ -281,9 +293,9 @@ static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
 	struct ty_session *s = ctx;
 	bool r;
 
-	lock(s);
+	lock_stacks(s);
 	r = where_unlocked(s, tid, from_ns, to_ns, buf, n);
-	unlock(s);
+	unlock_stacks(s);
 	return r;
 }
 
@@ -299,9 +311,9 @@ static enum ty_stack_role role(void *ctx, int32_t tid, uint64_t from_ns, uint64_
 	struct ty_session *s = ctx;
 	enum ty_stack_role r;
 
-	lock(s);
+	lock_stacks(s);
 	r = role_unlocked(s, tid, from_ns, to_ns);
-	unlock(s);
+	unlock_stacks(s);
 	return r;
 }
 
@@ -317,9 +329,9 @@ static bool holder(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 	struct ty_session *s = ctx;
 	bool r;
 
-	lock(s);
+	lock_stacks(s);
 	r = holder_unlocked(s, tid, from_ns, to_ns, out);
-	unlock(s);
+	unlock_stacks(s);
 	return r;
 }
 

@@ -35,6 +35,12 @@ struct ty_thread_line {
 };
 typedef VEC(struct ty_thread_line) ty_thread_lines;
 
+/* Held by callbacks of ty_explain_session. Stacks have their own: unwinding takes long, and a view
+ * reads arguments for its next frame. */
+struct ty_session_locks {
+	pthread_mutex_t reading, stacks;
+};
+
 struct ty_session {
 	struct ty_trace *trace;
 	struct ty_formats *formats;
@@ -56,11 +62,11 @@ struct ty_session {
 	struct ty_counts *counts;      /* created on first use; also NULL when none are recorded */
 	const struct ty_texts *roots;  /* --symfs, for these; NULL */
 	char arch_name[32];
-	enum ty_clock clock;	       /* clock for times in text (ty_select_clock) */
-	const struct ty_model *titled; /* the model that was given the command lines */
-	bool write_index;	       /* of the model, when it is built */
-	uint64_t memory_bytes;	       /* memory limit for reading and the model */
-	pthread_mutex_t *lock; /* held by callbacks of ty_explain_session; NULL: one thread only */
+	enum ty_clock clock;		/* clock for times in text (ty_select_clock) */
+	const struct ty_model *titled;	/* the model that was given the command lines */
+	bool write_index;		/* of the model, when it is built */
+	uint64_t memory_bytes;		/* memory limit for reading and the model */
+	struct ty_session_locks *locks; /* NULL: one thread only */
 };
 enum {
 	TY_OPEN_EVENTS = 1,
