@@ -346,11 +346,11 @@ static void draw_prompt(const struct ty_timeline *t, struct ty_grid *g, int y, s
 static const enum ty_action *keys_now(const struct ty_timeline *t)
 {
 	static const enum ty_action rows[] = {
-		TY_ACT_ZOOM_IN,	  TY_ACT_PAN_LEFT, TY_ACT_NEXT,	    TY_ACT_CHAIN,  TY_ACT_FOCUS,
-		TY_ACT_OPEN,	  TY_ACT_ALL,	   TY_ACT_LEDGER,   TY_ACT_SEARCH, TY_ACT_FILTER,
-		TY_ACT_ZOOM_SPAN, TY_ACT_ARROWS,   TY_ACT_SPECTRUM, TY_ACT_FOLD,   TY_ACT_UNDO,
-		TY_ACT_SELECT,	  TY_ACT_DIFF,	   TY_ACT_EXPORT,   TY_ACT_GOTO,   TY_ACT_MARK,
-		TY_ACT_NONE};
+		TY_ACT_ZOOM_IN,	 TY_ACT_PAN_LEFT,  TY_ACT_NEXT,	  TY_ACT_CHAIN,	   TY_ACT_FOCUS,
+		TY_ACT_OPEN,	 TY_ACT_ALL,	   TY_ACT_LEDGER, TY_ACT_SEARCH,   TY_ACT_FILTER,
+		TY_ACT_REQUESTS, TY_ACT_ZOOM_SPAN, TY_ACT_ARROWS, TY_ACT_SPECTRUM, TY_ACT_FOLD,
+		TY_ACT_UNDO,	 TY_ACT_SELECT,	   TY_ACT_DIFF,	  TY_ACT_EXPORT,   TY_ACT_GOTO,
+		TY_ACT_MARK,	 TY_ACT_NONE};
 	static const enum ty_action list[] = {TY_ACT_OPEN,     TY_ACT_UP,   TY_ACT_FOCUS,
 					      TY_ACT_CHAIN,    TY_ACT_UNDO, TY_ACT_ZOOM_IN,
 					      TY_ACT_PAN_LEFT, TY_ACT_ALL,  TY_ACT_NONE};
