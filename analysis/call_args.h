@@ -17,6 +17,7 @@ int ty_call_args(const struct ty_explain *x, uint32_t call, struct ty_buf *out);
  * Appends what the call acts on, "/srv/site.lock" or "TCP:[...]": its first descriptor or path
  * (ty_sysrow.object). Cost: as above. 0; -TY_ENOTFOUND: nothing with a name; -TY_ENOMEM.
  */
+#define TY_NAMES_MS 1000 /* so long names of many calls are looked up; the others stay without */
 int ty_call_object(const struct ty_explain *x, uint32_t call, struct ty_buf *out);
 
 #endif

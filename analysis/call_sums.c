@@ -6,6 +6,7 @@
 
 #include "call_args.h"
 #include "compare.h"
+#include "now.h"
 #include "vec.h"
 
 struct one {
@@ -110,6 +111,7 @@ static int add(sums *v, const struct one *c, char *object)
 int ty_call_sums_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_call_sums *out)
 {
+	const int64_t start = ty_now_ms();
 	struct ty_call_rows *rows = malloc(sizeof(*rows));
 	ones calls = {0};
 	sums v = {0};
@@ -125,7 +127,9 @@ int ty_call_sums_find(const struct ty_explain *x, uint32_t thread, uint64_t from
 			r = -TY_EINTR;
 		else
 			r = add(&v, &calls.v[i],
-				i < TY_CALL_SUMS_NAMED ? object_of(x, calls.v[i].call) : NULL);
+				i < TY_CALL_SUMS_NAMED && ty_now_ms() - start < TY_NAMES_MS
+					? object_of(x, calls.v[i].call)
+					: NULL);
 	}
 	if (v.n)
 		qsort(v.v, v.n, sizeof(*v.v), by_time);

@@ -22,7 +22,7 @@ struct ty_call_sums {
 };
 
 #define TY_CALL_SUMS_CALLS 50000u
-#define TY_CALL_SUMS_NAMED 300u /* of the longest calls the file is looked up */
+#define TY_CALL_SUMS_NAMED 300u /* of the longest calls the file is looked up, for TY_NAMES_MS */
 
 /*
  * Calls of the thread that overlap [from, to). Cost: one step per call; for the named ones as

@@ -10,6 +10,7 @@
 #include "process.h"
 #include "ruler.h"
 #include "call_args.h"
+#include "now.h"
 #include "spectrum_priv.h"
 #include "model_time.h"
 #include "units.h"
@@ -337,10 +338,13 @@ static enum ty_view_result kinds_page(struct ty_spectrum_view *v)
 static void list_spans(void *ctx)
 {
 	struct ty_spec_listing *l = ctx;
+	int64_t start;
 
 	l->rc = ty_spectrum_list(&l->explain, &l->request, l->before, l->min_ns, l->end_ns,
 				 TY_SPEC_LIST_MAX, &l->v, &l->n, &l->all);
-	for (uint32_t i = 0; !l->rc && i < l->n && i < TY_SPEC_NAMED; i++) {
+	start = ty_now_ms();
+	for (uint32_t i = 0;
+	     !l->rc && i < l->n && i < TY_SPEC_NAMED && ty_now_ms() - start < TY_NAMES_MS; i++) {
 		uint32_t call = l->request.kind.of == TY_SPEC_CALL ? l->v[i].index : TY_NONE;
 		struct ty_buf b;
 

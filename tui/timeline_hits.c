@@ -6,14 +6,19 @@
 #include <string.h>
 
 #include "call_args.h"
+#include "now.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 
 /* In the thread: names cost reading calls of the whole process. */
 static int make(struct ty_page_job *a)
 {
+	const int64_t start = ty_now_ms();
+
 	memset(a->object, 0, sizeof(a->object));
-	for (uint32_t i = 0; i < a->hits.n && !ty_explain_stopped(&a->explain); i++) {
+	for (uint32_t i = 0;
+	     i < a->hits.n && !ty_explain_stopped(&a->explain) && ty_now_ms() - start < TY_NAMES_MS;
+	     i++) {
 		struct ty_buf b;
 
 		if (a->hits.v[i].what != TY_HIT_CALL)
