@@ -227,6 +227,38 @@ static bool sleeps_by_stack(const struct ty_explain *x, uint32_t span)
 				  s.end_ns) == TY_ROLE_SLEEP;
 }
 
+/* Of waits for disks on the path: the path divides each by the requests in it. */
+static void count_waits(const struct ty_answer_work *k, const struct ty_answer_sum *s, uint64_t *n,
+			uint64_t *longest_ns)
+{
+	uint32_t span = TY_NONE;
+	uint64_t ns = 0;
+
+	*n = *longest_ns = 0;
+	vec_each (g, &k->path->seg) {
+		struct ty_span w;
+
+		if (k->group_of[g->thread].thread != s->who ||
+		    (g->what != TY_SEG_DEVICE && g->what != TY_SEG_QUEUED &&
+		     g->what != TY_SEG_NO_REQUEST))
+			continue;
+		if (g->span != span) {
+			w = ty_model_span(k->x->m, g->span);
+			w.syscall = ty_wait_call(k->x, &w);
+			if ((w.syscall == TY_NONE
+				     ? -1
+				     : ty_model_syscall_brief(k->x->m, g->thread, w.syscall).nr) !=
+			    s->nr)
+				continue;
+			span = g->span;
+			ns = 0;
+			++*n;
+		}
+		ns += g->end_ns - g->start_ns;
+		*longest_ns = ns > *longest_ns ? ns : *longest_ns;
+	}
+}
+
 static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 		     const struct ty_answer_sum *s)
 {
@@ -235,6 +267,7 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 	/* Waits in one call may have had many objects: that of the longest is its own only. */
 	char object[2 * TY_WAIT_OBJECT] = "";
 	struct ty_sentence of_longest = {.p = object, .size = sizeof(object)};
+	uint64_t pieces = 0, longest_ns = 0;
 	bool slept = s->part == TY_PART_SLEEP ||
 		     (s->part == TY_PART_TIMEOUT && sleeps_by_stack(k->x, s->span));
 
@@ -260,7 +293,9 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, ", woken by %s", name);
 	else if (s->part == TY_PART_WAIT)
 		ty_put(o, ", waker not recorded");
-	say_pieces(o, s->pieces, s->longest_ns, object);
+	if (s->part == TY_PART_DISK && k->path && k->group_of)
+		count_waits(k, s, &pieces, &longest_ns);
+	say_pieces(o, pieces ? pieces : s->pieces, pieces ? longest_ns : s->longest_ns, object);
 }
 
 /* The innermost wait that led to the segment, of a thread of the command; NULL: none, or it was for

@@ -111,9 +111,62 @@ static void what_the_other_process_did(void **state)
 	by_another_process(TY_TASK_STOPPED, "t11/11 waited in flock for t12/12, which was stopped");
 }
 
+static void block(uint64_t ts, int tid, int kind, uint64_t sector)
+{
+	struct ty_event ev = {.ts_ns = ts, .tid = tid, .kind = (uint8_t)kind, .id = 20};
+
+	ev.u.block.major = 254;
+	ev.u.block.sector = sector;
+	ev.u.block.nr_sector = 8;
+	strcpy(ev.u.block.rwbs, "R");
+	ty_mx_feed(ev);
+}
+
+static void irq(uint64_t ts, int kind)
+{
+	struct ty_event ev = {.ts_ns = ts, .kind = (uint8_t)kind, .flags = TY_EVF_HARDIRQ};
+
+	ev.u.irq.irq = 33;
+	ev.u.irq.name = "disk";
+	ty_mx_feed(ev);
+}
+
+/* A wait in whose time the request is queued and then in flight is one wait. */
+static void waits_for_a_disk_are_counted(void **state)
+{
+	struct ty_answer a;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	for (uint64_t i = 0; i < 3; i++) {
+		uint64_t t = (10 + 100 * i) * MS, sector = 1000 + 8 * i;
+
+		give(t, 4, 0, 0);
+		ty_mx_enter(0, t, 11, NR_READ);
+		block(t + 1000, 11, TY_EV_BLOCK_QUEUE, sector);
+		ty_mx_switch(0, t + 2000, 11, D, 12);
+		block(t + 20 * MS, 12, TY_EV_BLOCK_ISSUE, sector);
+		irq(t + 50 * MS, TY_EV_IRQ_ENTRY);
+		block(t + 50 * MS + 1000, 12, TY_EV_BLOCK_COMPLETE, sector);
+		ty_mx_waking_irq(0, t + 50 * MS + 2000, 12, 11, 0);
+		irq(t + 50 * MS + 3000, TY_EV_IRQ_EXIT);
+		ty_mx_switch(0, t + 50 * MS + 4000, 12, S, 11);
+		ty_mx_exit(0, t + 50 * MS + 5000, 11, NR_READ, 1);
+	}
+	ty_mx_switch(0, 420 * MS, 11, TY_TASK_DEAD, 0);
+	a = answer_of(11);
+	assert_in_range(a.part_ns[TY_PART_DISK], 149 * MS, 151 * MS);
+	assert_non_null(strstr(a.item[a.item[0].part == TY_PART_DISK ? 0 : 1].text,
+			       "(3 times, the longest 50.0 ms"));
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_for_a_disk_are_counted),
 		cmocka_unit_test(waits_of_two_descriptors),
 		cmocka_unit_test(the_silent_peer_is_told),
 		cmocka_unit_test(what_the_other_process_did),
