@@ -8,6 +8,7 @@
 
 #include "count_load.h"
 #include "fields.h"
+#include "put_text.h"
 #include "report.h"
 #include "units.h"
 
@@ -36,12 +37,6 @@ static const char *thread(const void *ctx, const void *record, char *buf, size_t
 		of->thread == TY_NONE ? 0 : ty_model_thread(r->s->model, of->thread)->name;
 
 	snprintf(buf, n, "%s/%d", ty_model_str(r->s->model, name), of->tid);
-	return buf;
-}
-
-static const char *cpu(const void *ctx, const void *record, char *buf, size_t n)
-{
-	snprintf(buf, n, "CPU %" PRIu32, ((const struct row *)record)->of->cpu);
 	return buf;
 }
 
@@ -119,7 +114,7 @@ static const char *rate(const void *ctx, const void *record, char *buf, size_t n
 
 #define OF(member) offsetof(struct row, member)
 #define VALUES                                                                                     \
-	{TY_F_TEXT, "counter", "counter", -22, .text = name},                                      \
+	{TY_F_TEXT, "counter", "counter", -24, .text = name},                                      \
 		{TY_F_TEXT, "unit", NULL, 0, .text = unit},                                        \
 		{TY_F_TEXT, NULL, "counted", 12, .text = counted},                                 \
 		{TY_F_TEXT, NULL, "scaled", 13, .text = scaled},                                   \
@@ -132,9 +127,9 @@ static const char *rate(const void *ctx, const void *record, char *buf, size_t n
 		.type = TY_F_END                                                                   \
 	}
 
-static const struct ty_field thread_fields[] = {
-	{TY_F_TEXT, "thread", "thread", -20, .text = thread}, VALUES};
-static const struct ty_field cpu_fields[] = {{TY_F_TEXT, NULL, "CPU", -20, .text = cpu}, VALUES};
+static const struct ty_field thread_fields[] = {{TY_F_TEXT, "thread", NULL, 0, .text = thread},
+						VALUES};
+static const struct ty_field cpu_fields[] = {VALUES};
 #undef OF
 
 int ty_counters_section_find(struct ty_report *r, struct ty_err *err)
@@ -160,12 +155,22 @@ static void rows_text(const struct ty_report *r, const struct ty_field *fields,
 	if (!n)
 		return;
 	ty_fields_head(fields, &c, f);
-	for (uint32_t i = 0; i < n && i < most; i++)
+	for (uint32_t i = 0; i < n && i < most; i++) {
+		char who[64], on[TY_DURATION_MAX];
+		const struct row first = row_of(all, &v[i], 0);
+
+		if (v[i].cpu == TY_NONE)
+			ty_put_plain(f, thread(r, &first, who, sizeof(who)));
+		else
+			fprintf(f, "CPU %" PRIu32, v[i].cpu);
+		fprintf(f, ", %s%s\n", ty_fmt_duration(v[i].sum.on_ns, on),
+			v[i].cpu == TY_NONE ? " on CPU" : "");
 		for (uint32_t k = 0; k < all->n; k++) {
 			const struct row row = row_of(all, &v[i], k);
 
 			ty_fields_text(fields, &c, &row, f);
 		}
+	}
 	if (n > most)
 		fprintf(f, "and %u more %s (--json has all)\n", n - most, what);
 	putc('\n', f);

@@ -84,7 +84,8 @@ P
 }
 tries 2 counters
 "$TARRY" report c.dat counters >out.txt 2>&1
-passes "counters as text" grep -qE '^counted/[0-9]+ +page-faults +[0-9,]+ +- +100\.0% ' out.txt
+grep -A1 -E '^counted/[0-9]+, [0-9.]+ ms on CPU$' out.txt | grep -qE '^page-faults +[0-9,]+ +- +100\.0% ' && ! grep -q '.\{81\}' out.txt
+check "counters as text of 80 columns" $? "$(cat out.txt)"
 "$TARRY" export c.dat --format dat --from 0.001 -o cut.dat >out.txt 2>&1 && "$TARRY" report cut.dat counters --json >cut.json 2>>out.txt &&
 	python3 -c '
 import json
