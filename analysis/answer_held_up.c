@@ -24,20 +24,11 @@ static bool is_lock(const struct ty_stall *s)
 	return s->kind == TY_STALL_LOCK && *s->object;
 }
 
+/* For this very lock: of one stall, as those of one lock may be of the same threads, and an address
+ * is another lock in each process. */
 static uint64_t waited(const struct ty_stall *s)
 {
-	return s->sum_ns ? s->sum_ns : s->duration_ns;
-}
-
-/* All that was waited for the same lock as in stall i. */
-static uint64_t waited_for(const struct ty_stalls *v, uint32_t i)
-{
-	uint64_t ns = 0;
-
-	for (uint32_t k = 0; k < v->n; k++)
-		if (is_lock(&v->v[k]) && !strcmp(v->v[k].object, v->v[i].object))
-			ns += waited(&v->v[k]);
-	return ns;
+	return s->sum_ns && !s->by_root ? s->sum_ns : s->duration_ns;
 }
 
 /*
@@ -53,8 +44,8 @@ static void note_lock(const struct ty_explain *x, const struct ty_stalls *v, str
 	const struct ty_stall *s = NULL;
 
 	for (uint32_t i = 0; i < v->n; i++)
-		if (is_lock(&v->v[i]) && waited_for(v, i) > most) {
-			most = waited_for(v, i);
+		if (is_lock(&v->v[i]) && waited(&v->v[i]) > most) {
+			most = waited(&v->v[i]);
 			s = &v->v[i];
 		}
 	for (uint32_t i = 0; s && i < out->items; i++)
@@ -65,7 +56,7 @@ static void note_lock(const struct ty_explain *x, const struct ty_stalls *v, str
 	ty_put(&o, "lock %s: waited for ", s->object);
 	ty_put(&o, "%s in all by ", ty_fmt_duration(most, d));
 	say_who(&o, x->m, s->thread, s->named_ns);
-	if (s->threads > 1)
+	if (s->threads > 1 && !s->by_root)
 		ty_put(&o, " and %u more", s->threads - 1);
 	if (s->culprit != TY_NONE) {
 		ty_put(&o, ", held up by ");

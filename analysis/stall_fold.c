@@ -326,7 +326,7 @@ void ty_stall_fold_causes(struct ty_stall_search *h, size_t n)
 
 			if (b->dropped || !same_cause(m, c, b, &by_root))
 				continue;
-			c->by_root = c->by_root || by_root;
+			c->s.by_root = c->s.by_root || by_root;
 			b->folded_into = i + 1;
 			add(c, b, !counted(h, i, k));
 		}

@@ -442,7 +442,7 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 static void say_common(struct ty_sentence *o, const struct ty_stall_search *h,
 		       const struct ty_candidate *c)
 {
-	if (c->by_root) {
+	if (c->s.by_root) {
 		say_who(o, h->x->m, c->s.culprit, c->s.culprit_ns);
 		return;
 	}

@@ -159,6 +159,7 @@ struct ty_stall {
 	uint32_t more_waits; /* of the thread, that had the same cause */
 	uint64_t sum_ns;   /* with those and the waits of all these threads; 0: of this one alone */
 	bool sum_inferred; /* the cause of one of the others, at least */
+	bool by_root;	   /* some of them for another object, but because of the same culprit */
 	bool all_threads;  /* STOPPED: these are all that the process had */
 	uint64_t last_end_ns;
 	uint8_t state;	  /* enum ty_state */

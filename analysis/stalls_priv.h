@@ -82,7 +82,6 @@ struct ty_candidate {
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: unknown */
 	size_t folded_into;  /* rank of the finding that includes this wait; 0: none */
 	uint32_t others;     /* threads that waited for the same lock or CPU; the first of them */
-	bool by_root;	     /* some of them for another object, but because of the same culprit */
 	uint32_t other[TY_STALL_OTHERS];
 	uint64_t other_ns[TY_STALL_OTHERS]; /* when they waited */
 	/* Of s.more_waits; and the command's loss by the waits folded into it. */

@@ -24,7 +24,7 @@ static void lock_beside_the_path(void **state)
 	struct ty_stall v[2] = {{.kind = TY_STALL_LOCK,
 				 .object = "fd 4 <link.lock>",
 				 .duration_ns = 30 * MS,
-				 .sum_ns = 50 * MS,
+				 .sum_ns = 80 * MS,
 				 .threads = 3,
 				 .culprit = TY_NONE}};
 	struct ty_stalls s = {.v = v, .n = 2};
@@ -45,6 +45,14 @@ static void lock_beside_the_path(void **state)
 	assert_string_equal(a.note[0],
 			    "lock fd 4 <link.lock>: waited for 80.0 ms in all by t11/11 and 2 more "
 			    "(stall 1)");
+	/* One of the others waited for something else. */
+	v[0].by_root = true;
+	a = (struct ty_answer){.of = TY_ANSWER_COMMAND, .total_ns = 290 * MS};
+	ty_answer_held_up(&x, &s, &a);
+	assert_int_equal(a.notes, 1);
+	assert_string_equal(a.note[0],
+			    "lock fd 4 <link.lock>: waited for 30.0 ms in all by t11/11 (stall 1)");
+	v[0].by_root = false;
 	/* Little of the command; or an item that names it. */
 	a = (struct ty_answer){.of = TY_ANSWER_COMMAND, .total_ns = 801 * MS};
 	ty_answer_held_up(&x, &s, &a);
