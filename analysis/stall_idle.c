@@ -102,6 +102,14 @@ static bool is_client_of(const struct ty_stall_search *h, const struct ty_candid
 	return said & TY_GIVES;
 }
 
+/* May the thread's wait on fd be for the reply to a request? What a server sent were replies. */
+static bool awaits_reply(const struct ty_stall_search *h, const struct ty_candidate *c,
+			 uint32_t thread, uint32_t call, int64_t fd, bool sent)
+{
+	return (sent || is_client_of(h, c, thread, call, fd)) &&
+	       !ty_stall_is_server(h->x, thread, call, fd);
+}
+
 /* Is the wait of the holder, whose lock `next` gets then, idle? It accepts, as the next one does;
  * or neither sent a request, and the next one waits at the same place. */
 static bool for_work(const struct ty_stall_search *h, const struct ty_candidate *c,
@@ -123,11 +131,11 @@ static bool for_work(const struct ty_stall_search *h, const struct ty_candidate 
 		return idle->accepts;
 	}
 	return next && w->fd >= 0 && w->class != TY_WAIT_DEFINITE &&
-	       !ty_stall_sent(h, s.thread, s.syscall, -1) &&
 	       ty_stall_next_wait(h->x, next->thread, next->span + 1, true, &after, &call) &&
 	       after.kind == w->kind && ty_wait_same(h->x->m, s.thread, w, next->thread, &after) &&
-	       !is_client_of(h, c, s.thread, s.syscall, w->fd) &&
-	       !is_client_of(h, c, next->thread, call, after.fd);
+	       !awaits_reply(h, c, s.thread, s.syscall, w->fd,
+			     ty_stall_sent(h, s.thread, s.syscall, -1)) &&
+	       !awaits_reply(h, c, next->thread, call, after.fd, false);
 }
 
 static struct ty_wait_for wait_of(const struct ty_stall_search *h, uint32_t span)

@@ -747,18 +747,18 @@ bool ty_stall_sent(const struct ty_stall_search *h, uint32_t thread, uint32_t ca
 	return false;
 }
 
-/* The side that the thread's calls before its wait tell: by what they said on fd; where to >= 0, by
+/* The side that the thread's calls before `call` tell: by what they said on fd; where to >= 0, by
  * what they took there and gave to `to`. */
-static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_candidate *c,
+static struct ty_stall_side side_on(const struct ty_explain *x, uint32_t thread, uint32_t call,
 				    int64_t fd, int64_t to)
 {
-	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	struct ty_stall_side side = {0};
 	unsigned first = 0, last = 0, seen = 0;
-	uint32_t i = c->s.syscall;
+	uint32_t i = call;
 
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, --i);
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
 		struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
 		unsigned what;
 
@@ -793,6 +793,11 @@ static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_
 	return side;
 }
 
+bool ty_stall_is_server(const struct ty_explain *x, uint32_t thread, uint32_t call, int64_t fd)
+{
+	return fd >= 0 && side_on(x, thread, call, fd, -1).is_server;
+}
+
 /* Without a descriptor the peer is the client if it woke the thread first, and the thread had sent
  * nothing before. (Not of futexes: without a waiter they are released without a call.) */
 struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct ty_candidate *c,
@@ -805,7 +810,7 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 
 	if (fd < 0 || !x->args)
 		return side;
-	side = side_on(x, c, fd, -1);
+	side = side_on(x, c->s.thread, c->s.syscall, fd, -1);
 	if (side.is_client || side.is_server || side.sent || c->waker.kind != TY_WAKER_THREAD)
 		return side;
 	/* One way only, as pipes are: requests use another one, where it woke the peer last. Such a
@@ -816,7 +821,7 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 	to = request_ns ? ty_stall_given_to(x, c->s.thread, request_ns) : -1;
 	if (to < 0 || to == fd)
 		return side;
-	pair = side_on(x, c, fd, to);
+	pair = side_on(x, c->s.thread, c->s.syscall, fd, to);
 	if (side.is_server)
 		side.sent = pair.sent;
 	else if (pair.is_client)

@@ -265,6 +265,8 @@ struct ty_stall_side {
 };
 struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct ty_candidate *c,
 				   int64_t fd);
+/* True if the thread accepted fd or received first there, by its own calls before `call`. */
+bool ty_stall_is_server(const struct ty_explain *x, uint32_t thread, uint32_t call, int64_t fd);
 /* True if the peer is the client, and the thread the server. */
 bool ty_stall_serves(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the waker had woken the thread before, and sent first, as a thread that distributes work

@@ -30,6 +30,7 @@ enum {
 struct holder {
 	int nr;
 	unsigned idle_ms, sleep_ms;
+	bool replied;		     /* before it got the lock, at the same place */
 	bool asks;		     /* before that, at the same place */
 	unsigned more_ms, part_ms;   /* it got a part of the answer, after so long */
 	bool next_asks, next_serves; /* 11, at that place; somebody else */
@@ -84,6 +85,11 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 		    "taken 1 2\n" ROW("11", "11", "5", "one") ROW("12", "12", "5", "two")
 			    ROW("13", "13", "1", "client"));
 	ty_mx_switch(0, t, 0, R, 12);
+	if (does.replied) {
+		call(t + 1 * US, 12, NR_READ, 1, WORK_FD);
+		call(t + 3 * US, 12, NR_WRITE, 1, WORK_FD);
+		t += 5 * US;
+	}
 	enter(t + 1 * US, 12, NR_FLOCK, LOCK_FD, LOCK_EX);
 	ty_mx_exit(0, t + 2 * US, 12, NR_FLOCK, 0);
 	if (does.asks)
@@ -160,6 +166,10 @@ static void who_waits_behind_work_waits_for_work(void **state)
 	/* An answer to somebody else before that is no question. */
 	assert_int_equal(
 		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 400, .asks = true}, &start),
+		0);
+	/* So is a server's reply to the request before. */
+	assert_int_equal(
+		stall_of((struct holder){.nr = NR_READ, .idle_ms = 400, .replied = true}, &start),
 		0);
 	/* The next one waits at the same place. */
 	assert_int_equal(stall_of((struct holder){.nr = NR_READ, .idle_ms = 400}, &start), 0);
