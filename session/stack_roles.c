@@ -23,10 +23,10 @@ static const struct {
 	/* InnoDB (lock0lock.cc): a row's or a table's lock */
 	{"lock_wait_suspend_thread", TY_ROLE_LOCK},
 	{"_Z9lock_wait", TY_ROLE_LOCK},
-	/* Rust's std and parking_lot, Abseil */
+	/* Rust's std and parking_lot. Not Abseil's Mutex: it waits for conditions in the same one.
+	 */
 	{"14lock_contended", TY_ROLE_LOCK},
 	{"9lock_slow", TY_ROLE_LOCK},
-	{"5Mutex8LockSlow", TY_ROLE_LOCK},
 };
 
 enum ty_stack_role ty_stack_role(const char *function)

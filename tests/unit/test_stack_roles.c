@@ -20,6 +20,8 @@ static void functions_have_roles(void **state)
 		{"_ZN13ObjectMonitor5EnterIEP10JavaThread", TY_ROLE_LOCK},
 		{"_ZN18ObjectSynchronizer5enterE6HandleP9BasicLockP10JavaThread", TY_ROLE_NONE},
 		{"_ZN13ObjectMonitor4waitElbP10JavaThread", TY_ROLE_NONE}, /* Object.wait() */
+		/* of lock() and of LockWhen(condition) alike */
+		{"_ZN4absl5Mutex8LockSlowEPKNS_6MuHowSEPKNS_9ConditionEi", TY_ROLE_NONE},
 		{"JVM_Sleep", TY_ROLE_SLEEP},
 		{"pthread_cond_timedwait@@GLIBC_2.3.2", TY_ROLE_NONE},
 		{"_Z9lock_waitP9que_thr_t", TY_ROLE_LOCK},
