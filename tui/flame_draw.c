@@ -211,6 +211,16 @@ static uint64_t hits(const struct ty_flame_view *v)
 	return n;
 }
 
+/* ", 14 of its own": in which the function itself ran. From what ran outwards the first row is
+ * that, and of a caller it says nothing. */
+static const char *own(const struct ty_flame_view *v, const struct ty_flame_node *n, char out[40])
+{
+	*out = 0;
+	if (!v->inverted || n->depth == 1)
+		snprintf(out, 40, ", %" PRIu64 " of its own", v->inverted ? n->total : n->self);
+	return out;
+}
+
 static void draw_details(const struct ty_flame_view *v, struct ty_grid *g,
 			 const struct ty_palette *p)
 {
@@ -218,7 +228,7 @@ static void draw_details(const struct ty_flame_view *v, struct ty_grid *g,
 				   *all = ty_flame_node_of(v, v->at, 0);
 	const struct ty_sample_func *f = n->func == UINT32_MAX ? NULL : &v->s->funcs.v[n->func];
 	const double share = all->weight ? 100.0 * (double)n->weight / (double)all->weight : 0;
-	char some[TY_DURATION_MAX], whole[TY_DURATION_MAX];
+	char some[TY_DURATION_MAX], whole[TY_DURATION_MAX], mine[40];
 	double low, high;
 	char text[500];
 	int used;
@@ -234,9 +244,9 @@ static void draw_details(const struct ty_flame_view *v, struct ty_grid *g,
 	}
 	if (v->what == TY_FLAME_CPU)
 		snprintf(text, sizeof(text),
-			 "%.1f%% (%.1f to %.1f%%): %" PRIu64 " of %" PRIu64
-			 " samples of %s, %" PRIu64 " of its own",
-			 share, 100 * low, 100 * high, n->total, all->total, v->s->event, n->self);
+			 "%.1f%% (%.1f to %.1f%%): %" PRIu64 " of %" PRIu64 " samples of %s%s",
+			 share, 100 * low, 100 * high, n->total, all->total, v->s->event,
+			 own(v, n, mine));
 	else
 		snprintf(text, sizeof(text), "%.1f%%: %s of %s, %" PRIu64 " of %" PRIu64 " %s",
 			 share, ty_fmt_duration(n->weight, some),

@@ -101,6 +101,8 @@ static void frames(void **state)
 	ty_tl_golden("flame-below-80x24", frame(v, &ty_tl_utf8, 80, 24));
 	act(v, TY_ACT_FLAME);
 	ty_tl_golden("flame-inverted-80x24", frame(v, &ty_tl_utf8, 80, 24));
+	act(v, TY_ACT_UP);
+	ty_tl_golden("flame-inverted-ran-80x24", frame(v, &ty_tl_utf8, 80, 24));
 	ty_flame_view_free(v);
 }
 
