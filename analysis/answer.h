@@ -38,7 +38,7 @@
 	X(DEVICE, "device", "other devices")                                                       \
 	X(SLEEP, "sleep", "sleeping")                                                              \
 	X(TIMEOUT, "timeout", "waiting for a timer")                                               \
-	X(OTHERS, "others", "other processes")                                                     \
+	X(OTHERS, "others", "waiting for other processes")                                         \
 	X(STOPPED, "stopped", "stopped")                                                           \
 	X(IDLE, "idle", "idle")                                                                    \
 	X(WAIT, "wait", "other waits")                                                             \

@@ -102,6 +102,10 @@ void ty_answer_sum_text(const uint64_t part_ns[TY_ANSWER_PARTS_N], uint64_t tota
 		n++;
 	}
 	at += (size_t)snprintf(out + at, size - at, "%s", text[TY_ANSWER_PARTS_N]);
+	if (n == 1 && at < size && !strcmp(text[order[0]], text[TY_ANSWER_PARTS_N])) {
+		snprintf(out + at, size - at, ", all of it %s", part[order[0]].text);
+		return;
+	}
 	for (unsigned i = 0; i < n && at < size; i++)
 		at += (size_t)snprintf(out + at, size - at, " %s %s %s", i ? "+" : "=",
 				       text[order[i]], part[order[i]].text);

@@ -13,6 +13,7 @@
 #include "process_titles.h"
 
 #define TOLD 2 /* of calls and of threads that ran instead, the first ones are named */
+#define RAN  " (CPU time in that period:"
 
 static void say_thread(struct ty_sentence *o, const struct ty_model *m, uint32_t thread)
 {
@@ -118,21 +119,22 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 	}
 	ty_put(o, " waited for a CPU");
 	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {
-		ty_put(o, "%s %s ran %u%%", any ? "," : " on which", ty_model_str(k->x->m, v[i].id),
+		ty_put(o, "%s %s %u%%", any ? "," : RAN, ty_model_str(k->x->m, v[i].id),
 		       percent(v[i].ns, s->ns));
 		any = true;
 	}
 	if (percent(group_of, s->ns) >= 5) {
-		ty_put(o, "%s many other threads ran %u%%", any ? "," : " on which",
-		       percent(group_of, s->ns));
+		ty_put(o, "%s many other threads %u%%", any ? "," : RAN, percent(group_of, s->ns));
 		any = true;
 	}
 	if (percent(idle, s->ns) >= 5) {
-		ty_put(o, "%s %u%%", any ? ", idle" : " which was idle", percent(idle, s->ns));
+		ty_put(o, "%s idle %u%%", any ? "," : RAN, percent(idle, s->ns));
 		any = true;
 	}
-	if (!any && none)
-		ty_put(o, " on which it is not recorded what ran");
+	if (any)
+		ty_put(o, ")");
+	else if (none)
+		ty_put(o, " (what ran on it is not recorded)");
 }
 
 /* waits ------------------------------------------------------------------------------------- */

@@ -46,10 +46,11 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 	to = ty_finding_add(k, &f);
 	if (!to)
 		return;
-	ty_finding_say(to, "%s: %s%s of %s requests took up to %s, while the median took %s",
+	ty_finding_say(to, "%s: %s%s of %s requests took %s%s (median %s)",
 		       ty_finding_thread_name(k->x->m, s->process, false, who),
 		       more ? "at least " : "", ty_fmt_count(f.n, c[0]), ty_fmt_count(s->n, c[1]),
-		       ty_fmt_duration(length(longest), d[0]), ty_fmt_duration(s->p50_ns, d[1]));
+		       more || f.n > 1 ? "up to " : "", ty_fmt_duration(length(longest), d[0]),
+		       ty_fmt_duration(s->p50_ns, d[1]));
 	ty_finding_next(to, "tarry report FILE requests");
 }
 

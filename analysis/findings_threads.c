@@ -108,8 +108,8 @@ void ty_findings_of_cpus(const struct ty_finding_work *k)
 	to = ty_finding_add(k, &f);
 	if (!to)
 		return;
-	ty_finding_say(to, "%s waited %s for a CPU in %s pieces, %.0f%% of %s",
-		       a->of == TY_ANSWER_COMMAND ? "the command's critical path" : "the threads",
+	ty_finding_say(to, "%sthreads waited %s for a CPU (%s times), %.0f%% of %s",
+		       a->of == TY_ANSWER_COMMAND ? "on the command's critical path " : "the ",
 		       ty_fmt_duration(ns, d[0]), ty_fmt_count(f.n, c),
 		       100.0 * (double)ns / (double)of, ty_fmt_duration(of, d[1]));
 	for (unsigned i = 0; i < TY_ANSWER_RIVALS && a->rival[i].ns > ns / 20; i++)

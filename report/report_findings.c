@@ -56,7 +56,7 @@ void ty_findings_text(const struct ty_report *r, FILE *f)
 
 	if (!r->findings.n && !(r->requested & TY_REP_FINDINGS))
 		return;
-	ty_put_heading(f, "findings", "time lost in many small pieces");
+	ty_put_heading(f, "findings", "repeated small costs and outliers");
 	for (uint32_t i = 0; i < r->findings.n && i < SHOWN; i++) {
 		ty_fields_text(fields, &c, &r->findings.v[i], f);
 		fprintf(f, "%14s  see: %s%s%s\n", "", ty_style(TY_STYLE_NEXT),

@@ -77,9 +77,10 @@ static void cpu_starved(void **state)
 	assert_int_equal(f.n, 1);
 	assert_int_equal(f.v[0].kind, TY_FINDING_STARVED);
 	assert_int_equal(f.v[0].n, 1000);
-	assert_string_equal(f.v[0].text,
-			    "the command's critical path waited 100 ms for a CPU in 1,000 pieces, "
-			    "33% of 300 ms, while t20 ran for 100 ms");
+	assert_string_equal(
+		f.v[0].text,
+		"on the command's critical path threads waited 100 ms for a CPU (1,000 times), "
+		"33% of 300 ms, while t20 ran for 100 ms");
 }
 
 int main(void)
