@@ -534,8 +534,9 @@ static uint32_t main_call(const struct ty_model *m, uint32_t thread, uint64_t fr
 	return c.end_ns - c.start_ns > (to - from) / 2 ? i : TY_NONE;
 }
 
-/* The object of the last wait; "": given by the next link. */
-static void link_end(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size)
+/* The object of the last wait; "": given by the next link, or it sleeps by its call. */
+static void link_end(const struct ty_explain *x, const struct ty_link *l, bool sleeps, char *out,
+		     size_t size)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_waker *k = &l->waker;
@@ -555,6 +556,14 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, char *
 		snprintf(out, size, ", waiting for " TY_NET_TIMER_TEXT);
 	} else if (l->what == TY_SEG_DEVICE && k->name) {
 		snprintf(out, size, ", waiting for device %s", ty_model_str(m, k->name));
+	} else if (l->what == TY_SEG_TIMER) {
+		snprintf(out, size, "%s", sleeps ? "" : " (woken by a timer)");
+	} else if (l->what == TY_SEG_IRQ) {
+		snprintf(out, size, " (woken by an interrupt)");
+	} else if (l->what == TY_SEG_UNWOKEN) {
+		snprintf(out, size, " (waker not recorded)");
+	} else if (l->what == TY_SEG_OPEN) {
+		snprintf(out, size, " (%s)", ty_seg_text(l->what));
 	} else {
 		snprintf(out, size, "%s%s", l->what == TY_SEG_WHATS ? "" : ", ",
 			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(l->what));
@@ -607,8 +616,8 @@ bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 		snprintf(out, size, "stopped");
 		return false;
 	}
-	link_end(x, l, end, sizeof(end));
 	w = object_of(x, &s);
+	link_end(x, l, w.kind == TY_STALL_SLEEP, end, sizeof(end));
 	/* Of a futex' word it is mostly inferred that it is a lock. */
 	lock = w.kind == TY_STALL_LOCK && *w.object;
 	if (lock)

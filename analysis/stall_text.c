@@ -193,9 +193,9 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 					 "cgroup or session"
 				       : "; possible cause: the weight of its cgroup or session");
 		} else if (c->rival_ns) {
-			ty_put(o, "several threads shared CPU %u, ", s.cpu);
+			ty_put(o, "several threads shared CPU %u for ", s.cpu);
 			say_ns(o, c->rival_ns);
-			ty_put(o, " in total: ");
+			ty_put(o, " of that time: ");
 			for (unsigned i = 0; i < c->rivals_n; i++) {
 				ty_put(o, i ? ", " : "");
 				say_who(o, m, c->rivals[i].thread, c->rivals[i].at_ns);
@@ -451,7 +451,8 @@ static void say_common(struct ty_sentence *o, const struct ty_stall_search *h,
 	case TY_STALL_THROTTLED: ty_put(o, "that quota"); return;
 	case TY_STALL_IO:
 	case TY_STALL_FAULT: ty_put(o, "that disk"); return;
-	default: ty_put(o, "it");
+	case TY_STALL_LOCK: ty_put(o, "that lock"); return;
+	default: ty_put(o, "the same");
 	}
 }
 
@@ -479,9 +480,10 @@ static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 		ty_put(o, "%s%u more wait%s of %s had the same cause", c->others ? "; " : "",
 		       c->s.more_waits, c->s.more_waits > 1 ? "s" : "",
 		       ty_model_comm(h->x->m, c->s.thread, c->s.start_ns));
-	ty_put(o, c->s.sum_inferred && c->s.proven ? " (inferred), " : ", ");
+	ty_put(o, c->s.sum_inferred && c->s.proven ? " (inferred; all these waits: "
+						   : " (all these waits: ");
 	say_ns(o, c->s.sum_ns);
-	ty_put(o, " in all");
+	ty_put(o, ")");
 }
 
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32])
@@ -522,7 +524,7 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	if (s->kind != TY_STALL_STEAL)
 		say_steal(&t, h, c, true);
 	if (c->kernel_timer)
-		ty_put(&t, "; what that timer was for is not recorded (throttled I/O, or other "
+		ty_put(&t, "; the purpose of that timer is not recorded (throttled I/O, or other "
 			   "delayed work of the kernel)");
 	others(&t, h, c);
 	if (s->kind == TY_STALL_IO && c->io != TY_NONE) {
@@ -562,20 +564,21 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		       : c->w.guessed  ? ", inferred from what it did next"
 		       : c->w.by_waker ? ", from the waker's call"
 				       : "");
-	ty_put(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " from ");
-	if (!(s->flags & TY_SF_BEFORE))
-		say_time(&o, h->x, s->start_ns);
-	if (s->waits > 1)
-		ty_put(&o, " in %u %s", s->waits, s->kind == TY_STALL_STOPPED ? "stops" : "waits");
-	if (s->waits > 1 && c->longest_ns) {
-		ty_put(&o, " (the longest ");
-		say_ns(&o, c->longest_ns);
-		ty_put(&o, ")");
-	}
 	if (*s->peer && (!*c->w.object || c->w.class == TY_WAIT_IDLE))
 		ty_put(&o, c->connecting ? " for a connection on %s" : " for a reply on %s",
 		       s->peer);
-	ty_put(&o, ", %s", s->text);
+	ty_put(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " at ");
+	if (!(s->flags & TY_SF_BEFORE))
+		say_time(&o, h->x, s->start_ns);
+	if (s->waits > 1) {
+		ty_put(&o, " (%u %s", s->waits, s->kind == TY_STALL_STOPPED ? "stops" : "waits");
+		if (c->longest_ns) {
+			ty_put(&o, ", longest ");
+			say_ns(&o, c->longest_ns);
+		}
+		ty_put(&o, ")");
+	}
+	ty_put(&o, "%s %s", s->state == TY_ST_RUNNABLE ? ":" : ",", s->text);
 	if (c->for_work_ns && s->waits <= 1) {
 		ty_put(&o, "; the whole wait took ");
 		say_ns(&o, c->whole_ns);
@@ -584,7 +587,7 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		ty_put(&o, " of which the lock holder was idle");
 	}
 	if (s->in_request)
-		ty_put(&o, "; a request waited for its reply meanwhile");
+		ty_put(&o, "; meanwhile a client waited for its reply");
 	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
 		ty_put(&o, "; events were lost during it");
 	if (s->flags & TY_SF_OPEN && strncmp(s->text, "still ", 6))

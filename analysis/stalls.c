@@ -622,6 +622,9 @@ static int find_stalls(struct ty_stall_search *h, uint32_t max, struct ty_stalls
 	r = take(h, n, max, false, &out->v, &out->n);
 	if (!r && h->o.rejected)
 		r = take(h, n, max, true, &out->rejected, &out->rejected_n);
+	for (size_t i = 0; i < n; i++)
+		out->by_command |=
+			!h->cand.v[i].dropped && (h->cand.v[i].s.path_ns || h->cand.v[i].aside_ns);
 	out->jobs_left = h->jobs_left;
 	return r;
 }

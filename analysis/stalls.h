@@ -192,6 +192,7 @@ struct ty_stalls {
 	uint32_t n;
 	struct ty_stall *rejected; /* opts.rejected: idle waits, ranked as findings are */
 	uint32_t rejected_n;
+	bool by_command;    /* ranked by their effect on the command, not by length */
 	uint32_t jobs_left; /* processes that ended, of a whole machine, that were not asked for
 			     * their path: those before took too long a path already */
 };

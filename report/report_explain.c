@@ -255,7 +255,8 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 	char d[TY_DURATION_MAX], in[300];
 	struct ty_wait_holder h;
 
-	ty_put_heading(f, "stalls", "waits that kept a thread from making progress");
+	ty_put_heading(f, "stalls", "waits that kept a thread from making progress, by %s",
+		       e->stalls.by_command ? "effect on the command" : "length");
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
 
@@ -264,7 +265,7 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 		ty_put_graded(f, s->sentence);
 		putc('\n', f);
 		if (where(&e->x, s, in, sizeof(in))) {
-			fputs("                in ", f);
+			fputs("                user stack: ", f);
 			ty_put_plain(f, in);
 			fputs(s->waits > 1 ? " (one of these waits)\n" : "\n", f);
 		}

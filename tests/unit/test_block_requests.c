@@ -234,7 +234,7 @@ static void a_queue_before_the_device(void **state)
 	assert_non_null(strstr(s.v[0].sentence,
 			       "for 410 ms of that time the request was not yet issued "
 			       "to the device"));
-	assert_non_null(strstr(s.v[0].sentence, " in fsync on /var/db/journal from "));
+	assert_non_null(strstr(s.v[0].sentence, " in fsync on /var/db/journal at "));
 	assert_string_equal(s.v[0].file, "/var/db/journal");
 	ty_stalls_fini(&s);
 	ty_mx_drop();

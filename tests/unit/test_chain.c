@@ -36,7 +36,7 @@ static void chain_to_the_sleep(void **state)
 	assert_int_equal(l[1].thread, thread(m, 12));
 	assert_int_equal(l[2].thread, thread(m, 13));
 	ty_link_text(&x, &l[2], what, sizeof(what));
-	assert_non_null(strstr(what, "nanosleep"));
+	assert_string_equal(what, "slept in nanosleep");
 	/* A run is in a call when it is for more than half of it. */
 	l[2].what = TY_SEG_RUNS;
 	for (unsigned before = 0; before <= 1; before++) {
@@ -116,6 +116,13 @@ static void link_of_a_device(void **state)
 	(void)state;
 	ty_link_text(&x, &l, what, sizeof(what));
 	assert_string_equal(what, "slept in flock, waiting for device t12");
+	/* In a call that is not a sleep the timer is named. */
+	l.what = TY_SEG_TIMER;
+	ty_link_text(&x, &l, what, sizeof(what));
+	assert_string_equal(what, "slept in flock (woken by a timer)");
+	l.what = TY_SEG_OPEN;
+	ty_link_text(&x, &l, what, sizeof(what));
+	assert_string_equal(what, "slept in flock (still waiting when the recording ended)");
 	ty_mx_drop();
 }
 

@@ -134,7 +134,7 @@ static void stack_of_several_waits(void **state)
 	stall.span = ty_model_span_find(e.x.m, stall.thread, 60);
 	ty_stalls_text(&e, f);
 	fclose(f);
-	assert_non_null(strstr(text, "in place_5_50_90 (one of these waits)\n"));
+	assert_non_null(strstr(text, "user stack: place_5_50_90 (one of these waits)\n"));
 	free(text);
 	ty_mx_drop();
 }

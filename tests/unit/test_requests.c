@@ -299,7 +299,8 @@ static void a_wait_within_a_request_is_a_stall(void **state)
 			assert_true(s.v[0].in_request);
 			assert_false(s.v[0].proven);
 			assert_int_equal(s.v[0].culprit, ty_model_thread_find(model, 12, 130 * MS));
-			assert_non_null(strstr(s.v[0].sentence, "a request waited for its reply"));
+			assert_non_null(
+				strstr(s.v[0].sentence, "meanwhile a client waited for its reply"));
 		}
 		ty_stalls_fini(&s);
 		ty_requests_fini(&r);

@@ -122,7 +122,7 @@ static void a_timer_of_the_kernel_proves_no_culprit(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_UNINTERRUPTIBLE);
 	assert_false(s.v[0].proven);
-	assert_non_null(strstr(s.v[0].sentence, "what that timer was for is not recorded"));
+	assert_non_null(strstr(s.v[0].sentence, "the purpose of that timer is not recorded"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
