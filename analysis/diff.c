@@ -309,23 +309,31 @@ int ty_diff_find(const struct ty_explain *x, const struct ty_window *w, struct t
 
 const char *ty_diff_rate(const struct ty_diff_row *r, double rate, char out[TY_DIFF_TEXT_MAX])
 {
+	char bytes[TY_DURATION_MAX];
+
 	if (r->kind == TY_DIFF_CPU)
 		snprintf(out, TY_DIFF_TEXT_MAX, "%.1f%% CPU", rate / 1e7);
 	else if (r->kind == TY_DIFF_IO_BYTES)
-		ty_fmt_bytes((uint64_t)rate, out);
+		snprintf(out, TY_DIFF_TEXT_MAX, "%s/s", ty_fmt_bytes((uint64_t)rate, bytes));
 	else
-		snprintf(out, TY_DIFF_TEXT_MAX, "%.*f", rate < 100 ? 2 : 0, rate);
+		snprintf(out, TY_DIFF_TEXT_MAX, "%.*f/s", rate < 100 ? 2 : 0, rate);
 	return out;
 }
 
 const char *ty_diff_change(const struct ty_diff_row *r, char out[TY_DIFF_TEXT_MAX])
 {
-	if (r->in && r->out && r->in_rate >= r->out_rate)
-		snprintf(out, TY_DIFF_TEXT_MAX, "x %.1f", r->in_rate / r->out_rate);
-	else if (r->in && r->out)
-		snprintf(out, TY_DIFF_TEXT_MAX, "/ %.1f", r->out_rate / r->in_rate);
+	double ratio = r->out ? r->in_rate / r->out_rate : 0;
+
+	if (!r->in || !r->out)
+		snprintf(out, TY_DIFF_TEXT_MAX, "%s", r->in ? "not in rest" : "only in rest");
+	else if (ratio < 0.001)
+		snprintf(out, TY_DIFF_TEXT_MAX, "<0.001x");
 	else
-		snprintf(out, TY_DIFF_TEXT_MAX, "%s", r->in ? "only here" : "not here");
+		snprintf(out, TY_DIFF_TEXT_MAX, "%.*fx",
+			 ratio >= 1	? 1
+			 : ratio >= 0.1 ? 2
+					: 3,
+			 ratio);
 	return out;
 }
 

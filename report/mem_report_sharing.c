@@ -65,12 +65,14 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		fprintf(f, " of pid %d", l->pid);
 	if (l->va && l->sites_n)
 		print_names(r, s, l, f);
-	fprintf(f, ": %u thread%s, %" PRIu64 " samples, %" PRIu64 " writes, %" PRIu64 " turns",
+	fprintf(f,
+		": %u thread%s, %" PRIu64 " samples, %" PRIu64 " writes, thread changed %" PRIu64
+		" times",
 		l->threads, l->threads == 1 ? "" : "s", l->count, l->writes, l->turns);
 	if (l->lost)
-		fprintf(f, ", %" PRIu64 " cycles lost", l->lost);
+		fprintf(f, ", %" PRIu64 " cycles lost to loads from other caches", l->lost);
 	if (l->lat_count)
-		fprintf(f, ", mean latency %.0f", (double)l->lat_sum / (double)l->lat_count);
+		fprintf(f, ", mean latency %.0f cycles", (double)l->lat_sum / (double)l->lat_count);
 	fprintf(f, "\n  evidence: %s", evidence_text[l->evidence]);
 	if (l->peer + l->remote)
 		fprintf(f, " (%" PRIu64 " of %" PRIu64 ")", l->peer ? l->peer : l->remote,
@@ -78,7 +80,7 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	if (l->kind == TY_SHARING_UNKNOWN)
 		fputs("; the writer is inferred: no store of another thread was sampled", f);
 	if (l->size_assumed)
-		fputs("; access sizes are assumed", f);
+		fputs("; sizes marked ? are assumed", f);
 	if (l->one_process)
 		fputs("; the process was not recorded and is assumed to be one", f);
 	fputs("\n  offset size  op      samples  latency  thread\n", f);

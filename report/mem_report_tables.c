@@ -136,9 +136,10 @@ static void print_table(struct ty_mem_report *r, FILE *f, const char *title, enu
 	if (by == TY_MEMORY_BY_BRANCH)
 		fputs("   samples  share (95%)             mispredicted  targets\n", f);
 	else
-		fputs("   samples  share (95%)          latency p50    p90    p99    max  mean: "
-		      "issue  "
-		      " exec   xlat   insn  TLB walks\n",
+		fputs("                                 latency, cycles                    "
+		      "mean cycles\n"
+		      "   samples  share (95%)                  p50    p90    p99    max        "
+		      "issue   exec   xlat   insn  TLB walks\n",
 		      f);
 	for (uint32_t i = 0; i < t->rows_n; i++) {
 		const struct ty_memory_row *w = &t->rows[i];
@@ -276,7 +277,8 @@ static void print_head(const struct ty_mem_report *r, const struct ty_memory_sum
 			: c->midr ? "unknown to tarry: data sources come from events only"
 				  : "not recorded: data sources come from events only");
 	if (c->period)
-		fprintf(f, "  one sample per %" PRIu64 " operations or events\n", c->period);
+		fprintf(f, "  one sample per %" PRIu64 " %s\n", c->period,
+			c->spe ? "operations" : "events");
 	if (c->truncated || c->collided || c->partial || c->lost)
 		fprintf(f,
 			"  incomplete: the buffer was full %u times, samples collided %u times, "

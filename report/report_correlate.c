@@ -26,14 +26,16 @@ static void when(const struct ty_report *r, uint64_t t, FILE *f)
 #define OF(member) offsetof(struct ty_outlier_row, member)
 static const struct ty_field row_fields[] = {
 	{TY_F_CHARS, "row", NULL, 0, .at = OF(row)},
-	{TY_F_ELAPSED, "slow_ns", "slow", 9, .at = OF(slow_ns), .gap = 2},
+	{TY_F_ELAPSED, "slow_ns", "slowest", 9, .at = OF(slow_ns), .gap = 2},
 	{TY_F_ELAPSED, "median_ns", "median", 9, .at = OF(median_ns), .gap = 1},
-	{TY_F_CHARS, NULL, "row", 0, .at = OF(row)},
+	{TY_F_CHARS, NULL, "time spent", 0, .at = OF(row)},
 	{.type = TY_F_END}};
 #undef OF
 
 void ty_outlier_rows(const struct ty_outlier *o, uint32_t n, FILE *f)
 {
+	if (o->n && n)
+		ty_fields_head(row_fields, &(struct ty_field_ctx){0}, f);
 	for (uint32_t k = 0; k < o->n && k < n; k++)
 		ty_fields_text(row_fields, &(struct ty_field_ctx){0}, &o->rows[k], f);
 }
@@ -63,12 +65,11 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 		ty_put_plain(f, ty_model_comm(m, o->thread, o->slow_start_ns));
 		fprintf(f, "/%d ", ty_model_thread(m, o->thread)->tid);
 		ty_put_plain(f, ty_syscall_name(r->s->arch, o->abi, o->nr, buf));
-		fprintf(f, ": %s at ", ty_fmt_duration(o->slow_ns, d));
+		fprintf(f, ": slowest %s (at ", ty_fmt_duration(o->slow_ns, d));
 		when(r, o->slow_start_ns, f);
-		fprintf(f, ", median of %" PRIu64 " %s at ", o->count,
-			ty_fmt_duration(o->median_ns, d));
+		fprintf(f, "), median %s (at ", ty_fmt_duration(o->median_ns, d));
 		when(r, o->median_start_ns, f);
-		putc('\n', f);
+		fprintf(f, ", of %" PRIu64 " calls)\n", o->count);
 		while (shown < o->n && shown < OUTLIER_ROWS_SHOWN &&
 		       o->rows[shown].slow_ns != o->rows[shown].median_ns)
 			shown++;
@@ -114,21 +115,21 @@ void ty_outliers_json(const struct ty_report *r, struct ty_json *j)
 
 /* diff -------------------------------------------------------------------------------------- */
 
-static const char *here(const void *ctx, const void *record, char *buf, size_t n)
+static const char *selected(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct ty_diff_row *q = record;
 
 	return ty_diff_rate(q, q->in_rate, buf);
 }
 
-static const char *elsewhere(const void *ctx, const void *record, char *buf, size_t n)
+static const char *rest(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct ty_diff_row *q = record;
 
 	return ty_diff_rate(q, q->out_rate, buf);
 }
 
-static const char *change(const void *ctx, const void *record, char *buf, size_t n)
+static const char *ratio(const void *ctx, const void *record, char *buf, size_t n)
 {
 	return ty_diff_change(record, buf);
 }
@@ -145,11 +146,11 @@ static const char *unit(const void *ctx, const void *record, char *buf, size_t n
 
 #define OF(member) offsetof(struct ty_diff_row, member)
 static const struct ty_field diff_fields[] = {
-	{TY_F_TEXT, NULL, "here", 12, .gap = 2, .text = here},
-	{TY_F_TEXT, NULL, "elsewhere", 12, .gap = 1, .text = elsewhere},
-	{TY_F_TEXT, NULL, "change", 9, .gap = 1, .text = change},
-	{TY_F_TEXT, "kind", "kind", -9, .text = kind},
-	{TY_F_CHARS, "what", "what", 0, .at = OF(what), .gap = 1},
+	{TY_F_TEXT, NULL, "selected", 11, .gap = 2, .text = selected},
+	{TY_F_TEXT, NULL, "rest", 11, .gap = 1, .text = rest},
+	{TY_F_TEXT, NULL, "ratio", 12, .gap = 1, .text = ratio},
+	{TY_F_TEXT, "kind", "metric", -9, .text = kind},
+	{TY_F_CHARS, "what", "of", 0, .at = OF(what), .gap = 1},
 	{TY_F_TEXT, "unit", NULL, 0, .text = unit},
 	{TY_F_U64, "in", NULL, 0, .at = OF(in)},
 	{TY_F_U64, "out", NULL, 0, .at = OF(out)},
@@ -169,11 +170,11 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 	fprintf(f, "\n%sdiff%s: %s from ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END),
 		ty_fmt_duration(d->in_ns, a));
 	when(r, r->w.from_ns, f);
-	fprintf(f, "%s against the other %s, per second\n",
-		r->s->clock == TY_CLOCK_WALL ? "" : " s", ty_fmt_duration(d->out_ns, a));
+	fprintf(f, "%s, compared with the rest (%s)\n", r->s->clock == TY_CLOCK_WALL ? "" : " s",
+		ty_fmt_duration(d->out_ns, a));
 	if (d->in_lost || d->out_lost)
 		fprintf(f, "  events were lost %s: its rates may be too low\n",
-			!d->out_lost  ? "in this part"
+			!d->out_lost  ? "in the selected part"
 			: !d->in_lost ? "in the rest"
 				      : "in both parts");
 	ty_fields_head(diff_fields, &c, f);

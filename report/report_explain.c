@@ -325,7 +325,7 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 	char what[TY_LINK_TEXT], name[TY_WHO_MAX], d[TY_DURATION_MAX], at[TY_TIME_MAX];
 
 	putc('\n', f);
-	ty_put_heading(f, "chain", "the wait, and what each wait was for (<-)");
+	ty_put_heading(f, "chain", "each wait, and below it (<-) what its waker was doing");
 	for (uint32_t i = 0; i < e->links; i++) {
 		const struct ty_link *l = &e->link[i];
 		uint64_t mid = l->start_ns + (l->end_ns - l->start_ns) / 2;
@@ -334,10 +334,10 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 		ty_model_who(m, l->thread, mid, name);
 		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "<- " : "");
 		ty_put_plain(f, name);
-		putc(' ', f);
+		fprintf(f, " from %s for %s: ", ty_time_text(m, e->x.clock, l->start_ns, 1000, at),
+			ty_fmt_duration(l->end_ns - l->start_ns, d));
 		ty_put_plain(f, what);
-		fprintf(f, " for %s from ", ty_fmt_duration(l->end_ns - l->start_ns, d));
-		fprintf(f, "%s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
+		putc('\n', f);
 	}
 }
 

@@ -105,7 +105,7 @@ static const struct ty_field fields[] = {
 	{TY_F_TEXT, NULL, "95% interval", 14, .text = interval},
 	{TY_F_U64, "self", "samples", 9, .at = OF(self)},
 	{TY_F_TEXT, NULL, "total", 7, .text = total_share},
-	{TY_F_TEXT, NULL, "function (hottest line)", 0, .text = place},
+	{TY_F_TEXT, NULL, "function (line)", 0, .text = place},
 	{TY_F_TEXT, "function", NULL, 0, .text = function},
 	{TY_F_TEXT, "module", NULL, 0, .text = module},
 	{TY_F_TEXT, "file", NULL, 0, .text = file_of},
@@ -177,13 +177,14 @@ static void tell_samples(const struct ty_samples *s, const struct ty_hot *h, FIL
 			100.0 * (double)h->in_kernel / (double)h->samples);
 	fputs(". Shares are estimates.\n", f);
 	if (s->how)
-		fprintf(f, "callers by %s%s\n", s->how,
+		fprintf(f, "callers found by %s%s\n", s->how,
 			!strcmp(s->how, "frame pointers")
 				? ": wrong where code was compiled without them"
 				: "");
 	if (h->cut)
 		fprintf(f,
-			"%" PRIu64 " samples have no outermost callers: their totals are too low\n",
+			"%" PRIu64 " samples have truncated stacks: totals of their outer callers "
+			"are too low\n",
 			h->cut);
 	if (h->unnamed)
 		fprintf(f, "%" PRIu64 " samples are of code without a symbol (--symfs DIR)\n",
@@ -209,7 +210,7 @@ static const char *func_name(const struct ty_samples *s, uint32_t func)
 			   : "[unknown]";
 }
 
-/* "called by b < a (12 of 14 samples)", where most of its samples have these callers. */
+/* "called by b <- a (12 of 14 samples)", where most of its samples have these callers. */
 static void callers_text(const struct hot_ctx *c, const struct ty_hot_row *row, FILE *f)
 {
 	struct ty_hot_callers by;
@@ -218,7 +219,7 @@ static void callers_text(const struct hot_ctx *c, const struct ty_hot_row *row, 
 		return;
 	fputs("          called by ", f);
 	for (uint32_t i = 0; i < by.n; i++) {
-		fputs(i ? " < " : "", f);
+		fputs(i ? " <- " : "", f);
 		ty_put_plain(f, func_name(c->s, by.v[i]));
 	}
 	if (by.samples < by.of)
@@ -256,8 +257,7 @@ static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
 	for (uint32_t i = shown; i < n; i++)
 		single += rows[i].self == 1;
 	if (shown < n)
-		fprintf(f,
-			"and %u more, %u of them with one sample of their own (--json has all)\n",
+		fprintf(f, "and %u more, %u of them with one sample each (--json has all)\n",
 			n - shown, single);
 }
 
@@ -268,7 +268,7 @@ static void tables_text(const struct ty_hot_of *of, const struct ty_hot *h, FILE
 
 	if (!h->samples)
 		return;
-	fputs("\nfunctions\n", f);
+	fputs("\nfunctions, each with its hottest line\n", f);
 	rows_text(h->funcs, h->funcs_n, FUNCS_SHOWN, &c, f);
 	/* A caller's line has no self samples. */
 	while (own < h->lines_n && h->lines[own].self)

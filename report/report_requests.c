@@ -159,8 +159,8 @@ static void compared_text(const struct ty_report *r, FILE *f)
 	if (compare(r, &o)) {
 		ty_put_heading(f, "request 1 compared with a median request",
 			       "where their threads spent the time");
-		fprintf(f, "%9s %9s\n", ty_fmt_duration(o.slow_ns, d[0]),
-			ty_fmt_duration(o.median_ns, d[1]));
+		fprintf(f, "request 1 took %s, the median request %s\n",
+			ty_fmt_duration(o.slow_ns, d[0]), ty_fmt_duration(o.median_ns, d[1]));
 		ty_outlier_rows(&o, COMPARED_ROWS, f);
 		if (o.n > COMPARED_ROWS)
 			fprintf(f, "and %u rows that differ less\n", o.n - COMPARED_ROWS);

@@ -22,16 +22,16 @@ static bool page(struct ty_timeline *t, struct ty_page_job *a)
 
 	if (d->in_lost || d->out_lost)
 		ty_page_add(&t->page, TY_ROLE_LOST, "events were lost %s: its rates may be too low",
-			    !d->out_lost  ? "in this part"
+			    !d->out_lost  ? "in the selected part"
 			    : !d->in_lost ? "in the rest"
-					  : "in both");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "%12s %12s %10s  %-9s %s", "here", "elsewhere",
-		    "change", "kind", "what");
+					  : "in both parts");
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "%11s %11s %12s  %-9s %s", "selected", "rest",
+		    "ratio", "metric", "of");
 	for (i = 0; i < d->n && d->v[i].significant; i++) {
 		const struct ty_diff_row *r = &d->v[i];
 		char in[TY_DIFF_TEXT_MAX], out[TY_DIFF_TEXT_MAX], change[TY_DIFF_TEXT_MAX];
 
-		ty_page_add(&t->page, TY_ROLE_TEXT, "%12s %12s %10s  %-9s %s",
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%11s %11s %12s  %-9s %s",
 			    ty_diff_rate(r, r->in_rate, in), ty_diff_rate(r, r->out_rate, out),
 			    ty_diff_change(r, change),
 			    ty_diff_kind_name((enum ty_diff_kind)r->kind), r->what);
@@ -39,9 +39,8 @@ static bool page(struct ty_timeline *t, struct ty_page_job *a)
 	if (!i)
 		ty_page_add(&t->page, TY_ROLE_TEXT, "no statistically significant difference");
 	ty_page_add(&t->page, TY_ROLE_DIM,
-		    "per second, ranked by contribution to the change within each group; %u "
-		    "differences "
-		    "that are not statistically significant are hidden",
+		    "ranked by contribution to the change within each group; %u differences that "
+		    "are not statistically significant are hidden",
 		    d->n - i);
 	return true;
 }
@@ -70,7 +69,7 @@ bool ty_timeline_diff(struct ty_timeline *t)
 	}
 	ty_page_reset(&t->page);
 	snprintf(t->page.title, sizeof(t->page.title),
-		 "Differences: %s, starting at %s, compared with the other %s",
+		 "Differences: %s, starting at %s, compared with the rest (%s)",
 		 ty_fmt_length(to - from, len[0]),
 		 ty_timeline_at(t, from, (to - from) / 1000 + 1, at),
 		 ty_fmt_length(t->vp.end_ns - t->vp.start_ns - (to - from), len[1]));

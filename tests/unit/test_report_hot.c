@@ -72,7 +72,7 @@ static void rows_behind_a_single_sample(void **state)
 	assert_non_null(strstr(text, "heavy3"));
 	assert_non_null(strstr(text, "twice"));
 	assert_null(strstr(text, "least"));
-	assert_non_null(strstr(text, "and 1 more, 1 of them with one sample of their own"));
+	assert_non_null(strstr(text, "and 1 more, 1 of them with one sample each"));
 	free(text);
 	ty_hot_fini(&r.hot);
 	ty_session_fini(&s);

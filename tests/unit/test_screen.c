@@ -69,7 +69,7 @@ static const struct step {
 	[TY_ACT_FOCUS] = {"", "j\r", .shows = "stall 2 of"},
 	[TY_ACT_CHAIN] = {"n", "", .shows = "<- backup/101"},
 	[TY_ACT_LEDGER] = {"n", "", .shows = "total; Enter goes"},
-	[TY_ACT_DIFF] = {"wwg2\r", "", .shows = "here    elsewhere"},
+	[TY_ACT_DIFF] = {"wwg2\r", "", .shows = "selected        rest"},
 	[TY_ACT_REQUESTS] = {"", "", .shows = "no requests: no process received"},
 	[TY_ACT_SPECTRUM] = {"n", "1", .shows = "at 0.5", .lacks = "Latency of",
 			     .ready = "longest: 3.000 s of"},

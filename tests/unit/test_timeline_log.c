@@ -177,8 +177,8 @@ static void what_was_different_then(void **state)
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_DIFF), TY_VIEW_PUSH);
 	assert_non_null(strstr(t->page.title, "1.000 s, starting at 0.000"));
 	s = ty_tl_view_frame(&ty_page_ops, &t->page, &ty_tl_ascii, 100, 40);
-	assert_non_null(strstr(s, "elsewhere"));
-	assert_non_null(strstr(s, "per second, ranked"));
+	assert_non_null(strstr(s, "selected        rest"));
+	assert_non_null(strstr(s, "ranked by contribution"));
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
