@@ -20,7 +20,7 @@ static const char head[] =
 	"  regions    print one line per region of user code, nested ones indented\n"
 	"  memory     print one line per sampled memory access (Arm SPE, or perf mem)\n"
 	"\n";
-static const char tail[] = "Default of --clock: trace for events, wall for syscalls.\n";
+static const char tail[] = "Default for --clock: trace for events, wall for syscalls.\n";
 
 struct args {
 	struct ty_select sel;
@@ -56,10 +56,11 @@ static int take_words(struct args *a, char **words, int n)
 					    words[i]);
 	}
 	if (!a->memory && (a->mem.raw || a->mem.midr))
-		return ty_cli_usage("dump", "--spe-raw and --midr need memory");
+		return ty_cli_usage("dump", "--spe-raw and --midr work only with 'dump memory'");
 	if (!a->memory && (a->mem.kallsyms || (a->mem.roots.n && a->dump != ty_dump_stacks)))
-		return ty_cli_usage("dump", "--symfs and --kallsyms need memory or flow; --symfs "
-					    "also works with stacks");
+		return ty_cli_usage("dump",
+				    "--symfs and --kallsyms work only with 'dump memory' and "
+				    "'dump flow', --symfs also with 'dump stacks'");
 	if (a->memory && a->sel.clock_chosen)
 		return ty_cli_usage("dump", "--clock needs events or syscalls");
 	return -1;

@@ -81,7 +81,7 @@ static const struct ty_option options[] = {
 	 "write perf (perf.data) or dat (a smaller recording); default: what the name OUT ends in, "
 	 ".dat or perf.data",
 	 .take = take_form},
-	{0, "to", "T|FORMAT", "end at T, as below; perf and dat stand for --format",
+	{0, "to", "T|FORMAT", "end at T (see --to below); --to perf and --to dat: same as --format",
 	 .take = take_to},
 	{'o', "output", "OUT",
 	 "write to OUT (default for perf: perf.data). An existing ./perf.data and any existing dat "

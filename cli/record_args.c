@@ -35,9 +35,9 @@ static const char head[] =
 	"recorded for the whole machine unless --no-sched is given, because the cause of\n"
 	"a wait is often elsewhere.\n"
 	"\n"
-	"Recording stops when the command or the last given process ends (it does not\n"
-	"wait for their children), after --duration, or at Ctrl-C. A second Ctrl-C stops\n"
-	"without waiting for the command.\n"
+	"Recording stops when the command or the last given process ends (tarry\n"
+	"does not wait for children that outlive it), after --duration, or at Ctrl-C. A\n"
+	"second Ctrl-C stops without waiting for the command.\n"
 	"\n";
 static const char tail[] =
 	"\n"
@@ -336,8 +336,7 @@ static const struct ty_option options[] = {
 	 "moves; they may be secret",
 	 .take = take_data, .at = AT(o.data_bytes)},
 	{0, "stacks", "T|off",
-	 "record the user stack of each wait of about T or longer and of its waker (default "
-	 "20ms)",
+	 "record user stacks of waits of about T or longer, and of their wakers (default 20ms)",
 	 .take = take_stacks, .at = AT(o.stacks_ns)},
 	{0, "sample", "HZ|off",
 	 "take CPU samples with stacks HZ times a second on each CPU (default 99)",
@@ -452,9 +451,8 @@ static int find_function(struct ty_record_args *a, const char *option, const cha
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	if (!r && (!ty_symbols_named(syms, name, sym) || stat(file, st) || !realpath(file, path)))
 		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			    "%s: %s has no function '%s' in its symbol table (see nm; "
-			    "for a function of a library give FUNC@FILE)",
-			    option, file, name);
+			    "%s: %s has no function '%s' in its symbol table (see nm%s)", option,
+			    file, name, at ? "" : "; for a function of a library give FUNC@FILE");
 	ty_symbols_free(syms);
 	ty_flow_files_free(files);
 	return r;

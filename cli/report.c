@@ -35,7 +35,7 @@ static const char head[] =
 	"  longest    list the ten longest waits and the ten longest runnable spans\n"
 	"  loss       list where events were lost\n"
 	"  outliers   compare the slowest call with a median one, per thread and call\n"
-	"  diff       compare --from..--to with the rest, per second, ranked by change\n"
+	"  diff       compare --from..--to with the rest, as rates, ranked by change\n"
 	"  stacks     sum off-CPU time of long waits by user stack\n"
 	"  objects    sum time, calls and bytes by file, pipe, socket, device and lock\n"
 	"  hot        rank functions and source lines by CPU samples\n"

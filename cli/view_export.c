@@ -112,7 +112,8 @@ int ty_view_export_start(struct ty_view_export *e, const char *path, uint64_t fr
 	if (strlen(path) >= sizeof(e->path))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "the name is too long");
 	if (!access(path, F_OK))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s already exists", path);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s already exists: give another name",
+			       path);
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
 		return ty_fail_errno(err, "cannot create a pipe");
 	snprintf(e->path, sizeof(e->path), "%s", path);

@@ -479,7 +479,8 @@ int ty_export_trace(struct ty_session *s, const char *path, uint64_t from_ns, ui
 	if (r)
 		return r;
 	if (!access(path, F_OK))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s already exists", path);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s already exists: give another name",
+			       path);
 	/* Records that are older than what was kept are no part of the recording. */
 	from_ns = from_ns > t->kept_from_ns ? from_ns : t->kept_from_ns;
 	c.from_ns = from_ns - (uint64_t)t->ts_offset_ns;

@@ -47,12 +47,12 @@ static int open_file(struct ty_perf *p, struct ty_err *err)
 		return ty_fail_errno(err, "%s: cannot open", p->path);
 	if (S_ISDIR(st.st_mode))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s: is a directory (perf record --threads), which tarry does not "
+			       "%s is a directory (perf record --threads), which tarry does not "
 			       "read. Record without --threads",
 			       p->path);
 	if (!S_ISREG(st.st_mode))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s: not a regular file. Copy it to one first", p->path);
+			       "%s is not a regular file. Copy it to one first", p->path);
 	p->file_bytes = (uint64_t)st.st_size;
 	v->win = malloc(TY_PERF_WINDOW);
 	return v->win ? 0 : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", p->path);

@@ -38,11 +38,11 @@ static int open_file(struct ty_trace *t, struct ty_err *err)
 		return ty_fail_errno(err, "%s: cannot stat", t->path);
 	if (S_ISDIR(st.st_mode))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-			       "%s: is a directory. Name the file in it (directories of perf "
-			       "record --threads are not supported)",
+			       "%s is a directory: give a file (directories of perf record "
+			       "--threads are not supported)",
 			       t->path);
 	if (!S_ISREG(st.st_mode))
-		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET, "%s: is not a regular file", t->path);
+		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET, "%s is not a regular file", t->path);
 	t->file_bytes = (uint64_t)st.st_size;
 	return 0;
 }
@@ -79,7 +79,7 @@ static int read_any(struct ty_trace *t, struct ty_err *err)
 	int64_t n;
 
 	if (!t->file_bytes)
-		return ty_fail(err, TY_EFORMAT, 0, "%s: is empty", t->path);
+		return ty_fail(err, TY_EFORMAT, 0, "%s is empty", t->path);
 	n = ty_pread(t->priv->fd, magic, sizeof(magic), 0);
 	if (n < 0)
 		return ty_fail_errno(err, "%s: cannot read", t->path);
@@ -102,9 +102,9 @@ static void finish_note(struct ty_trace *t)
 
 	if (p->streams_cut)
 		ty_trace_note(t,
-			      "data is truncated or damaged in %" PRIu64
-			      " place%s, the first at offset %" PRIu64 " of %" PRIu64
-			      "; the events there are missing",
+			      "events are missing in %" PRIu64
+			      " damaged or truncated place%s, the first at offset %" PRIu64
+			      " of %" PRIu64,
 			      p->streams_cut, p->streams_cut > 1 ? "s" : "", p->first_cut,
 			      t->file_bytes);
 	if (p->note.len)

@@ -95,6 +95,11 @@ int ty_trace_damaged(struct ty_trace *t, int r, const char *what, uint64_t off, 
 {
 	if (r == -TY_ENOMEM)
 		return ty_fail(err, TY_ENOMEM, off, "%s: out of memory", t->path);
+	if (off > t->file_bytes)
+		return ty_fail(err, TY_EFORMAT, off,
+			       "%s: the file ends at byte %" PRIu64 ", but its %s should be at "
+			       "byte %" PRIu64 ". Get a complete copy of the file",
+			       t->path, t->file_bytes, what, off);
 	return ty_fail(err, TY_EFORMAT, off,
 		       "%s: damaged before its first event: cannot read the %s at offset %" PRIu64
 		       " of %" PRIu64 ". Get a complete copy of the file",

@@ -323,11 +323,12 @@ static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, st
 	}
 	*formats = any;
 	if (!any && !is_flow(p))
-		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s: this perf.data file has no tracepoints. `tarry dump F flow` "
-			       "shows its instructions (Intel PT), `tarry dump F memory` its "
-			       "memory samples, if it has any",
-			       t->path);
+		return ty_fail(
+			err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			"%s: this perf.data file has no tracepoints. If it has Intel PT "
+			"data, `tarry dump %s flow` shows its instructions. If it has memory "
+			"samples, `tarry dump %s memory` shows them",
+			t->path, t->path, t->path);
 	if (some)
 		ty_trace_note(t, "its tracepoints were sampled (perf record -c or -F): most events "
 				 "are missing");

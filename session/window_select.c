@@ -149,16 +149,22 @@ static int instant(const char *path, const struct bounds *b, const char *opt, co
 }
 
 /* length_ns: of the recording; 0: unknown. */
-static int nothing(const struct ty_select *sel, bool recording, uint64_t length_ns,
-		   struct ty_err *err)
+static int after_end(const char *opt, const char *arg, uint64_t length_ns, struct ty_err *err)
 {
 	char text[TY_DURATION_MAX];
 
 	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-		       "nothing is recorded between --from %s and --to %s%s%s%s%s",
-		       sel->from ? sel->from : "0", sel->to ? sel->to : "the end",
-		       recording ? " of this recording" : "", length_ns ? ", which is " : "",
+		       "%s %s is after the end of this recording%s%s%s", opt, arg,
+		       length_ns ? ", which is " : "",
 		       length_ns ? ty_fmt_duration(length_ns, text) : "", length_ns ? " long" : "");
+}
+
+static int nothing(const struct ty_select *sel, bool recording, struct ty_err *err)
+{
+	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+		       "nothing is recorded between --from %s and --to %s%s",
+		       sel->from ? sel->from : "0", sel->to ? sel->to : "the end",
+		       recording ? " of this recording" : "");
 }
 
 /* recording: the end of b is the last instant, which belongs to the window; else it is open. */
@@ -188,9 +194,14 @@ static int window(const struct ty_select *sel, const char *path, const struct bo
 		       sel->from);
 	if (sel->to && (r = instant(path, b, "--to", sel->to, &w->to_ns, &early, err)))
 		return r;
-	if (w->from_ns >= w->to_ns)
-		return nothing(sel, recording, recording ? b->end_ns - b->start_ns : 0, err);
-	return 0;
+	if (w->from_ns < w->to_ns)
+		return 0;
+	if (sel->from && recording && w->from_ns > b->end_ns)
+		return after_end("--from", sel->from, b->end_ns - b->start_ns, err);
+	if (sel->from && sel->to && !early)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--from %s is not before --to %s",
+			       sel->from, sel->to);
+	return nothing(sel, recording, err);
 }
 
 static bool chooses(const struct ty_model *m, const struct ty_window *w)
@@ -248,7 +259,6 @@ static void model_bounds(const struct ty_session *s, struct bounds *b)
 int ty_select_instant(const struct ty_session *s, const char *opt, const char *arg, uint64_t *ts_ns,
 		      struct ty_err *err)
 {
-	char text[TY_DURATION_MAX];
 	struct bounds b;
 	bool early;
 	int r;
@@ -259,9 +269,7 @@ int ty_select_instant(const struct ty_session *s, const char *opt, const char *a
 		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
 			    "%s %s is before the start of this recording", opt, arg);
 	if (!r && *ts_ns > b.end_ns)
-		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			    "%s %s is after the end of this recording, which is %s long", opt, arg,
-			    ty_fmt_duration(b.end_ns - b.start_ns, text));
+		r = after_end(opt, arg, b.end_ns - b.start_ns, err);
 	return r;
 }
 
@@ -321,5 +329,5 @@ int ty_select_range(const struct ty_select *sel, const char *path, uint64_t star
 int ty_select_inside(const struct ty_select *sel, const struct ty_window *w, uint64_t last_ns,
 		     struct ty_err *err)
 {
-	return sel->from && w->from_ns > last_ns ? nothing(sel, true, 0, err) : 0;
+	return sel->from && w->from_ns > last_ns ? after_end("--from", sel->from, 0, err) : 0;
 }

@@ -227,8 +227,9 @@ static void add_latency(struct ty_timeline *t, char *line, uint32_t thread, uint
 	ran = who_ran(t, &s, &at);
 	if (ran == TY_NONE)
 		return;
-	add(line, " behind %s", ty_timeline_thread_name(t, ran, at, who));
+	add(line, " while %s", ty_timeline_thread_name(t, ran, at, who));
 	add_link(t, line, ran, at);
+	add(line, " ran there");
 }
 
 /* The CPU that a runnable thread waited for, and the thread that ran there. */

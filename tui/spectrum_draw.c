@@ -216,6 +216,13 @@ static uint64_t most_of(const struct ty_spectrum_view *v)
 	return most;
 }
 
+static const char *noun(const struct ty_spectrum_view *v, uint64_t n)
+{
+	if (v->kind.of == TY_SPEC_CALL)
+		return n == 1 ? "call" : "calls";
+	return n == 1 ? "span" : "spans";
+}
+
 /* Percentiles, legend, kinds: beside the picture. */
 static void draw_panel(const struct ty_spectrum_view *v, struct ty_grid *g,
 		       const struct ty_palette *p, uint64_t most)
@@ -236,7 +243,7 @@ static void draw_panel(const struct ty_spectrum_view *v, struct ty_grid *g,
 	char text[64], d[TY_DURATION_MAX], name[32];
 	unsigned shown = 0;
 
-	snprintf(text, sizeof(text), "%" PRIu64 " counted", s->n);
+	snprintf(text, sizeof(text), "%" PRIu64 " %s", s->n, noun(v, s->n));
 	ty_grid_elide(g, p, x, 1, l->panel_w - 1, text, ty_palette_role(p, TY_ROLE_STRONG));
 	for (unsigned i = 0; i < sizeof(q) / sizeof(*q) && y < end && s->n; i++, y++) {
 		snprintf(text, sizeof(text), "%-8s %11s", q[i].name, ty_fmt_duration(q[i].ns, d));
@@ -254,7 +261,10 @@ static void draw_panel(const struct ty_spectrum_view *v, struct ty_grid *g,
 		    (i < LEVELS && least_of(i + 1, most) == least_of(i, most)))
 			continue;
 		snprintf(text, sizeof(text), "%" PRIu64 "%s", least_of(i, most),
-			 i == LEVELS || most > 1 ? "+" : "");
+			 (i < LEVELS && least_of(i + 1, most) == least_of(i, most) + 1) ||
+					 most == least_of(i, most)
+				 ? ""
+				 : "+");
 		ty_grid_put(g, x + (int)(shown % 3) * 8, y, gl.ch, gl.st);
 		ty_grid_elide(g, p, x + 2 + (int)(shown % 3) * 8, y, 6, text, dim);
 		y += ++shown % 3 == 0;
@@ -296,12 +306,12 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 			      ty_palette_role(p, TY_ROLE_STRONG));
 		return;
 	}
-	snprintf(text, sizeof(text), "%s: %" PRIu64 " of %s to %s that began at %s, within %s",
-		 v->sel ? "rectangle" : "cell", n,
+	snprintf(text, sizeof(text), "%s: %" PRIu64 " %s of %s to %s began between %s and %s",
+		 v->sel ? "rectangle" : "cell", n, noun(v, n),
 		 ty_fmt_duration(ty_spec_bin_begin(ty_spec_row_begin(v, b.k0)), lo),
 		 ty_fmt_duration(ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1)), hi),
 		 ty_time_text(v->m, *v->on.clock, from, (to - from) / 100 + 1, at),
-		 ty_fmt_length(to - from, len));
+		 ty_time_text(v->m, *v->on.clock, to, (to - from) / 100 + 1, len));
 	ty_grid_elide(g, p, 1, v->lay.details_y, g->w - 2, text,
 		      ty_palette_role(p, TY_ROLE_STRONG));
 	if (v->lay.panel_w)
@@ -327,7 +337,7 @@ static void draw_footer(const struct ty_spectrum_view *v, struct ty_grid *g,
 		{TY_ACT_OPEN, TY_ACT_NONE, "list"},
 		{TY_ACT_NEXT, TY_ACT_PREV, "kind"},
 		{TY_ACT_SEARCH, TY_ACT_NONE, "kinds"},
-		{TY_ACT_FOCUS, TY_ACT_NONE, "whose"},
+		{TY_ACT_FOCUS, TY_ACT_NONE, "scope"},
 		{TY_ACT_LINK_1, TY_ACT_NONE, "longest"},
 		{TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom"},
 		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan"},

@@ -169,7 +169,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 		ty_grid_elide(g, p, x, y, w - x - 1, stall->text, st);
 	} else if (at_w) {
 		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)
-			snprintf(text, sizeof(text), "behind %s",
+			snprintf(text, sizeof(text), "CPU: %s",
 				 ty_timeline_thread_name(t, (uint32_t)f->ran, end, who));
 		else if (f->waker_context)
 			snprintf(text, sizeof(text), "%s",
@@ -183,7 +183,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 			snprintf(text, sizeof(text), "%s",
 				 f->flags & TY_SF_OPEN	      ? "still waiting"
 				 : f->state == TY_ST_RUNNABLE ? "-"
-							      : "by unknown");
+							      : "waker unknown");
 		ty_grid_elide(g, p, x, y, flex - 1, text, st);
 		ty_timeline_at(t, f->start_ns, 1000000, text);
 		x += flex + at_w < w - 1 - x ? flex + at_w : w - 1 - x;

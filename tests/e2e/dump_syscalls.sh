@@ -118,7 +118,7 @@ d=$("$TARRY" dump p.dat syscalls --tid "$leader" | grep -v "^$leader " | sed -E 
 comm=$(sed -n '1s/.*"comm":"\([^"]*\)".*/\1/p' p.json)
 [ "$("$TARRY" dump p.dat syscalls --json --comm "$comm")" = "$(grep -F "\"comm\":\"$comm\"" p.json)" ] && ok "--comm" || not_ok "--comm" "$comm"
 "$TARRY" dump p.dat syscalls --from 99999 >behind.txt 2>behind.err
-[ $? = 2 ] && [ ! -s behind.txt ] && grep -q 'nothing is recorded between' behind.err && ok "--from behind the end" || not_ok "--from behind the end" "$(cat behind.err)"
+[ $? = 2 ] && [ ! -s behind.txt ] && grep -q -- '--from 99999 is after the end' behind.err && ok "--from behind the end" || not_ok "--from behind the end" "$(cat behind.err)"
 "$TARRY" dump p.dat events --from 99999 >behind.txt 2>behind.err
 [ $? = 2 ] && [ ! -s behind.txt ] && ok "events --from behind the end" || not_ok "events --from behind the end" "$(cat behind.err)"
 start=$("$TARRY" dump p.dat events --json | head -n 1 | sed 's/.*"ts_ns":\([0-9]*\).*/\1/')

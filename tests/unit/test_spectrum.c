@@ -407,7 +407,7 @@ static void one_among_many_is_seen(void **state)
 	assert_non_null(strstr(v->page.lines.v[0].text, "30.000 ms"));
 	ty_spectrum_view_ops.resumed(v);
 	ty_spectrum_view_ops.act(v, TY_ACT_SPAN_NEXT);
-	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "cell: 1 of "));
+	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "cell: 1 call of "));
 	assert_int_equal(ty_spectrum_view_ops.act(v, TY_ACT_OPEN), TY_VIEW_PUSH);
 	assert_int_equal(v->page.lines.n, 1);
 	assert_int_equal(ty_page_ops.act(&v->page, TY_ACT_OPEN), TY_VIEW_CLOSE);
@@ -426,7 +426,7 @@ static void one_among_many_is_seen(void **state)
 	ty_spectrum_view_ops.act(v, TY_ACT_TIME_LAST);
 	for (int i = 0; i < 20; i++)
 		ty_spectrum_view_ops.act(v, TY_ACT_PAGE_UP);
-	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "rectangle: 20000 of "));
+	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "rectangle: 20000 calls of "));
 	assert_int_equal(ty_spectrum_view_ops.act(v, TY_ACT_OPEN), TY_VIEW_PUSH);
 	assert_non_null(strstr(v->page.title, "20000 of read"));
 	assert_int_equal(v->page.lines.n, TY_SPEC_LIST_MAX + 1);
