@@ -24,7 +24,7 @@ bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call
 static bool is_lock(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t thread,
 		    const struct ty_wait_for *w)
 {
-	return w->kind == TY_STALL_LOCK && w->class == TY_WAIT_DEFINITE &&
+	return w->kind == c->w.kind && w->class == c->w.class &&
 	       ty_wait_same(h->x->m, thread, w, c->s.thread, &c->w);
 }
 
@@ -238,6 +238,13 @@ static uint32_t holder(const struct ty_stall_search *h, const struct ty_candidat
 	return best;
 }
 
+bool ty_stall_holder_idle(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_path *p)
+{
+	return c->w.has_args && c->s.syscall != TY_NONE &&
+	       idle_on(h, c, p).ns > c->s.duration_ns / 2;
+}
+
 int ty_stall_cut_idle(const struct ty_stall_search *h, struct ty_candidate *c, struct ty_path *p)
 {
 	struct ty_path own = {0};
@@ -246,7 +253,8 @@ int ty_stall_cut_idle(const struct ty_stall_search *h, struct ty_candidate *c, s
 	uint32_t by;
 	int r = 0;
 
-	if (!c->w.has_args || c->s.syscall == TY_NONE || !is_lock(h, c, c->s.thread, &c->w))
+	if (!c->w.has_args || c->s.syscall == TY_NONE || c->w.kind != TY_STALL_LOCK ||
+	    c->w.class != TY_WAIT_DEFINITE)
 		return 1;
 	if (c->s.flags & TY_SF_OPEN && c->waker.kind == TY_WAKER_NONE) {
 		by = holder(h, c);

@@ -255,7 +255,9 @@ static bool find(void *ctx, enum ty_relation r)
 	case TY_R_ON_CPU: return c->s.state == TY_ST_RUNNING && !c->busy_waited;
 	case TY_R_STATE_LOST: return c->s.state == TY_ST_UNKNOWN;
 	case TY_R_POLLED: return c->polls;
-	case TY_R_HOLDER_IDLE: return c->holder_idle;
+	case TY_R_HOLDER_IDLE:
+		return c->holder_idle || (v->p && c->w.class == TY_WAIT_PEER && c->w.word &&
+					  ty_stall_holder_idle(v->h, c, v->p));
 	default: break;
 	}
 	if (v->p)

@@ -307,6 +307,9 @@ bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call
  * cuts the wait and its path to the longest part between idle times. 1; 0: that part is too short
  * to be a stall; -TY_ENOMEM or -TY_EINTR. */
 int ty_stall_cut_idle(const struct ty_stall_search *h, struct ty_candidate *c, struct ty_path *p);
+/* True if so of a futex that is a lock only by what else is known of it. */
+bool ty_stall_holder_idle(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_path *p);
 
 /* stall_handoff.c */
 /* The operations of the thread on the word (ty_wait_word) around t. */

@@ -18,11 +18,15 @@ enum {
 	NR_NANOSLEEP = 35,
 	NR_ACCEPT = 43,
 	NR_FLOCK = 73,
+	NR_FUTEX = 202,
 	LOCK_FD = 3,
 	WORK_FD = 4,
 	OTHER_FD = 5,
 	LOCK_EX = 2,
-	LOCK_UN = 8
+	LOCK_UN = 8,
+	WAIT = 0,
+	WAKE = 1,
+	WORD = 0x1000
 };
 
 /* What 12 does while it has the lock: for `idle_ms` it waits at WORK_FD by `nr`, then it sleeps for
@@ -30,6 +34,7 @@ enum {
 struct holder {
 	int nr;
 	unsigned idle_ms, sleep_ms;
+	bool by_stack;		     /* the lock is a futex, by the stack of 11 */
 	bool replied;		     /* before it got the lock, at the same place */
 	bool asks;		     /* before that, at the same place */
 	unsigned more_ms, part_ms;   /* it got a part of the answer, after so long */
@@ -73,8 +78,17 @@ static uint64_t expires(uint64_t t, int tid)
 /* 12 has the lock that 11 waits for, lets it go and waits for it again; 11 waits for work then, to
  * the end. The length of 11's stall; that of 12 must be none. */
 static bool cut; /* and its sentence says so */
+static enum ty_stack_role role_of(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns)
+{
+	return tid == 11 ? TY_ROLE_LOCK : TY_ROLE_NONE;
+}
+
 static uint64_t stall_of(struct holder does, uint64_t *start)
 {
+	const int nr = does.by_stack ? NR_FUTEX : NR_FLOCK;
+	const uint64_t lock = does.by_stack ? WORD : LOCK_FD, take = does.by_stack ? WAIT : LOCK_EX,
+		       let = does.by_stack ? WAKE : LOCK_UN;
+	struct ty_explain x;
 	const struct ty_model *m;
 	uint64_t t = 1 * MS, ns = 0;
 	struct ty_stalls s;
@@ -82,7 +96,7 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 	givens = 0;
 	cut = false;
 	ty_mx_begin("mode=pids\npid=11\npid=12\n",
-		    "taken 1 2\n" ROW("11", "11", "5", "one") ROW("12", "12", "5", "two")
+		    "taken 1 2\n" ROW("11", "11", "5", "one") ROW("12", "11", "5", "two")
 			    ROW("13", "13", "1", "client"));
 	ty_mx_switch(0, t, 0, R, 12);
 	if (does.replied) {
@@ -90,8 +104,10 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 		call(t + 3 * US, 12, NR_WRITE, 1, WORK_FD);
 		t += 5 * US;
 	}
-	enter(t + 1 * US, 12, NR_FLOCK, LOCK_FD, LOCK_EX);
-	ty_mx_exit(0, t + 2 * US, 12, NR_FLOCK, 0);
+	if (!does.by_stack) {
+		enter(t + 1 * US, 12, nr, lock, take);
+		ty_mx_exit(0, t + 2 * US, 12, nr, 0);
+	}
 	if (does.asks)
 		call(t + 3 * US, 12, NR_WRITE, 1, WORK_FD);
 	if (does.part_ms) {
@@ -102,7 +118,7 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 	}
 	enter(t + 6 * US, 12, does.nr, WORK_FD, 0);
 	ty_mx_switch(0, t + 7 * US, 12, S, 11);
-	enter(t + 8 * US, 11, NR_FLOCK, LOCK_FD, LOCK_EX);
+	enter(t + 8 * US, 11, nr, lock, take);
 	ty_mx_switch(0, t + 9 * US, 11, S, 0);
 	t = ends(t + does.idle_ms * MS, 12);
 	ty_mx_exit(0, t, 12, does.nr, 1);
@@ -118,12 +134,12 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 		t = ends(t + does.more_ms * MS, 12);
 		ty_mx_exit(0, t, 12, does.nr, 1);
 	}
-	enter(t + 1 * US, 12, NR_FLOCK, LOCK_FD, LOCK_UN);
+	enter(t + 1 * US, 12, nr, lock, let);
 	ty_mx_waking(0, t + 2 * US, 12, 11, 0);
-	ty_mx_exit(0, t + 3 * US, 12, NR_FLOCK, 0);
-	enter(t + 4 * US, 12, NR_FLOCK, LOCK_FD, LOCK_EX);
+	ty_mx_exit(0, t + 3 * US, 12, nr, 0);
+	enter(t + 4 * US, 12, nr, lock, take);
 	ty_mx_switch(0, t + 5 * US, 12, S, 11);
-	ty_mx_exit(0, t + 6 * US, 11, NR_FLOCK, 0);
+	ty_mx_exit(0, t + 6 * US, 11, nr, 0);
 	if (does.next_asks || does.next_serves)
 		call(t + 7 * US, 11, NR_WRITE, 1, does.next_asks ? WORK_FD : OTHER_FD);
 	enter(t + 9 * US, 11, does.next_serves ? NR_READ : does.nr,
@@ -132,7 +148,9 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 	ty_mx_switch(0, t + 900 * MS, 0, R, 13);
 	ty_mx_switch(0, t + 901 * MS, 13, S, 0);
 	m = ty_mx_end();
-	s = stalls_of(m, 0, false);
+	x = explain(m, 0);
+	x.role = does.by_stack ? role_of : NULL;
+	s = stalls_by(&x, false);
 	for (uint32_t i = 0; i < s.n; i++) {
 		int tid = ty_model_thread(m, s.v[i].thread)->tid;
 
@@ -171,6 +189,9 @@ static void who_waits_behind_work_waits_for_work(void **state)
 	assert_int_equal(
 		stall_of((struct holder){.nr = NR_READ, .idle_ms = 400, .replied = true}, &start),
 		0);
+	assert_int_equal(
+		stall_of((struct holder){.nr = NR_READ, .idle_ms = 400, .by_stack = true}, &start),
+		0);
 	/* The next one waits at the same place. */
 	assert_int_equal(stall_of((struct holder){.nr = NR_READ, .idle_ms = 400}, &start), 0);
 }
@@ -185,6 +206,12 @@ static void who_waits_for_a_holder_that_does_not(void **state)
 	assert_true(about(
 		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 100, .sleep_ms = 300}, &start),
 		400));
+	assert_true(about(stall_of((struct holder){.nr = NR_READ,
+						   .idle_ms = 1,
+						   .sleep_ms = 400,
+						   .by_stack = true},
+				   &start),
+			  401));
 	/* Mostly for work; what came then is told. */
 	assert_true(about(
 		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 300, .sleep_ms = 100}, &start),
