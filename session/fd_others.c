@@ -236,8 +236,9 @@ bool ty_fd_others_find(const struct ty_fd_others *o, const char *name, char acce
 		snprintf(key, sizeof(key), "%s %s>%s", i.protocol, i.peer, i.own);
 		if (find(o, key, t_ns, not_pid, out))
 			return true;
+		/* A listening process may not be the one that accepted it. */
 		snprintf(key, sizeof(key), "%s %s", i.protocol, i.peer);
-		return find(o, key, t_ns, not_pid, out);
+		return *i.protocol == 'U' && find(o, key, t_ns, not_pid, out);
 	}
 	if (!parse_unix(name, &own, &peer))
 		return false;
