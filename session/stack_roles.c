@@ -2,9 +2,11 @@
 /* See stack_roles.h. */
 #include "stack_roles.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-/* A part of the name, mangled or not. */
+/* How a name begins, without underscores of libraries; with a digit: a part of a mangled name with
+ * its length. */
 static const struct {
 	const char *name;
 	enum ty_stack_role role;
@@ -12,7 +14,7 @@ static const struct {
 	/* glibc: pthread_mutex_lock, pthread_rwlock_wrlock and their internal names */
 	{"pthread_mutex_", TY_ROLE_LOCK},
 	{"pthread_rwlock_", TY_ROLE_LOCK},
-	{"__lll_lock_wait", TY_ROLE_LOCK},
+	{"lll_lock_wait", TY_ROLE_LOCK},
 	/* OpenJDK (objectMonitor.cpp): entering a synchronized block; and Thread.sleep (jvm.cpp) */
 	{"13ObjectMonitor5enterE", TY_ROLE_LOCK},
 	{"13ObjectMonitor5EnterIE", TY_ROLE_LOCK},
@@ -21,7 +23,7 @@ static const struct {
 	{"take_gil", TY_ROLE_LOCK},
 	{"gvl_acquire", TY_ROLE_LOCK},
 	/* InnoDB (lock0lock.cc): a row's or a table's lock */
-	{"lock_wait_suspend_thread", TY_ROLE_LOCK},
+	{"_Z24lock_wait_suspend_thread", TY_ROLE_LOCK},
 	{"_Z9lock_wait", TY_ROLE_LOCK},
 	/* Rust's std and parking_lot. Not Abseil's Mutex: it waits for conditions in the same one.
 	 */
@@ -29,10 +31,37 @@ static const struct {
 	{"9lock_slow", TY_ROLE_LOCK},
 };
 
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool has_name(const char *function, const char *name)
+{
+	const bool mangled = begins(function, "_Z") || begins(function, "_R");
+
+	if (*name == '_')
+		return begins(function, name);
+	if (!is_digit(*name)) {
+		function += strspn(function, "_");
+		function += begins(function, "GI_") ? 3 : 0;
+		return begins(function + strspn(function, "_"), name);
+	}
+	for (const char *at = function; mangled && (at = strstr(at, name)); at++)
+		if (!is_digit(at[-1])) /* else of another length: the name starts with _ */
+			return true;
+	return false;
+}
+
 enum ty_stack_role ty_stack_role(const char *function)
 {
 	for (size_t k = 0; function && k < sizeof(roles) / sizeof(*roles); k++)
-		if (strstr(function, roles[k].name))
+		if (has_name(function, roles[k].name))
 			return roles[k].role;
 	return TY_ROLE_NONE;
 }

@@ -25,6 +25,18 @@ static void functions_have_roles(void **state)
 		{"JVM_Sleep", TY_ROLE_SLEEP},
 		{"pthread_cond_timedwait@@GLIBC_2.3.2", TY_ROLE_NONE},
 		{"_Z9lock_waitP9que_thr_t", TY_ROLE_LOCK},
+		{"_Z24lock_wait_suspend_threadP9que_thr_t", TY_ROLE_LOCK},
+		{"__GI___lll_lock_wait_private", TY_ROLE_LOCK},
+		{"take_gil.lto_priv.0", TY_ROLE_LOCK},
+		{"_ZN11parking_lot9raw_mutex8RawMutex9lock_slow17h0123456789abcdefE", TY_ROLE_LOCK},
+		/* Functions of the program whose names hold those of the table. */
+		{"bench_pthread_mutex_queue", TY_ROLE_NONE},
+		{"mistake_gil", TY_ROLE_NONE},
+		{"queue_take_gil", TY_ROLE_NONE},
+		{"old_JVM_Sleep", TY_ROLE_NONE},
+		{"do_9lock_slow", TY_ROLE_NONE},
+		{"9lock_slow", TY_ROLE_NONE},
+		{"_ZN5Queue19lock_slow_and_queueEv", TY_ROLE_NONE},
 		{"", TY_ROLE_NONE},
 		{NULL, TY_ROLE_NONE},
 	};
