@@ -325,12 +325,12 @@ void ty_counters_facts(const struct ty_counters_rec *c, struct ty_buf *out)
  */
 
 static void put(struct ty_counters_rec *c, const struct ty_counter_head *h, const char *values,
-		size_t n)
+		size_t n, bool last)
 {
 	const size_t all = TY_COUNTER_RECORD(c->n, c->groups);
 	static const char zeros[8 * (TY_COUNTERS_MAX + 2 * TY_COUNTER_GROUPS_MAX)];
 
-	if (!ty_spooled_section_room(&c->section, all)) {
+	if (!(last ? ty_spooled_section_last : ty_spooled_section_room)(&c->section, all)) {
 		c->lost++;
 		return;
 	}
@@ -363,7 +363,7 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 		if (head.ns > c->last_ns)
 			c->last_ns = head.ns;
 		c->res.readings++;
-		put(c, &head, raw + TY_CT_READING_HEAD, values);
+		put(c, &head, raw + TY_CT_READING_HEAD, values, false);
 	}
 	return 0;
 }
@@ -373,25 +373,31 @@ static int fd_of(const void *ctx, unsigned i)
 	return ((const struct ty_counters_rec *)ctx)->rings[i].fd;
 }
 
-static void move(void *ctx, bool last)
+/* last: no reading follows, so that the room kept for this one may be used. */
+static void tell_lost(struct ty_counters_rec *c, bool last)
 {
-	struct ty_counters_rec *c = ctx;
-	const struct ty_aux_sink sink = {on_records, NULL, c};
-	uint64_t lost;
+	const uint64_t lost = c->lost + __atomic_load_n(&c->bpf->bss->lost, __ATOMIC_RELAXED);
 
-	for (unsigned i = 0; i < c->rings_n; i++)
-		ty_aux_drain(&c->rings[i], &sink);
-	lost = c->lost + __atomic_load_n(&c->bpf->bss->lost, __ATOMIC_RELAXED);
 	if (lost > c->lost_told) {
 		const struct ty_counter_head h = {
 			.ns = c->last_ns, .dur_ns = lost - c->lost_told, .flags = TY_CT_LOST};
 		const uint64_t before = c->lost;
 
-		put(c, &h, NULL, 0);
+		put(c, &h, NULL, 0, last);
 		if (c->lost == before)
 			c->lost_told = lost;
 		c->lost = before;
 	}
+}
+
+static void move(void *ctx, bool last)
+{
+	struct ty_counters_rec *c = ctx;
+	const struct ty_aux_sink sink = {on_records, NULL, c};
+
+	for (unsigned i = 0; i < c->rings_n; i++)
+		ty_aux_drain(&c->rings[i], &sink);
+	tell_lost(c, false);
 	ty_spooled_section_tick(&c->section);
 }
 
@@ -471,6 +477,7 @@ void ty_counters_finish(struct ty_counters_rec *c, struct ty_counters_result *re
 	if (c->mover.started) {
 		c->bpf->bss->off = 1;
 		ty_ring_mover_stop(&c->mover);
+		tell_lost(c, true);
 		ty_spooled_section_put(&c->section);
 		c->res.lost = c->lost + c->bpf->bss->lost;
 		c->res.failed = c->section.failed;

@@ -93,13 +93,11 @@ void ty_spooled_section_tick(struct ty_spooled_section *s)
 		ty_spooled_section_put(s);
 }
 
-bool ty_spooled_section_room(struct ty_spooled_section *s, size_t n)
+static bool make_room(struct ty_spooled_section *s, size_t n)
 {
 	static const char zeros[64];
 	const size_t head = s->form->head_bytes;
 
-	if (ty_spooled_section_held(s) + n > s->form->most)
-		return false;
 	if (s->b.len + n > TY_SPOOLED_PIECE && s->writer && !s->at_end)
 		ty_spooled_section_put(s);
 	if (s->failed)
@@ -111,4 +109,14 @@ bool ty_spooled_section_room(struct ty_spooled_section *s, size_t n)
 	if (!s->b.len)
 		ty_buf_add(&s->b, zeros, head);
 	return true;
+}
+
+bool ty_spooled_section_room(struct ty_spooled_section *s, size_t n)
+{
+	return ty_spooled_section_held(s) + n + TY_SPOOLED_LAST <= s->form->most && make_room(s, n);
+}
+
+bool ty_spooled_section_last(struct ty_spooled_section *s, size_t n)
+{
+	return n <= TY_SPOOLED_LAST && make_room(s, n);
 }

@@ -18,6 +18,7 @@
 #include "spool.h"
 
 enum { TY_SPOOLED_PIECE = 1 << 20 }; /* bytes of a piece, at most */
+enum { TY_SPOOLED_LAST = 4096 };     /* counted bytes kept for ty_spooled_section_last */
 
 struct ty_section_form {
 	uint32_t section;  /* TY_SEC_... */
@@ -53,6 +54,9 @@ uint64_t ty_spooled_section_held(const struct ty_spooled_section *s);
 /* Before n more bytes are added to s->b, as whole records: these additions cannot fail then.
  * false: there is no room, or a piece could not be written. */
 bool ty_spooled_section_room(struct ty_spooled_section *s, size_t n);
+/* The same for a last record, of TY_SPOOLED_LAST bytes at most, for which a full section has room:
+ * it tells what was refused. Once. */
+bool ty_spooled_section_last(struct ty_spooled_section *s, size_t n);
 /* Now and then: what waits has waited long enough for a piece. */
 void ty_spooled_section_tick(struct ty_spooled_section *s);
 /* Write all that waits, at the end. */

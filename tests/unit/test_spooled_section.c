@@ -132,6 +132,28 @@ static void a_full_section_takes_more_once_parts_are_dropped(void **state)
 	end();
 }
 
+/* What was refused is told in the file. */
+static void a_full_section_takes_a_last_record(void **state)
+{
+	const char record[] = "lost";
+	uint64_t held;
+
+	begin("last-record", &loose, false);
+	for (unsigned n = 0; add(TY_SPOOLED_LAST); n++)
+		assert_true(n < 100000);
+	while (add(100))
+		;
+	held = ty_spooled_section_held(&section);
+	assert_true(held + TY_SPOOLED_LAST <= loose.most);
+	assert_false(ty_spooled_section_last(&section, TY_SPOOLED_LAST + 1));
+	assert_true(ty_spooled_section_last(&section, sizeof(record)));
+	ty_buf_add(&section.b, record, sizeof(record));
+	ty_spooled_section_put(&section);
+	assert_false(section.failed);
+	assert_true(section.bytes <= loose.most);
+	end();
+}
+
 static void there_is_no_room_once_the_disk_is_full(void **state)
 {
 	struct rlimit old, small;
@@ -165,6 +187,7 @@ int main(void)
 		cmocka_unit_test(what_waits_for_the_end_is_cut_between_records),
 		cmocka_unit_test(compressed_bytes_count_but_no_less_than_a_part_of_the_raw_ones),
 		cmocka_unit_test(a_full_section_takes_more_once_parts_are_dropped),
+		cmocka_unit_test(a_full_section_takes_a_last_record),
 		cmocka_unit_test(there_is_no_room_once_the_disk_is_full),
 	};
 
