@@ -261,8 +261,10 @@ static void exec(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 	if (old > 0 && old != tid && a != TY_NONE && !b->thread.v[a].exiting)
 		ty_identity_handover(b, a, tid, ts, true);
 	a = ty_identity_find(b, tid);
-	if (a != TY_NONE)
-		b->thread.v[a].pub.kernel = false; /* a usermode helper of the kernel */
+	if (a == TY_NONE)
+		return;
+	b->thread.v[a].pub.kernel = false; /* a usermode helper of the kernel */
+	ty_identity_executed(b, a, ts);
 }
 
 static void dispatch(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)

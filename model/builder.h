@@ -165,6 +165,8 @@ uint32_t ty_identity_find(const struct ty_builder *b, int32_t tid);
  * memory or for an impossible tid. */
 uint32_t ty_identity_get(struct ty_builder *b, int32_t tid, uint64_t ts);
 void ty_identity_name(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *comm);
+/* Its present name once more, as ty_model_names tells of execs. */
+void ty_identity_executed(struct ty_builder *b, uint32_t thread, uint64_t ts);
 /* The same for TY_COMM bytes, not always terminated; returns at once when they equal the previous
  * ones. */
 void ty_identity_name_raw(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *raw);

@@ -189,6 +189,7 @@ uint32_t ty_model_thread_find(const struct ty_model *m, int32_t tid, uint64_t t_
 int32_t ty_model_tid(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
 /* Its name at time t. */
 const char *ty_model_comm(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+/* In order of time. A name that is that of the entry before: it executed a program. */
 const struct ty_name_at *ty_model_names(const struct ty_model *m, uint32_t thread, uint32_t *n);
 
 /* Spans by global index: a thread's are spans_first .. +spans_n. */

@@ -25,14 +25,31 @@ static uint32_t process_of(const struct ty_model *m, uint32_t thread, uint64_t t
 	return p == TY_NONE ? thread : p;
 }
 
-/* A line that was read before an exec whose own line is not recorded is not that of the process any
- * more: then its name is another one. NULL: there is none. */
+uint64_t ty_model_executed(const struct ty_model *m, uint32_t process, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	uint32_t n;
+	const struct ty_name_at *at = ty_model_names(m, process, &n);
+	uint32_t i = partition_point(k, 0u, n, at[k].from_ns <= from_ns);
+
+	for (; i < n && at[i].from_ns <= to_ns; i++)
+		if (i && at[i].str == at[i - 1].str)
+			return at[i].from_ns;
+	return UINT64_MAX;
+}
+
+/* No exec between these times, in whichever order; one whose event was lost shows in the name. */
+static bool same_program(const struct ty_model *m, uint32_t process, uint64_t a, uint64_t b)
+{
+	return !strcmp(ty_model_comm(m, process, a), ty_model_comm(m, process, b)) &&
+	       ty_model_executed(m, process, a < b ? a : b, a < b ? b : a) == UINT64_MAX;
+}
+
+/* NULL: it is of another program than the one that the process executes at t. */
 static const struct ty_title *still(const struct ty_model *m, const struct ty_title *t,
 				    uint64_t t_ns)
 {
-	return strcmp(ty_model_comm(m, t->process, t_ns), ty_model_comm(m, t->process, t->from_ns))
-		       ? NULL
-		       : t;
+	return same_program(m, t->process, t->from_ns, t_ns) ? t : NULL;
 }
 
 static const struct ty_title *title_at(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
@@ -51,9 +68,8 @@ static const struct ty_title *title_at(const struct ty_model *m, uint32_t thread
 		if (!t->born) /* it was there before: read somewhat later, it is still that one */
 			return k < all->n && all->v[k].process == p ? still(m, &all->v[k], t_ns)
 								    : NULL;
-		/* The parent's, until it executes another program, which shows in its name. */
-		if (t->forked_by < 0 ||
-		    strcmp(ty_model_comm(m, p, t_ns), ty_model_comm(m, p, t->start_ns)))
+		/* The parent's, until it executes a program. */
+		if (t->forked_by < 0 || !same_program(m, p, t->start_ns, t_ns))
 			return NULL;
 		thread = (uint32_t)t->forked_by;
 		t_ns = t->start_ns;

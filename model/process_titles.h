@@ -41,6 +41,10 @@ void ty_model_set_titles(struct ty_model *m, struct ty_titles *t);
  * since; NULL: unknown. */
 const char *ty_model_command_line(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
 
+/* The process' first recorded exec in (from, to]; UINT64_MAX: none. */
+uint64_t ty_model_executed(const struct ty_model *m, uint32_t process, uint64_t from_ns,
+			   uint64_t to_ns);
+
 /* "sh/12", and where that does not tell it apart: "python3 worker.py/12", "nginx: worker
  * process/12". A thread with a name of its own has only that. */
 #define TY_WHO_MAX 72

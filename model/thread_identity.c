@@ -169,6 +169,14 @@ void ty_identity_name(struct ty_builder *b, uint32_t thread, uint64_t ts, const 
 	name_log(b, thread, ts, t->comm, TY_COMM);
 }
 
+void ty_identity_executed(struct ty_builder *b, uint32_t thread, uint64_t ts)
+{
+	const char *comm = b->thread.v[thread].comm;
+
+	if (*comm)
+		name_log(b, thread, ts, comm, strnlen(comm, TY_COMM));
+}
+
 void ty_identity_name_raw(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *raw)
 {
 	char comm[TY_COMM + 1];

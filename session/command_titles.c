@@ -56,6 +56,24 @@ static int add_line(void *ctx, int32_t tid, uint64_t ns, const char *argv, size_
 	return vec_push(&k->lines, l);
 }
 
+/* The arguments were noted at the exec's event, but not at its very time: the nearest one is it. */
+static int add_executed(void *ctx, int32_t tid, uint64_t ns, const char *argv, size_t n)
+{
+	enum { NEAR = 1000000 };
+	const struct work *k = ctx;
+	const uint32_t p = ty_model_thread_find(k->m, tid, ns);
+	const uint64_t after =
+		p == TY_NONE ? UINT64_MAX : ty_model_executed(k->m, p, ns, ns + NEAR);
+
+	if (after != UINT64_MAX) {
+		const uint64_t back = after - ns < ns ? ns - (after - ns) : 0;
+
+		if (ty_model_executed(k->m, p, back, ns) == UINT64_MAX)
+			ns = after;
+	}
+	return add_line(ctx, tid, ns, argv, n);
+}
+
 static int add_section(struct work *k, const char *text)
 {
 	struct ty_snap_command c;
@@ -97,7 +115,9 @@ static void sort(struct work *k)
 		const struct line *l = &k->lines.v[i], *was = to ? &k->lines.v[to - 1] : NULL;
 
 		if (!was || was->title.process != l->title.process || was->argv_n != l->argv_n ||
-		    memcmp(k->argv.p + was->argv, k->argv.p + l->argv, l->argv_n))
+		    memcmp(k->argv.p + was->argv, k->argv.p + l->argv, l->argv_n) ||
+		    ty_model_executed(k->m, l->title.process, was->title.from_ns,
+				      l->title.from_ns) != UINT64_MAX)
 			k->lines.v[to++] = *l;
 	}
 	k->lines.n = to;
@@ -380,7 +400,7 @@ int ty_command_titles(struct ty_model *m, const char *section,
 	ty_buf_init(&k.key, 2 * LINE_MAX);
 	r = r ? r : add_section(&k, section ? section : "");
 	if (!r && strings)
-		r = ty_evidence_each(strings, TY_EVK_ARGV, add_line, &k);
+		r = ty_evidence_each(strings, TY_EVK_ARGV, add_executed, &k);
 	if (!r && k.lines.n) {
 		sort(&k);
 		r = count_words(&k, false);

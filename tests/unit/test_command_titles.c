@@ -160,6 +160,73 @@ static void of_children(void **state)
 	assert_null(ty_model_command_line(m, ty_model_thread_find(m, 10, 50), 50));
 }
 
+static void executes(uint64_t ns, int tid)
+{
+	struct ty_event ev = {.ts_ns = ns, .tid = tid, .kind = TY_EV_EXEC, .id = 61};
+
+	ev.u.exec.tid = ev.u.exec.old_tid = tid;
+	ty_mx_feed(ev);
+}
+
+/* 60 is a child of 10, which executes at 60, 10 at 150; the names remain. */
+static const struct ty_model *model_of_execs(const char *section, const struct ty_evidence_index *x)
+{
+	const struct ty_model *m;
+
+	ty_mx_begin("tarry=0.1\nmode=all\n", threads);
+	ty_mx_event(0, 10, 20, TY_EV_OTHER);
+	ty_mx_fork(0, 40, 10, 60, 0);
+	executes(60, 60);
+	executes(150, 10);
+	ty_mx_switch(0, 200, 20, S, 0);
+	m = ty_mx_end();
+	assert_int_equal(ty_command_titles((struct ty_model *)m, section, x), 0);
+	return m;
+}
+
+static const char *line_at(const struct ty_model *m, int tid, uint64_t t)
+{
+	const char *s = ty_model_command_line(m, ty_model_thread_find(m, tid, t), t);
+
+	return s ? s : "";
+}
+
+/* Another program of the same name: a script from a script. */
+static void of_programs_of_one_name(void **state)
+{
+	const char argv[] = "python3\0child.py";
+	struct ty_ev_record h = {
+		.ns = 148, .tid = 10, .kind = TY_EVK_ARGV, .len = sizeof(argv), .ptr = 1};
+	char bytes[sizeof(h) + sizeof(argv)];
+	struct ty_evidence_index *x;
+	const struct ty_model *m = model_of_execs("5\t10\tpython3\tworker.py\n", NULL);
+
+	assert_string_equal(line_at(m, 60, 59), "python3 worker.py");
+	assert_string_equal(line_at(m, 60, 60), "");
+	assert_string_equal(line_at(m, 10, 149), "python3 worker.py");
+	assert_string_equal(line_at(m, 10, 150), "");
+	/* Read after its exec: what it was before is unknown. */
+	m = model_of_execs("170\t10\tpython3\tworker.py\n", NULL);
+	assert_string_equal(line_at(m, 10, 149), "");
+	assert_string_equal(line_at(m, 10, 150), "python3 worker.py");
+	assert_string_equal(line_at(m, 60, 50), "");
+	/* The same line again, read after the exec. */
+	m = model_of_execs("5\t10\tpython3\tworker.py\n170\t10\tpython3\tworker.py\n", NULL);
+	assert_string_equal(line_at(m, 10, 160), "");
+	assert_string_equal(line_at(m, 10, 170), "python3 worker.py");
+	/* The arguments of an exec were noted shortly before its own event, or after it. */
+	for (h.ns = 148; h.ns <= 152; h.ns += 4) {
+		memcpy(bytes, &h, sizeof(h));
+		memcpy(bytes + sizeof(h), argv, sizeof(argv));
+		x = ty_evidence_index_new(bytes, sizeof(bytes));
+		m = model_of_execs("5\t10\tpython3\tworker.py\n", x);
+		assert_string_equal(line_at(m, 10, 147), "python3 worker.py");
+		assert_string_equal(line_at(m, 10, 152), "python3 child.py");
+		assert_string_equal(line_at(m, 10, 199), "python3 child.py");
+		ty_evidence_index_free(x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +234,7 @@ int main(void)
 		cmocka_unit_test_teardown(traced_ones, drop),
 		cmocka_unit_test_teardown(of_another_program, drop),
 		cmocka_unit_test_teardown(of_children, drop),
+		cmocka_unit_test_teardown(of_programs_of_one_name, drop),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
