@@ -123,13 +123,13 @@ int ty_call_sums_find(const struct ty_explain *x, uint32_t thread, uint64_t from
 	if (!r && calls.n)
 		qsort(calls.v, calls.n, sizeof(*calls.v), by_length);
 	for (size_t i = 0; i < calls.n && !r; i++) {
+		const bool named = i < TY_CALL_SUMS_NAMED && ty_now_ms() - start < TY_NAMES_MS;
+
+		out->unnamed += !named;
 		if (i < TY_CALL_SUMS_NAMED && ty_explain_stopped(x))
 			r = -TY_EINTR;
 		else
-			r = add(&v, &calls.v[i],
-				i < TY_CALL_SUMS_NAMED && ty_now_ms() - start < TY_NAMES_MS
-					? object_of(x, calls.v[i].call)
-					: NULL);
+			r = add(&v, &calls.v[i], named ? object_of(x, calls.v[i].call) : NULL);
 	}
 	if (v.n)
 		qsort(v.v, v.n, sizeof(*v.v), by_time);

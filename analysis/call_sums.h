@@ -18,7 +18,8 @@ struct ty_call_sums {
 	struct ty_call_sum *v; /* most time first */
 	uint32_t n;
 	uint64_t calls;
-	bool cut; /* there are more than TY_CALL_SUMS_CALLS: the later ones are missing */
+	uint64_t unnamed; /* of them: their file was not looked up (TY_CALL_SUMS_NAMED) */
+	bool cut;	  /* there are more than TY_CALL_SUMS_CALLS: the later ones are missing */
 };
 
 #define TY_CALL_SUMS_CALLS 50000u

@@ -68,6 +68,11 @@ static void add_calls(struct ty_timeline *t, const struct ty_call_sums *s, uint3
 	if (i < s->n || s->cut)
 		ty_page_add(&t->page, TY_ROLE_DIM, "%11s        %u more kinds, of less time%s", "",
 			    s->n - i, s->cut ? "; later calls were not counted" : "");
+	if (s->unnamed)
+		ty_page_add(&t->page, TY_ROLE_DIM,
+			    "%11s        names of files: not looked up for %" PRIu64
+			    " shorter calls",
+			    "", s->unnamed);
 }
 
 /* Why the wait is a finding, which has a grade of its own; and how sure the chain is. */
@@ -125,7 +130,10 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 		add_link(t, &links[i], i);
 	if (links[n - 1].thread == root.thread)
 		add_root(t, path, &root);
-	add_calls(t, &a->sums, links[n - 1].thread, links[n - 1].start_ns);
+	if (a->links)
+		add_calls(t, &a->sums, links[n - 1].thread, links[n - 1].start_ns);
+	else /* the links may end before it: there are at most TY_STALL_LINKS */
+		add_calls(t, &a->sums, root.thread, path->seg.v[root.seg].start_ns);
 	if (a->links)
 		add_rule(t, a->rule, a->proven);
 	ty_timeline_log_page(t, a->window.from_ns, a->window.to_ns);

@@ -51,6 +51,7 @@ static void by_kind_and_file(void **state)
 	assert_int_equal(sum_of(&s, NR_READ, NULL)->n, 1);
 	assert_int_equal(sum_of(&s, NR_OPEN, "/opened")->n, 1);
 	assert_false(s.cut);
+	assert_int_equal(s.unnamed, 0);
 	ty_call_sums_fini(&s);
 	/* a part of one call */
 	assert_int_equal(ty_call_sums_find(&x, t, 7 * MS, 10 * MS, &s), 0);
@@ -61,10 +62,33 @@ static void by_kind_and_file(void **state)
 	ty_mx_drop();
 }
 
+/* Of the shorter calls the file is not looked up: that is told. */
+static void too_many_to_name(void **state)
+{
+	enum { NR_OPEN = 2, NR_READ = 0 };
+	struct ty_call_sums s;
+	struct ty_explain x;
+
+	begin();
+	call(2 * MS, 11, NR_OPEN, 8, 0x7000);
+	for (unsigned i = 0; i < TY_CALL_SUMS_NAMED + 4; i++)
+		call((4 + i) * MS, 11, NR_READ, 1, 8);
+	x = end();
+	x.pointee = pointee;
+	assert_int_equal(
+		ty_call_sums_find(&x, ty_model_thread_find(x.m, 11, 10 * MS), 0, 900 * MS, &s), 0);
+	assert_int_equal(s.calls, TY_CALL_SUMS_NAMED + 5);
+	assert_int_equal(s.unnamed, 5);
+	assert_int_equal(sum_of(&s, NR_READ, NULL)->n, 5);
+	ty_call_sums_fini(&s);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_kind_and_file),
+		cmocka_unit_test(too_many_to_name),
 	};
 
 	return cmocka_run_group_tests_name("call_sums", tests, NULL, NULL);
