@@ -20,4 +20,13 @@ static inline uint64_t ty_now_ms(void)
 	return ty_now_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
+/* That much later, as waits with a timeout on CLOCK_MONOTONIC take it. */
+static inline struct timespec ty_in_ms(unsigned ms)
+{
+	const uint64_t ns = ty_now_ns(CLOCK_MONOTONIC) + (uint64_t)ms * 1000000u;
+
+	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+				 .tv_nsec = (long)(ns % 1000000000u)};
+}
+
 #endif

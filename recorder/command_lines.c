@@ -145,20 +145,6 @@ static void keep_line(struct ty_command_lines *c, int pid, const char *line, siz
 	p->hash = hash;
 }
 
-static struct timespec in_ms(unsigned ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += (time_t)(ms / 1000);
-	t.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_nsec -= 1000000000;
-		t.tv_sec++;
-	}
-	return t;
-}
-
 static void *read_main(void *arg)
 {
 	struct ty_command_lines *c = arg;
@@ -254,7 +240,7 @@ static void put_line(struct ty_command_lines *c, uint64_t ns, int pid, const cha
 void ty_command_lines_take(struct ty_command_lines *c, unsigned wait_ms,
 			   uint64_t (*trace_ns)(void *ctx), void *ctx, struct ty_buf *out)
 {
-	const struct timespec until = in_ms(wait_ms);
+	const struct timespec until = ty_in_ms(wait_ms);
 	uint64_t mono_ns, now_ns;
 	size_t at = 0;
 

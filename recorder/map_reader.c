@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "now.h"
 #include "vec.h"
 
 enum { READERS = 4, PROC_MAX = 16 << 20 };
@@ -121,16 +121,9 @@ bool ty_map_reader_request(struct ty_map_reader *r, uint32_t pid, uint32_t numbe
 
 bool ty_map_reader_take(struct ty_map_reader *r, unsigned wait_ms, struct ty_map_reading *out)
 {
-	struct timespec until;
+	const struct timespec until = ty_in_ms(wait_ms);
 	bool good;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)(wait_ms / 1000);
-	until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
 	pthread_mutex_lock(&r->lock);
 	while (wait_ms && !r->ready.n && (r->reading || (r->threads && r->taken < r->queue.n)) &&
 	       !pthread_cond_timedwait(&r->done, &r->lock, &until))
