@@ -293,8 +293,8 @@ fi
 busy='i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
 cpu=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
 if "$TARRY" record -q -o "$T/hog.dat" -- taskset -c "$cpu" sh -c "(sh -c '$busy') & chrt -f 1 sh -c '$busy'; wait" >"$T/log" 2>&1 &&
-	"$TARRY" report "$T/hog.dat" stalls | grep -q 'got no CPU'; then
-	"$TARRY" view "$T/hog.dat" --print --size 200x40 >"$T/frame" 2>&1 && grep -q 'ran [0-9.]* m*s of it' "$T/frame"
+	"$TARRY" report "$T/hog.dat" stalls | grep -q 'waited for a CPU'; then
+	"$TARRY" view "$T/hog.dat" --print --size 200x40 >"$T/frame" 2>&1 && grep -q 'ran for [0-9.]* m*s of that time' "$T/frame"
 	check "a wait for a CPU is among the findings" $? "$(cat "$T/frame")"
 else
 	skip "a wait for a CPU is among the findings" "nobody could be kept from a CPU: $(tail -n 1 "$T/log")"
