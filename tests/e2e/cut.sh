@@ -30,7 +30,9 @@ rounds = int(sys.argv[1])
 early = open("early.txt", "w+")
 os.chdir("sub")
 def work(i):
-    for k in range(30): hashlib.sha256(b"x" * 1000000).digest()
+    for k in range(30):
+        hashlib.sha256(b"x" * 1000000).digest()
+        os.stat("f%d" % k)
     with open("f%d" % i, "w") as f: f.write("x")
     os.stat("f%d" % i)
     early.write("y"); early.flush()
@@ -38,7 +40,8 @@ if os.fork() == 0:
     for i in range(rounds):
         with open("lock", "w") as f:
             fcntl.flock(f, fcntl.LOCK_EX)
-            time.sleep(0.15)
+            time.sleep(0.1)
+        time.sleep(0.05)  # so that the other one gets it
     os._exit(0)
 for i in range(rounds):
     work(i)

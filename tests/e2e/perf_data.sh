@@ -92,7 +92,8 @@ if perf trace record -o ptrace -- bash ./load >/dev/null 2>err; then
 else
 	skip "perf trace record" "$(head -n 1 err)"
 fi
-head -c $(($(stat -c %s pipe) / 2)) pipe >cut
+# Within a record: their lengths are multiples of 8, and a file that ends with one cannot tell that it was cut.
+head -c $(($(stat -c %s pipe) / 2 | 1)) pipe >cut
 "$TARRY" dump cut events >got 2>err
 [ "$(grep -c . got)" -gt 100 ] && grep -q 'END OF DATA' got && grep -q cut err
 check "a file that was cut: its begin, and said so" $? "$(tail -n 2 got; cat err)"
