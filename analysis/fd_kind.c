@@ -85,10 +85,12 @@ static void put_lowest(struct ty_fd_table *t, uint8_t kind, bool cloexec, struct
 		}
 }
 
-static void replay(const struct ty_explain *x, struct ty_fd_table *t, const struct call *k)
+/* executed: another program was, later, so it matters which descriptors that closes. */
+static void replay(const struct ty_explain *x, struct ty_fd_table *t, const struct call *k,
+		   bool executed)
 {
 	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
-	uint64_t args[6], fd = (uint64_t)c.ret;
+	uint64_t args[6] = {0}, fd = (uint64_t)c.ret;
 	uint8_t kind = k->row->fd_kind;
 	int8_t flags = k->row->cloexec;
 	bool cloexec;
@@ -102,7 +104,7 @@ static void replay(const struct ty_explain *x, struct ty_fd_table *t, const stru
 				t->open[i] = t->cloexec[i] = false;
 		return;
 	}
-	if (x->args(x->ctx, &c, args))
+	if ((executed || k->row->fds != TY_FDS_NEW) && x->args(x->ctx, &c, args))
 		return;
 	cloexec = flags == TY_CLOEXEC_ALWAYS || (flags >= 0 && args[flags] & CLOEXEC);
 	switch ((enum ty_fds_effect)k->row->fds) {
@@ -299,6 +301,7 @@ static int table_before(const struct ty_explain *x, uint32_t thread, uint64_t t_
 	uint64_t to_ns = t_ns > x->fds_ns ? t_ns : x->fds_ns;
 	struct ty_call_rows *rows;
 	struct calls v = {0};
+	size_t exec = 0; /* the last one's index */
 	int r = 0;
 	bool listed = false;
 
@@ -328,12 +331,14 @@ static int table_before(const struct ty_explain *x, uint32_t thread, uint64_t t_
 	if (!r) {
 		if (v.n && !in_order(&v))
 			qsort(v.v, v.n, sizeof(*v.v), by_end);
+		for (size_t i = 0; i < v.n && v.v[i].end_ns <= t_ns; i++)
+			exec = v.v[i].row->fds == TY_FDS_EXEC ? i : exec;
 		for (size_t i = 0; i < v.n && !stopped(x); i++)
 			if (listed && v.v[i].end_ns <= x->fds_ns) {
 				if (v.v[i].end_ns > x->fds_since_ns || v.v[i].end_ns > t_ns)
 					unlearn(x, t, &v.v[i], t_ns);
 			} else if (v.v[i].end_ns <= t_ns) {
-				replay(x, t, &v.v[i]);
+				replay(x, t, &v.v[i], depth || i < exec);
 			}
 	}
 	vec_fini(&v);
@@ -359,18 +364,33 @@ static const char *table_name(const struct ty_explain *x, const struct ty_fd_tab
 	return name ? name : x->pointee(x->ctx, by->thread, by->call, 1);
 }
 
-enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns,
-			   const char **name)
+struct ty_fd_table *ty_fd_table_new(const struct ty_explain *x, uint32_t thread, uint64_t t_ns)
 {
 	struct ty_fd_table *t = malloc(sizeof(*t));
 	uint32_t calls = TY_FD_CALLS;
-	enum ty_fd_kind k = TY_FD_UNKNOWN;
 
+	if (t && ty_fd_table_at(x, thread, t_ns, &calls, t))
+		return t;
+	free(t);
+	return NULL;
+}
+
+enum ty_fd_kind ty_fd_table_kind(const struct ty_explain *x, const struct ty_fd_table *t,
+				 uint64_t fd, const char **name)
+{
 	*name = NULL;
-	if (t && fd < TY_FDS && ty_fd_table_at(x, thread, t_ns, &calls, t) && t->open[fd]) {
-		k = t->kind[fd];
-		*name = table_name(x, t, fd);
-	}
+	if (!t || fd >= TY_FDS || !t->open[fd])
+		return TY_FD_UNKNOWN;
+	*name = table_name(x, t, fd);
+	return t->kind[fd];
+}
+
+enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns,
+			   const char **name)
+{
+	struct ty_fd_table *t = fd < TY_FDS ? ty_fd_table_new(x, thread, t_ns) : NULL;
+	enum ty_fd_kind k = ty_fd_table_kind(x, t, fd, name);
+
 	free(t);
 	return k;
 }

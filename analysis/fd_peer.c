@@ -125,23 +125,24 @@ static bool other_end(const struct ty_explain *x, const struct ty_fd_table *tabl
 	       made_by(x, &o, end, process, t_ns);
 }
 
-bool ty_fd_peer(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns,
-		const char *name, char *access, char out[TY_FD_PEER])
+bool ty_fd_peer(const struct ty_explain *x, const struct ty_fd_table *table, uint32_t thread,
+		uint64_t fd, uint64_t t_ns, const char *name, char *access, char out[TY_FD_PEER])
 {
 	const uint32_t own = ty_process_of(x->m, thread);
 	const struct ty_thread *t = ty_model_thread(x->m, own);
-	struct ty_fd_table *table = malloc(sizeof(*table));
-	uint32_t calls = TY_FD_CALLS, process, first = TY_NONE;
+	struct ty_fd_table *others;
+	uint32_t process, first = TY_NONE;
 	char who[TY_WHO_MAX];
 	struct end end;
 	unsigned n = 0;
 
-	if (table && fd < TY_FDS && ty_fd_table_at(x, thread, t_ns, &calls, table) &&
-	    table->open[fd] &&
-	    other_end(x, table, fd, &t_ns, name, access, t->tgid > 0 ? t->tgid : t->tid, &end,
-		      &process))
-		n = holders(x, process, own, t_ns, &end, table, &first);
-	free(table);
+	if (!table || fd >= TY_FDS || !table->open[fd] ||
+	    !other_end(x, table, fd, &t_ns, name, access, t->tgid > 0 ? t->tgid : t->tid, &end,
+		       &process))
+		return false;
+	others = malloc(sizeof(*others));
+	n = others ? holders(x, process, own, t_ns, &end, others, &first) : 0;
+	free(others);
 	if (!n)
 		return false;
 	ty_model_who(x->m, first, t_ns, who);

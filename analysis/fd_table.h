@@ -5,6 +5,7 @@
 #define TY_FD_TABLE_H
 
 #include "explain.h"
+#include "fd_kind.h"
 
 enum { TY_FDS = 1024, TY_FD_CALLS = 300000 };
 
@@ -29,5 +30,10 @@ struct ty_fd_table {
  * them. false: unknown. */
 bool ty_fd_table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, uint32_t *calls,
 		    struct ty_fd_table *t);
+/* The same for one wait, freed by the caller; NULL: unknown. */
+struct ty_fd_table *ty_fd_table_new(const struct ty_explain *x, uint32_t thread, uint64_t t_ns);
+/* What a descriptor of it is, as ty_fd_kind; t NULL: unknown. */
+enum ty_fd_kind ty_fd_table_kind(const struct ty_explain *x, const struct ty_fd_table *t,
+				 uint64_t fd, const char **name);
 
 #endif

@@ -2,20 +2,12 @@
 /* See irq_find.h. Budget: log(interrupts). */
 #include "irq_find.h"
 
-#include "partition.h"
-
 /* Nested ones end before what they interrupted: so many that began before are asked. */
 #define NESTED 8
 
-uint32_t ty_irq_at(const struct ty_model *m, uint32_t cpu, uint64_t t)
-{
-	return partition_point(i, 0, ty_model_irq_spans(m, cpu),
-			       ty_model_irq_span(m, cpu, i).start_ns < t);
-}
-
 uint32_t ty_irq_after(const struct ty_model *m, uint32_t cpu, uint64_t t)
 {
-	uint32_t at = ty_irq_at(m, cpu, t), first = at;
+	uint32_t at = ty_model_irq_at(m, cpu, t), first = at;
 
 	for (uint32_t k = at; k && at - k < NESTED; k--)
 		if (ty_model_irq_span(m, cpu, k - 1).end_ns > t)

@@ -7,8 +7,6 @@
 
 #include "model.h"
 
-/* First interrupt of the CPU that begins at t or later; ty_model_irq_spans() when there is none. */
-uint32_t ty_irq_at(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
 /* First interrupt of the CPU that ends after t, among those that begin later or up to 8 before. */
 uint32_t ty_irq_after(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
 

@@ -264,7 +264,7 @@ static struct signs signs_after(const struct ty_model *m, uint32_t cpu, uint64_t
 {
 	struct signs g = {.m = m, .cpu = cpu, .n = ty_model_irq_spans(m, cpu)};
 
-	g.i = ty_irq_at(m, cpu, t + 1);
+	g.i = ty_model_irq_at(m, cpu, t + 1);
 	for (uint32_t k = g.i; k && g.i - k < INSIDE; k--) {
 		struct ty_irq_span q = ty_model_irq_span(m, cpu, k - 1);
 		uint64_t at = q.end_ns <= t ? q.end_ns : q.start_ns;
@@ -430,7 +430,7 @@ uint64_t ty_silent_while_idle(const struct ty_explain *x, uint32_t cpu, uint64_t
 		if (s.state != TY_ST_IDLE || s.flags & (TY_SF_LOST | TY_SF_INFERRED) || a >= b)
 			continue;
 		/* Up to its first event: then the CPU was there, and did not run the thread. */
-		irq = ty_irq_at(x->m, cpu, a);
+		irq = ty_model_irq_at(x->m, cpu, a);
 		if (irq < irqs && ty_model_irq_span(x->m, cpu, irq).start_ns < b)
 			b = ty_model_irq_span(x->m, cpu, irq).start_ns;
 		sum += b - a >= TY_STEAL_LATE_NS ? b - a : 0;

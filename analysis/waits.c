@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fd_kind.h"
@@ -411,27 +412,29 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 	return 0;
 }
 
-/* What the wait is for, by what its descriptor is, where that is unknown. Was it requested, and
- * *name set? */
-static bool find_kind(const struct ty_explain *x, const struct ty_span *s, uint32_t call, bool room,
-		      struct ty_wait_for *w, const char **name)
+/* What the wait is for, by what its descriptor is, where that is unknown. *fds: the descriptors
+ * then, where they were read; the caller's. */
+static void find_kind(const struct ty_explain *x, const struct ty_span *s, uint32_t call, bool room,
+		      struct ty_wait_for *w, struct ty_fd_table **fds)
 {
+	const char *name;
+
 	if ((w->kind != TY_STALL_FD && w->kind != TY_STALL_EVENTS) || call == TY_NONE || !x->args)
-		return false;
+		return;
 	if (w->kind == TY_STALL_EVENTS || w->fd < 0) {
 		unsigned says = ty_wait_next_fd(x, s->thread, call, room, &w->fd);
 
 		if (!says)
-			return false;
+			return;
 		w->guessed = true;
 		name_fd(w->object, (int32_t)w->fd);
 		if (says & (TY_MESSAGE | TY_ACCEPTS)) {
 			w->kind = TY_STALL_SOCKET;
-			return false;
+			return;
 		}
 	}
-	by_fd(ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns, name), w);
-	return true;
+	*fds = ty_fd_table_new(x, s->thread, s->start_ns);
+	by_fd(ty_fd_table_kind(x, *fds, (uint64_t)w->fd, &name), w);
 }
 
 /* The end of a long name is more specific than its beginning. */
@@ -493,24 +496,19 @@ static const char *without_process(const char *name, char out[NAME_SHOWN + 1])
 	return out;
 }
 
-void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
-			bool room, struct ty_wait_for *w)
+/* The object that the descriptor w->fd is. */
+static void name_object(const struct ty_explain *x, const struct ty_span *s, bool room,
+			const struct ty_fd_table *fds, struct ty_wait_for *w)
 {
 	char peer[TY_FD_PEER], text[NAME_SHOWN + 1];
-	const char *name = NULL, *cut;
-	char access;
+	char access = access_of(x, s->syscall, w, room);
+	const char *name, *cut;
 
-	bool asked = find_kind(x, s, call, room, w, &name);
-
-	if (w->fd < 0 || (!x->fd_before && !x->pointee))
-		return;
-	if (!asked)
-		ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns, &name);
+	ty_fd_table_kind(x, fds, (uint64_t)w->fd, &name);
 	if (!name)
 		return;
-	access = access_of(x, s->syscall, w, room);
 	if ((is_pipe(name) || strchr(name, '[')) && strncmp(name, "anon_inode", 10) &&
-	    ty_fd_peer(x, s->thread, (uint64_t)w->fd, s->start_ns, name, &access, peer)) {
+	    ty_fd_peer(x, fds, s->thread, (uint64_t)w->fd, s->start_ns, name, &access, peer)) {
 		if (is_pipe(name))
 			snprintf(w->object, sizeof(w->object), "fd %d <pipe %s %s>", (int)w->fd,
 				 access == 'w'	 ? "to"
@@ -524,6 +522,19 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 	}
 	name = end_of(name, &cut);
 	snprintf(w->object, sizeof(w->object), "fd %d <%s%s>", (int)w->fd, cut, name);
+}
+
+void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
+			bool room, struct ty_wait_for *w)
+{
+	struct ty_fd_table *fds = NULL;
+
+	find_kind(x, s, call, room, w, &fds);
+	if (w->fd >= 0 && (x->fd_before || x->pointee)) {
+		fds = fds ? fds : ty_fd_table_new(x, s->thread, s->start_ns);
+		name_object(x, s, room, fds, w);
+	}
+	free(fds);
 }
 
 static bool of_one_process(const struct ty_thread *a, const struct ty_thread *b)

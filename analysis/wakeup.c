@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "irq_find.h"
-
 /* include/linux/interrupt.h */
 enum {
 	VEC_HI,
@@ -31,11 +29,13 @@ enum {
 static bool handler_at(const struct ty_model *m, uint32_t cpu, uint64_t t, unsigned kinds,
 		       struct ty_irq_span *out)
 {
-	uint32_t i = ty_irq_at(m, cpu, t + 1);
+	uint32_t i = ty_model_irq_at(m, cpu, t + 1);
 
 	for (unsigned k = 0; i && k < LOOK_BACK; k++) {
-		*out = ty_model_irq_span(m, cpu, --i);
-		if (out->end_ns >= t && kinds & 1u << out->kind)
+		if (!(kinds & 1u << ty_model_irq_kind(m, cpu, --i)))
+			continue;
+		*out = ty_model_irq_span(m, cpu, i);
+		if (out->end_ns >= t)
 			return true;
 	}
 	return false;

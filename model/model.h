@@ -210,6 +210,10 @@ struct ty_span ty_model_cpu_span_brief(const struct ty_model *m, uint32_t cpu, u
 uint32_t ty_model_cpu_span_find(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
 uint32_t ty_model_irq_spans(const struct ty_model *m, uint32_t cpu);
 struct ty_irq_span ty_model_irq_span(const struct ty_model *m, uint32_t cpu, uint32_t i);
+/* The first handler of the CPU that begins at t or later; ty_model_irq_spans: none. */
+uint32_t ty_model_irq_at(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
+/* The kind of one; i is below ty_model_irq_spans. */
+uint8_t ty_model_irq_kind(const struct ty_model *m, uint32_t cpu, uint32_t i);
 
 struct ty_syscall ty_model_syscall(const struct ty_model *m, uint32_t syscall);
 /* The system call of the thread that contains t; TY_NONE when it is in none. */

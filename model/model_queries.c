@@ -362,6 +362,17 @@ struct ty_irq_span ty_model_irq_span(const struct ty_model *m, uint32_t cpu, uin
 				    (uint8_t)COL(TY_IRQ_KIND), (uint8_t)COL(TY_IRQ_FLAGS)};
 }
 
+uint32_t ty_model_irq_at(const struct ty_model *m, uint32_t cpu, uint64_t t_ns)
+{
+	return ty_table_before(&m->t[TY_T_IRQS], cpu, t_ns);
+}
+
+uint8_t ty_model_irq_kind(const struct ty_model *m, uint32_t cpu, uint32_t i)
+{
+	ROW(&m->t[TY_T_IRQS], cpu, i);
+	return (uint8_t)COL(TY_IRQ_KIND);
+}
+
 /* system calls ------------------------------------------------------------------------------ */
 
 struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thread, uint32_t call)

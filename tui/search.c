@@ -244,7 +244,7 @@ static bool irq_step(struct ty_search *s, uint32_t cpu)
 	if (!ty_query_irqs(s->q) || !in_group(s, TY_NONE))
 		return true;
 	if (!s->scanning)
-		s->scan_i = ty_irq_at(s->m, cpu, s->backward || t == UINT64_MAX ? t : t + 1);
+		s->scan_i = ty_model_irq_at(s->m, cpu, s->backward || t == UINT64_MAX ? t : t + 1);
 	s->scanning = true;
 	if (s->backward ? !s->scan_i : s->scan_i >= ty_model_irq_spans(s->m, cpu))
 		return true;

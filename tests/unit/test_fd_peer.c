@@ -41,7 +41,12 @@ static void exits(uint64_t at_ns, int tid)
 static bool peer(const struct ty_explain *x, int tid, uint64_t fd, uint64_t t_ns, const char *name,
 		 char *access, char out[TY_FD_PEER])
 {
-	return ty_fd_peer(x, ty_model_thread_find(x->m, tid, t_ns), fd, t_ns, name, access, out);
+	uint32_t thread = ty_model_thread_find(x->m, tid, t_ns);
+	struct ty_fd_table *own = ty_fd_table_new(x, thread, t_ns);
+	bool found = ty_fd_peer(x, own, thread, fd, t_ns, name, access, out);
+
+	free(own);
+	return found;
 }
 
 /* 11 is a shell that runs 20 | 21. */

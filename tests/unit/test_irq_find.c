@@ -43,12 +43,12 @@ static void the_first_that_begins(void **state)
 	const struct ty_model *m = model();
 
 	assert_int_equal(ty_model_irq_spans(m, 1), 3);
-	assert_int_equal(ty_irq_at(m, 1, 0), 0);
-	assert_int_equal(ty_irq_at(m, 1, 100), 0);
-	assert_int_equal(ty_irq_at(m, 1, 101), 1);
-	assert_int_equal(ty_irq_at(m, 1, 121), 2);
-	assert_int_equal(ty_irq_at(m, 1, 301), 3);
-	assert_int_equal(ty_irq_at(m, 0, 0), ty_model_irq_spans(m, 0));
+	assert_int_equal(ty_model_irq_at(m, 1, 0), 0);
+	assert_int_equal(ty_model_irq_at(m, 1, 100), 0);
+	assert_int_equal(ty_model_irq_at(m, 1, 101), 1);
+	assert_int_equal(ty_model_irq_at(m, 1, 121), 2);
+	assert_int_equal(ty_model_irq_at(m, 1, 301), 3);
+	assert_int_equal(ty_model_irq_at(m, 0, 0), ty_model_irq_spans(m, 0));
 	ty_mx_drop();
 }
 
