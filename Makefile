@@ -64,7 +64,7 @@ BPFCC    ?= clang
 BPFTOOL  ?= $(firstword $(wildcard $(addsuffix /bpftool,$(subst :, ,$(PATH)) /usr/sbin)))
 ifneq ($(and $(BPFTOOL),$(shell command -v $(BPFCC))),)
 ifneq ($(shell $(PKGCONF) --exists libbpf 2>/dev/null && echo yes),)
-BPF_SKEL  := $(B)/gen/evidence.skel.h $(B)/gen/stacks.skel.h $(B)/gen/sampler.skel.h $(B)/gen/counters.skel.h
+BPF_SKEL  := $(B)/gen/call_data.skel.h $(B)/gen/stacks.skel.h $(B)/gen/sampler.skel.h $(B)/gen/counters.skel.h
 PC_CFLAGS += -DTY_HAVE_BPF $(shell $(PKGCONF) --cflags libbpf)
 PC_LIBS   += $(shell $(PKGCONF) --libs libbpf)
 endif
@@ -118,7 +118,7 @@ $(foreach d,$(FOLDERS),$(eval $(call folder_rules,$(d))))
 # -mcpu=v3: kernels from 5.12 on. <linux/types.h> of the machine that builds: its types are alike.
 BPF_INCLUDE := $(addprefix -idirafter ,/usr/include $(wildcard /usr/include/$(shell gcc -print-multiarch 2>/dev/null)))
 BPF_ARCH := $(if $(findstring aarch64,$(shell $(CC) -dumpmachine)),arm64,x86)
-$(B)/gen/%.bpf.o: recorder/%.bpf.c $(wildcard recorder/*_bpf.h) format/evidence_record.h format/stack_record.h format/counter_record.h $(B)/.flags
+$(B)/gen/%.bpf.o: recorder/%.bpf.c $(wildcard recorder/*_bpf.h) format/call_data_record.h format/stack_record.h format/counter_record.h $(B)/.flags
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
 	$(Q)$(BPFCC) -O2 -g -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter $(BPF_INCLUDE) -iquote format -iquote recorder -c -o $@ $<
@@ -129,7 +129,7 @@ $(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
 ifdef BPF_SKEL
 $(BPF_SKEL:$(B)/gen/%.skel.h=$(B)/obj/recorder/%.o): $(B)/obj/recorder/%.o: $(B)/gen/%.skel.h
 endif
-$(B)/obj/recorder/evidence.o $(B)/obj/recorder/stacks.o $(B)/obj/recorder/sampler.o $(B)/obj/recorder/counters.o: PC_CFLAGS += -isystem $(B)/gen
+$(B)/obj/recorder/call_data.o $(B)/obj/recorder/stacks.o $(B)/obj/recorder/sampler.o $(B)/obj/recorder/counters.o: PC_CFLAGS += -isystem $(B)/gen
 
 # Loops over the rows of blocks: a fifth to a third fewer instructions.
 $(B)/obj/model/table_fill.o $(B)/obj/model/table_code.o $(B)/obj/model/mem_points.o $(B)/obj/model/mem_points_fill.o $(B)/obj/model/store.o: CFLAGS_ALL += -O3 -funroll-loops

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "evidence.h"
+#include "call_data.h"
 #include "cpu_list.h"
 #include "event_set.h"
 #include "idle_switch.h"
@@ -294,9 +294,9 @@ static void check_perf_and_bpf(void)
 /* What record does by itself; a Ctrl-C meanwhile leaves nothing behind. */
 static void check_strings(void)
 {
-	char why[TY_EVIDENCE_WHY];
+	char why[TY_CALL_DATA_WHY];
 
-	if (ty_evidence_available(why))
+	if (ty_call_data_available(why))
 		say("ok", "strings", "paths and addresses of system calls are recorded (BPF)");
 	else
 		say("no", "strings", "%s", why);

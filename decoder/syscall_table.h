@@ -238,7 +238,7 @@ struct ty_sysrow {
 	int8_t cloexec;	      /* NEW, PAIR, DUP2: the argument with O_CLOEXEC & Co, TY_CLOEXEC_ */
 	int8_t object;	      /* the argument that names the object (the first of FD, PATH, WORD,
 			       * PID or IPC); -1: none */
-	bool points; /* an argument points to data that a recording may have (evidence_record.h) */
+	bool points; /* an argument points to data that a recording may have (call_data_record.h) */
 	const char
 		*makes; /* NEW: name of the created object, where that is not the object's; NULL */
 	const char *does; /* name of the equivalent call on 64-bit machines; NULL: its own */

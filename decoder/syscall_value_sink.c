@@ -102,15 +102,15 @@ void ty_sink_fd(struct ty_value_sink *s, const char *key, int32_t fd)
 
 void ty_sink_data(struct ty_value_sink *s, const char *key, const char *p, size_t n, bool cut)
 {
-	const struct ty_evidence_item item = {p, (unsigned)(n < TY_SINK_SHOWN ? n : TY_SINK_SHOWN),
-					      TY_EVK_STRING,
-					      cut || n > TY_SINK_SHOWN ? TY_EVF_CUT : 0};
+	const struct ty_call_data_item item = {p, (unsigned)(n < TY_SINK_SHOWN ? n : TY_SINK_SHOWN),
+					       TY_EVK_STRING,
+					       cut || n > TY_SINK_SHOWN ? TY_EVF_CUT : 0};
 
 	ty_sink_next(s, key);
 	if (s->j)
 		ty_json_strn(s->j, key, p, n);
 	else
-		ty_evidence_text(&item, s->b);
+		ty_call_data_text(&item, s->b);
 }
 
 void ty_sink_dots(struct ty_value_sink *s)

@@ -30,7 +30,7 @@ static uint64_t get(struct bytes v, size_t at, unsigned bytes)
 	return r;
 }
 
-static struct bytes bytes_of(const struct ty_evidence_item *i)
+static struct bytes bytes_of(const struct ty_call_data_item *i)
 {
 	return (struct bytes){i->p, i->p ? i->len : 0, i->flags & TY_EVF_CUT};
 }
@@ -244,8 +244,8 @@ static void iovecs(struct ty_value_sink *s, const char *key, struct bytes v, uns
 			break;
 		}
 		if (base && full) {
-			struct ty_evidence_item m =
-				ty_evidence_memory(&s->o->v, arg, base, at_exit);
+			struct ty_call_data_item m =
+				ty_call_data_memory(&s->o->v, arg, base, at_exit);
 
 			d = bytes_of(&m);
 		}
@@ -311,22 +311,22 @@ static void control(struct ty_value_sink *s, struct bytes v, bool names)
 /* struct user_msghdr */
 static void message(struct ty_value_sink *s, struct bytes v, unsigned arg, bool at_exit)
 {
-	const struct ty_evidence_values *e = &s->o->v;
+	const struct ty_call_data_values *e = &s->o->v;
 	const uint64_t name = get(v, 0, 8), iov = get(v, 16, 8), ctl = get(v, 32, 8);
-	const struct ty_evidence_item addr = ty_evidence_memory(e, arg, name, at_exit),
-				      vec = ty_evidence_memory(e, arg, iov, at_exit),
-				      c = ty_evidence_memory(e, arg, ctl, at_exit);
+	const struct ty_call_data_item addr = ty_call_data_memory(e, arg, name, at_exit),
+				       vec = ty_call_data_memory(e, arg, iov, at_exit),
+				       c = ty_call_data_memory(e, arg, ctl, at_exit);
 	const int64_t ret = s->o->call->ret;
 
 	ty_sink_open(s, NULL, '{');
 	if (name && addr.p && get(v, 8, 4)) {
-		struct ty_evidence_item a = addr;
+		struct ty_call_data_item a = addr;
 
 		a.kind = TY_EVK_SOCKADDR;
 		ty_sink_next(s, "msg_name");
 		if (s->j)
 			ty_buf_reset(s->b);
-		ty_evidence_text(&a, s->b);
+		ty_call_data_text(&a, s->b);
 		if (s->j)
 			ty_json_strn(s->j, "msg_name", s->b->p ? s->b->p : "", s->b->len);
 	} else {
@@ -353,7 +353,7 @@ static void message(struct ty_value_sink *s, struct bytes v, unsigned arg, bool 
 /* the call ------------------------------------------------------------------------------------ */
 
 bool ty_values_find(struct ty_values *o, const struct ty_sysarch *arch,
-		    const struct ty_evidence_index *x, const struct ty_call *c, uint64_t after_ns)
+		    const struct ty_call_data_index *x, const struct ty_call *c, uint64_t after_ns)
 {
 	memset(o, 0, sizeof(*o));
 	o->arch = arch;
@@ -361,7 +361,7 @@ bool ty_values_find(struct ty_values *o, const struct ty_sysarch *arch,
 	o->row = ty_syscall_row(arch, c->abi, c->nr);
 	if (!x || !o->row->points || ty_sysarch_bits32(arch, c->abi))
 		return false;
-	ty_evidence_values(x, c, after_ns, &o->v);
+	ty_call_data_values(x, c, after_ns, &o->v);
 	for (unsigned i = 0; i < 6; i++)
 		if (o->v.in[i].p || o->v.out[i].p)
 			return true;
@@ -379,9 +379,9 @@ static bool is_poll(const struct ty_values *o)
 }
 
 /* An argument that the kernel reads may be recorded at exit, unless it is written there, too. */
-static struct ty_evidence_item value_of(const struct ty_values *o, unsigned i)
+static struct ty_call_data_item value_of(const struct ty_values *o, unsigned i)
 {
-	const struct ty_evidence_item none = {0};
+	const struct ty_call_data_item none = {0};
 	const struct ty_pointee p = pointee(o, i);
 
 	if (o->v.in[i].p)
@@ -395,7 +395,7 @@ static struct ty_evidence_item value_of(const struct ty_values *o, unsigned i)
 }
 
 /* False: its record is too short, or of no known structure. */
-static bool put_value(struct ty_value_sink *s, unsigned i, const struct ty_evidence_item *it)
+static bool put_value(struct ty_value_sink *s, unsigned i, const struct ty_call_data_item *it)
 {
 	const struct ty_values *o = s->o;
 	const struct bytes v = bytes_of(it);
@@ -471,8 +471,8 @@ static unsigned list_fds(const struct ty_values *o, unsigned end, int32_t fds[TY
 				if ((unsigned char)v.p[fd / 8] >> fd % 8 & 1 && n < TY_VALUES_FDS)
 					fds[n++] = (int32_t)fd;
 		if (o->row->a[i] == TY_ARG_MSG_IN && v.n >= 56) {
-			struct ty_evidence_item c =
-				ty_evidence_memory(&o->v, i, get(v, 32, 8), false);
+			struct ty_call_data_item c =
+				ty_call_data_memory(&o->v, i, get(v, 32, 8), false);
 			size_t m;
 
 			v = bytes_of(&c);
@@ -493,7 +493,7 @@ unsigned ty_values_fds(const struct ty_values *o, int32_t fds[TY_VALUES_FDS])
 
 bool ty_values_arg(const struct ty_values *o, unsigned i, struct ty_buf *out)
 {
-	const struct ty_evidence_item it = value_of(o, i);
+	const struct ty_call_data_item it = value_of(o, i);
 	int32_t before[TY_VALUES_FDS];
 	struct ty_value_sink s = {.b = out, .o = o};
 
@@ -508,7 +508,7 @@ bool ty_values_after(const struct ty_values *o, struct ty_buf *out)
 	bool any = false;
 
 	for (unsigned i = 0; is_poll(o) && i < o->row->n; i++) {
-		const struct ty_evidence_item *it = &o->v.out[i];
+		const struct ty_call_data_item *it = &o->v.out[i];
 		const uint8_t kind = o->row->a[i];
 		struct ty_value_sink s = {.b = out, .o = o};
 		bool empty = kind == TY_ARG_FDSET;
@@ -542,7 +542,7 @@ static void json_args(const struct ty_values *o, const char *key, bool after,
 		return;
 	ty_json_array(j, key);
 	for (unsigned i = 0; i < o->row->n; i++) {
-		const struct ty_evidence_item it = after ? o->v.out[i] : value_of(o, i);
+		const struct ty_call_data_item it = after ? o->v.out[i] : value_of(o, i);
 
 		if (!put_value(&s, i, &it))
 			ty_json_null(j, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Structures and bytes behind the pointers of a system call (evidence_record.h, TY_EVK_VALUES), as
+ * Structures and bytes behind the pointers of a system call (call_data_record.h, TY_EVK_VALUES), as
  * strace prints them and as JSON. They are untrusted: what a record does not hold in full is not
  * read.
  */
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "evidence_index.h"
+#include "call_data_index.h"
 #include "json_out.h"
 #include "syscalls.h"
 
@@ -22,14 +22,14 @@ struct ty_values {
 	const struct ty_sysarch *arch;
 	const struct ty_call *call;
 	const struct ty_sysrow *row;
-	struct ty_evidence_values v;
+	struct ty_call_data_values v;
 	/* Names of the descriptors of ty_values_fds, by index; NULL: unknown. Borrowed. */
 	const char *fd_names[TY_VALUES_FDS];
 };
 
-/* Finds the call's values. after_ns: as for ty_evidence_of. False: none are recorded. */
+/* Finds the call's values. after_ns: as for ty_call_data_of. False: none are recorded. */
 bool ty_values_find(struct ty_values *o, const struct ty_sysarch *arch,
-		    const struct ty_evidence_index *x, const struct ty_call *c, uint64_t after_ns);
+		    const struct ty_call_data_index *x, const struct ty_call *c, uint64_t after_ns);
 /* The descriptors in structures that the call reads (pollfd, sets of select, SCM_RIGHTS), in the
  * order in which they are printed. Returns their number. */
 unsigned ty_values_fds(const struct ty_values *o, int32_t fds[TY_VALUES_FDS]);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export_evidence.h"
+#include "export_call_data.h"
 #include "export_threads.h"
 #include "field_text.h"
 #include "key_value.h"
@@ -423,7 +423,7 @@ static int put_sections(struct cut *c)
 
 	r = r ? r : put_threads(c, from_start);
 	r = r ? r : put_end(c);
-	r = r ? r : ty_export_evidence(&all, from_start);
+	r = r ? r : ty_export_call_data(&all, from_start);
 	r = r ? r : put_section(c, TY_SEC_STEAL, ty_trace_section(c->t, TY_SEC_STEAL));
 	return r ? r : put_section(c, TY_SEC_QUOTA, ty_trace_section(c->t, TY_SEC_QUOTA));
 }

@@ -118,10 +118,10 @@ enum ty_section {
 	 * TAB-separated: FROM_NS TO_NS (trace clock) cpu ns (in steps of USER_HZ). At most 16 MB.
 	 */
 	TY_SEC_STEAL = 13,
-	/* Binary. Data behind the pointers of system calls: records of evidence_record.h, in pieces
-	 * of whole records, not sorted by time. At most 512 MB. Machine fact strings: of which
-	 * calls. */
-	TY_SEC_EVIDENCE = 14,
+	/* Binary. Data behind the pointers of system calls: records of call_data_record.h, in
+	 * pieces of whole records, not sorted by time. At most 512 MB. Machine fact strings: of
+	 * which calls. */
+	TY_SEC_CALL_DATA = 14,
 	/* Binary. User stacks of long waits: records of stack_record.h, in pieces of whole records,
 	 * not sorted by time. At most 512 MB. Machine fact stacks_ns: minimum length of the waits;
 	 * 0: none, and stacks_why says why. */
@@ -142,7 +142,7 @@ enum ty_section {
 	 * held a file lock that was waited for. One line each, TAB-separated: NS
 	 * (trace clock, when it was read) pid and its arguments; TAB, newline and backslash as in
 	 * TY_SEC_THREADS. 2,048 bytes of each, 16 MB at most. Those of processes that execute
-	 * while recording are in TY_SEC_EVIDENCE.
+	 * while recording are in TY_SEC_CALL_DATA.
 	 */
 	TY_SEC_COMMANDS = 22,
 	/* Binary. Readings of performance counters: records of counter_record.h, in no order of

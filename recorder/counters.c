@@ -23,7 +23,7 @@ static int group_error(struct ty_err *err, int code, const char *group, const ch
 #ifndef TY_HAVE_BPF
 
 int ty_counters_open(struct ty_counters_rec **out, const char *const *groups, size_t n,
-		     const struct ty_evidence *e, const char *tracefs, const unsigned *cpus,
+		     const struct ty_call_data *e, const char *tracefs, const unsigned *cpus,
 		     unsigned cpus_n, struct ty_err *err)
 {
 	*out = NULL;
@@ -262,7 +262,7 @@ static int open_events(struct ty_counters_rec *c, struct ty_err *err)
 	return e;
 }
 
-static int load(struct ty_counters_rec *c, const struct ty_evidence *e, struct ty_err *err)
+static int load(struct ty_counters_rec *c, const struct ty_call_data *e, struct ty_err *err)
 {
 	c->bpf = counters_bpf__open();
 	if (c->bpf) {
@@ -275,7 +275,7 @@ static int load(struct ty_counters_rec *c, const struct ty_evidence *e, struct t
 		c->bpf->bss->off = 1;
 		bpf_map__set_max_entries(c->bpf->maps.counter_events,
 					 (c->cpus[c->cpus_n - 1] + 1) * c->n);
-		if ((!e || !bpf_map__reuse_fd(c->bpf->maps.tids, ty_evidence_tids_fd(e))) &&
+		if ((!e || !bpf_map__reuse_fd(c->bpf->maps.tids, ty_call_data_tids_fd(e))) &&
 		    !counters_bpf__load(c->bpf))
 			return 0;
 	}
@@ -285,7 +285,7 @@ static int load(struct ty_counters_rec *c, const struct ty_evidence *e, struct t
 }
 
 int ty_counters_open(struct ty_counters_rec **out, const char *const *groups, size_t n,
-		     const struct ty_evidence *ev, const char *tracefs, const unsigned *cpus,
+		     const struct ty_call_data *ev, const char *tracefs, const unsigned *cpus,
 		     unsigned cpus_n, struct ty_err *err)
 {
 	struct ty_counters_rec *c = calloc(1, sizeof(*c));

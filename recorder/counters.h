@@ -12,7 +12,7 @@
 
 #include "buf.h"
 #include "err.h"
-#include "evidence.h"
+#include "call_data.h"
 #include "spool.h"
 
 struct ty_counters_rec;
@@ -23,7 +23,7 @@ struct ty_counters_rec;
  * why.
  */
 int ty_counters_open(struct ty_counters_rec **out, const char *const *groups, size_t n,
-		     const struct ty_evidence *e, const char *tracefs, const unsigned *cpus,
+		     const struct ty_call_data *e, const char *tracefs, const unsigned *cpus,
 		     unsigned cpus_n, struct ty_err *err);
 /* Descriptors that it needs, at most. */
 unsigned ty_counters_fds(const char *const *groups, size_t n, unsigned cpus_n);
@@ -31,7 +31,7 @@ unsigned ty_counters_fds(const char *const *groups, size_t n, unsigned cpus_n);
 void ty_counters_facts(const struct ty_counters_rec *c, struct ty_buf *out);
 /* Count from now on, into the spool, by a thread of its own. */
 int ty_counters_start(struct ty_counters_rec *c, struct ty_spool *spool, struct ty_err *err);
-/* As ty_evidence_piece, ty_evidence_bytes and ty_evidence_dropped, of TY_SEC_COUNTERS. */
+/* As ty_call_data_piece, ty_call_data_bytes and ty_call_data_dropped, of TY_SEC_COUNTERS. */
 uint64_t ty_counters_piece(const struct ty_counters_rec *c);
 uint64_t ty_counters_bytes(const struct ty_counters_rec *c);
 void ty_counters_dropped(struct ty_counters_rec *c, uint64_t bytes);

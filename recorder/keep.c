@@ -38,7 +38,7 @@ struct mark {
 	uint64_t mono_ns, trace_ns; /* everything later than trace_ns lies behind `at` */
 	uint64_t written;	    /* bytes to the spool, whatever was dropped of them */
 	uint64_t quota_bytes, steal_bytes, quota_left_out;
-	uint64_t piece, strings_bytes; /* the first of TY_SEC_EVIDENCE that counts; up to it */
+	uint64_t piece, strings_bytes; /* the first of TY_SEC_CALL_DATA that counts; up to it */
 	uint64_t stacks_bytes;	       /* the same of TY_SEC_STACKS */
 	uint64_t samples_bytes;	       /* and of TY_SEC_SAMPLES */
 	uint64_t counters_bytes;       /* and of TY_SEC_COUNTERS */
@@ -211,10 +211,10 @@ static int make_mark(struct ty_keep *k, struct mark *m, struct ty_err *err)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	/* What is put from now on lies behind the mark; what was put before is older than its time.
 	 */
-	if (r->evidence) {
-		m->piece = ty_evidence_piece(r->evidence);
-		m->strings_bytes = ty_evidence_bytes(r->evidence);
-		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_EVIDENCE, m->piece))
+	if (r->call_data) {
+		m->piece = ty_call_data_piece(r->call_data);
+		m->strings_bytes = ty_call_data_bytes(r->call_data);
+		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_CALL_DATA, m->piece))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	}
 	if (r->stacks) {
@@ -311,8 +311,8 @@ static int drop(struct ty_keep *k, struct ty_err *err)
 	k->steal_dropped = m->steal_bytes;
 	r->quotas.left_out -= m->quota_left_out - k->quota_left_out;
 	k->quota_left_out = m->quota_left_out;
-	if (r->evidence)
-		ty_evidence_dropped(r->evidence, m->strings_bytes);
+	if (r->call_data)
+		ty_call_data_dropped(r->call_data, m->strings_bytes);
 	if (r->stacks)
 		ty_stacks_dropped(r->stacks, m->stacks_bytes);
 	if (r->sampler)

@@ -178,7 +178,7 @@ static void finish_counters(struct recording *r)
 /* Tracing off and everything into the file. Also after a failed start, to leave nothing behind. */
 static int finish(struct recording *r, bool recorded, struct ty_err *err)
 {
-	struct ty_evidence_result strings = {0};
+	struct ty_call_data_result strings = {0};
 	struct ty_stacks_result stacks;
 	uint64_t end_ns = 0;
 	int e = 0, x;
@@ -221,9 +221,9 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 		ty_rec_note(r, "some threads have no stacks: the limit of threads was exceeded");
 	finish_sampler(r);
 	finish_counters(r);
-	if (r->evidence)
-		r->evidence_hold = ty_evidence_finish(r->evidence, &strings);
-	r->evidence = NULL;
+	if (r->call_data)
+		r->call_data_hold = ty_call_data_finish(r->call_data, &strings);
+	r->call_data = NULL;
 	r->res->strings = strings.records;
 	r->res->strings_lost = strings.lost;
 	if (strings.lost)
@@ -288,8 +288,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 
 static void release(struct recording *r)
 {
-	if (r->evidence_hold >= 0)
-		close(r->evidence_hold);
+	if (r->call_data_hold >= 0)
+		close(r->call_data_hold);
 	ty_keep_free(r->keep);
 	ty_meta_fini(&r->meta);
 	ty_readers_free(r->readers);
@@ -337,7 +337,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	r->o = o;
 	r->res = res;
-	r->signals = r->spool_failed = r->marker = r->evidence_hold = -1;
+	r->signals = r->spool_failed = r->marker = r->call_data_hold = -1;
 	r->command.go = r->command.report = -1;
 	r->step.in = r->quotas.root = r->steal.fd = -1;
 	for (unsigned i = 0; i < TY_READER_INSTANCES; i++)

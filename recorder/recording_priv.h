@@ -16,7 +16,7 @@
 #include "command.h"
 #include "counters.h"
 #include "cpu_list.h"
-#include "evidence.h"
+#include "call_data.h"
 #include "event_set.h"
 #include "command_lines.h"
 #include "follow_pids.h"
@@ -64,15 +64,15 @@ struct recording {
 	struct ty_spool *spool;
 	struct ty_meta meta;
 	struct ty_readers *readers;
-	struct ty_evidence *evidence; /* NULL: no strings are recorded */
-	int evidence_hold; /* closed after the instances are removed (ty_evidence_finish) */
-	char evidence_why[TY_EVIDENCE_WHY];
+	struct ty_call_data *call_data; /* NULL: no strings are recorded */
+	int call_data_hold; /* closed after the instances are removed (ty_call_data_finish) */
+	char call_data_why[TY_CALL_DATA_WHY];
 	struct ty_command_lines *commands; /* NULL: none are recorded */
 	struct ty_buf command_text;	   /* lines of TY_SEC_COMMANDS not written yet */
 	struct ty_stacks *stacks;	   /* NULL: none are recorded */
-	char stacks_why[TY_EVIDENCE_WHY];
+	char stacks_why[TY_CALL_DATA_WHY];
 	struct ty_sampler *sampler; /* NULL: nothing is sampled */
-	char sampler_why[TY_EVIDENCE_WHY];
+	char sampler_why[TY_CALL_DATA_WHY];
 	struct ty_counters_rec *counters; /* NULL: none are recorded */
 	struct ty_keep *keep;		  /* NULL: everything is kept */
 	struct ty_buf thread_names;
@@ -148,7 +148,7 @@ uint64_t ty_rec_next_sample_ns(const struct recording *r);
 void ty_rec_take_commands(struct recording *r, unsigned wait_ms);
 int ty_rec_put_samples(struct recording *r, struct ty_err *err);
 /* The calls whose strings are recorded, as lines of TY_SEC_MACHINE. */
-int ty_rec_put_evidence(struct recording *r, struct ty_err *err);
+int ty_rec_put_call_data(struct recording *r, struct ty_err *err);
 /* At which rate what is sampled, and what is counted, as lines of TY_SEC_MACHINE. */
 int ty_rec_put_sampling(struct recording *r, struct ty_err *err);
 int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);

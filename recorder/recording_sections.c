@@ -159,7 +159,7 @@ int ty_rec_put_traced(struct recording *r, const ty_tids *traced, struct ty_err 
 	return e;
 }
 
-int ty_rec_put_evidence(struct recording *r, struct ty_err *err)
+int ty_rec_put_call_data(struct recording *r, struct ty_err *err)
 {
 	struct ty_buf b;
 	int e;
@@ -167,16 +167,16 @@ int ty_rec_put_evidence(struct recording *r, struct ty_err *err)
 	if (r->o->no_syscalls)
 		return 0;
 	ty_buf_init(&b, TY_REC_TEXT);
-	ty_fact(&b, "strings", r->evidence ? ty_evidence_names(r->evidence) : "");
-	if (!r->evidence)
+	ty_fact(&b, "strings", r->call_data ? ty_call_data_names(r->call_data) : "");
+	if (!r->call_data)
 		ty_fact(&b, "strings_why",
-			r->o->no_strings ? "record --no-strings" : r->evidence_why);
-	ty_fact_u64(&b, "data_bytes", r->evidence ? r->o->data_bytes : 0);
+			r->o->no_strings ? "record --no-strings" : r->call_data_why);
+	ty_fact_u64(&b, "data_bytes", r->call_data ? r->o->data_bytes : 0);
 	ty_fact_u64(&b, "stacks_ns", r->stacks ? r->o->stacks_ns : 0);
 	if (!r->stacks)
 		ty_fact(&b, "stacks_why",
 			!r->o->stacks_ns ? "record --stacks off"
-			: !r->evidence	 ? "strings are not recorded"
+			: !r->call_data	 ? "strings are not recorded"
 					 : r->stacks_why);
 	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
 		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);

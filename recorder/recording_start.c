@@ -15,8 +15,8 @@
 
 /* Descriptors of a recording besides those of its CPUs and pids: measured 21 at most. */
 #define FDS 40
-/* Programs, maps and hooks of recorder/evidence.c: 140 were seen. */
-#define EVIDENCE_FDS 180
+/* Programs, maps and hooks of recorder/call_data.c: 140 were seen. */
+#define CALL_DATA_FDS 180
 /* The same of recorder/stacks.c, and a ring per CPU. */
 #define STACKS_FDS 24
 /* Of recorder/sampler.c, and two per CPU. */
@@ -191,8 +191,8 @@ static void start_stacks(struct recording *r)
 
 	if (!r->stacks)
 		return;
-	if (!r->evidence)
-		snprintf(r->stacks_why, sizeof(r->stacks_why), "%s", r->evidence_why);
+	if (!r->call_data)
+		snprintf(r->stacks_why, sizeof(r->stacks_why), "%s", r->call_data_why);
 	else if (ty_stacks_start(r->stacks, r->spool, r->insts[0], r->cpus, r->cpus_n,
 				 r->o->keep_ns || r->o->keep_bytes, r->stacks_why)) {
 		if (r->command.pid)
@@ -214,8 +214,8 @@ static void start_sampler(struct recording *r)
 
 	if (!r->sampler)
 		return;
-	if (!r->o->all && !r->evidence) {
-		snprintf(r->sampler_why, sizeof(r->sampler_why), "%s", r->evidence_why);
+	if (!r->o->all && !r->call_data) {
+		snprintf(r->sampler_why, sizeof(r->sampler_why), "%s", r->call_data_why);
 	} else {
 		if (r->command.pid)
 			ty_sampler_know(r->sampler, &r->command.pid, 1);
@@ -239,31 +239,33 @@ static void start_sampler(struct recording *r)
 
 /* Strings are read for the processes in the kernel's list. Repeated until a scan finds no new
  * process, because children of a process that is not followed yet are not followed either. */
-static int start_evidence(struct recording *r, struct ty_err *err)
+static int start_call_data(struct recording *r, struct ty_err *err)
 {
 	ty_tids tids = {0};
 	size_t fresh = 1;
 	int e = 0;
 
-	for (unsigned looks = 0; r->evidence && !r->o->all && fresh && !e && looks < 100; looks++) {
+	for (unsigned looks = 0; r->call_data && !r->o->all && fresh && !e && looks < 100;
+	     looks++) {
 		e = ty_rec_list_traced(r, &tids, err);
-		fresh = e ? 0 : ty_evidence_follow(r->evidence, tids.v, tids.n);
+		fresh = e ? 0 : ty_call_data_follow(r->call_data, tids.v, tids.n);
 	}
 	vec_fini(&tids);
 	if (e)
 		return e;
-	if (r->evidence &&
-	    !ty_evidence_start(r->evidence, r->spool, r->cpus, r->cpus_n, r->evidence_why)) {
-		r->evidence_hold = ty_evidence_finish(r->evidence, &(struct ty_evidence_result){0});
-		r->evidence = NULL;
+	if (r->call_data &&
+	    !ty_call_data_start(r->call_data, r->spool, r->cpus, r->cpus_n, r->call_data_why)) {
+		r->call_data_hold =
+			ty_call_data_finish(r->call_data, &(struct ty_call_data_result){0});
+		r->call_data = NULL;
 	}
 	start_stacks(r);
 	start_sampler(r);
-	if (!r->evidence && !r->o->no_strings && !r->o->no_syscalls)
+	if (!r->call_data && !r->o->no_strings && !r->o->no_syscalls)
 		ty_rec_note(r, "paths and other strings of system calls are not recorded: %s",
-			    r->evidence_why);
+			    r->call_data_why);
 	e = r->counters ? ty_counters_start(r->counters, r->spool, err) : 0;
-	e = e ? e : ty_rec_put_evidence(r, err);
+	e = e ? e : ty_rec_put_call_data(r, err);
 	return e ? e : ty_rec_put_sampling(r, err);
 }
 
@@ -324,19 +326,20 @@ static void open_stacks(struct recording *r)
 		snprintf(r->stacks_why, sizeof(r->stacks_why),
 			 "tarry runs in a PID namespace of its own: run it outside of the "
 			 "container");
-	else if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + 3 * r->cpus_n, &err))
+	else if (ty_fd_limit_need(descriptors(r) + CALL_DATA_FDS + STACKS_FDS + 3 * r->cpus_n,
+				  &err))
 		snprintf(r->stacks_why, sizeof(r->stacks_why),
 			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
 			 STACKS_FDS + 2 * r->cpus_n);
 	else
-		r->stacks = ty_stacks_open(r->evidence, r->o->all, r->o->stacks_ns, r->stacks_why);
+		r->stacks = ty_stacks_open(r->call_data, r->o->all, r->o->stacks_ns, r->stacks_why);
 	ty_stacks_name(r->stacks, r->commands);
 	if (!r->stacks)
 		ty_rec_note(r, "user stacks of waits are not recorded: %s", r->stacks_why);
 }
 
 /* Strings are left out rather than the recording where their hooks find no room. */
-static void open_evidence(struct recording *r)
+static void open_call_data(struct recording *r)
 {
 	struct ty_err err;
 
@@ -344,33 +347,33 @@ static void open_evidence(struct recording *r)
 		return;
 	if (!r->foreign_pids)
 		r->commands = ty_command_lines_new("/proc");
-	if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + r->cpus_n, &err))
-		snprintf(r->evidence_why, sizeof(r->evidence_why),
+	if (ty_fd_limit_need(descriptors(r) + CALL_DATA_FDS + r->cpus_n, &err))
+		snprintf(r->call_data_why, sizeof(r->call_data_why),
 			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
-			 EVIDENCE_FDS);
+			 CALL_DATA_FDS);
 	else
-		r->evidence = ty_evidence_open(r->root, r->o->all, (unsigned)r->o->data_bytes,
-					       r->evidence_why);
-	if (r->evidence && r->o->stacks_ns)
+		r->call_data = ty_call_data_open(r->root, r->o->all, (unsigned)r->o->data_bytes,
+						 r->call_data_why);
+	if (r->call_data && r->o->stacks_ns)
 		open_stacks(r);
 }
 
 /* The program that reads strings knows the processes in the kernel's list. */
 static void open_sampler(struct recording *r)
 {
-	const struct ty_evidence *e = r->o->all ? NULL : r->evidence;
+	const struct ty_call_data *e = r->o->all ? NULL : r->call_data;
 	struct ty_err err;
 
 	if (!r->o->sampling.hz)
 		return;
 	if (!r->o->all && !e)
 		snprintf(r->sampler_why, sizeof(r->sampler_why), "%s",
-			 *r->evidence_why ? r->evidence_why : "strings are not recorded");
+			 *r->call_data_why ? r->call_data_why : "strings are not recorded");
 	else if (r->foreign_pids)
 		snprintf(r->sampler_why, sizeof(r->sampler_why),
 			 "tarry runs in a PID namespace of its own: run it outside of the "
 			 "container");
-	else if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + SAMPLER_FDS +
+	else if (ty_fd_limit_need(descriptors(r) + CALL_DATA_FDS + STACKS_FDS + SAMPLER_FDS +
 					  5 * r->cpus_n,
 				  &err))
 		snprintf(r->sampler_why, sizeof(r->sampler_why),
@@ -390,19 +393,19 @@ static int open_counters(struct recording *r, struct ty_err *err)
 
 	if (!o->counters_n)
 		return 0;
-	if (r->foreign_pids || (!o->all && !r->evidence))
+	if (r->foreign_pids || (!o->all && !r->call_data))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
 			       "--counter: the traced threads are unknown: %s",
-			       r->foreign_pids	  ? "run tarry outside of the container"
-			       : *r->evidence_why ? r->evidence_why
-						  : "strings are not recorded (without "
-						    "--no-strings and --no-syscalls, or with -a)");
-	e = ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + SAMPLER_FDS +
+			       r->foreign_pids	   ? "run tarry outside of the container"
+			       : *r->call_data_why ? r->call_data_why
+						   : "strings are not recorded (without "
+						     "--no-strings and --no-syscalls, or with -a)");
+	e = ty_fd_limit_need(descriptors(r) + CALL_DATA_FDS + STACKS_FDS + SAMPLER_FDS +
 				     5 * r->cpus_n + fds,
 			     err);
 	return e ? e
 		 : ty_counters_open(&r->counters, o->counters, o->counters_n,
-				    o->all ? NULL : r->evidence, r->root, r->cpus, r->cpus_n, err);
+				    o->all ? NULL : r->call_data, r->root, r->cpus, r->cpus_n, err);
 }
 
 /* Regions, functions and static probes of what is traced. */
@@ -490,7 +493,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	if ((e = open_hardware(r, err)))
 		return e;
 	ty_rec_self_test_start(r);
-	open_evidence(r);
+	open_call_data(r);
 	open_sampler(r);
 	if ((e = open_counters(r, err)) || (e = define_probes(r, err)))
 		return e;
@@ -503,7 +506,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	      : ty_meta_start(&r->meta, r->root, &r->set, r->insts, r->names, r->insts_n, cpu_count,
 			      TY_REC_CLOCK, err);
 	e = e ? e : ty_rec_put_machine(r, err);
-	e = e ? e : start_evidence(r, err);
+	e = e ? e : start_call_data(r, err);
 	e = e ? e : ty_rec_put_vdso(r, err);
 	e = e ? e : ty_rec_put_kernel(r, err);
 	if (!e && (r->o->keep_ns || r->o->keep_bytes))

@@ -196,11 +196,11 @@ static bool open_events(struct ty_sampler *s, const struct ty_sampler_opts *o, c
 }
 
 /* Drop samples of threads that are not traced. */
-static bool choose(struct ty_sampler *s, const struct ty_evidence *e)
+static bool choose(struct ty_sampler *s, const struct ty_call_data *e)
 {
 #ifdef TY_HAVE_BPF
 	s->bpf = sampler_bpf__open();
-	if (!s->bpf || bpf_map__reuse_fd(s->bpf->maps.tids, ty_evidence_tids_fd(e)) ||
+	if (!s->bpf || bpf_map__reuse_fd(s->bpf->maps.tids, ty_call_data_tids_fd(e)) ||
 	    sampler_bpf__load(s->bpf))
 		return false;
 	for (unsigned i = 0; i < s->rings_n; i++)
@@ -213,8 +213,9 @@ static bool choose(struct ty_sampler *s, const struct ty_evidence *e)
 #endif
 }
 
-struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_sampler_opts *o,
-				   const unsigned *cpus, unsigned cpus_n, char why[TY_EVIDENCE_WHY])
+struct ty_sampler *ty_sampler_open(const struct ty_call_data *e, const struct ty_sampler_opts *o,
+				   const unsigned *cpus, unsigned cpus_n,
+				   char why[TY_CALL_DATA_WHY])
 {
 	struct ty_sampler *s = calloc(1, sizeof(*s));
 	struct ty_sampler_opts how = *o;
@@ -222,7 +223,7 @@ struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_
 	if (how.stacks == TY_SAMPLE_STACKS_AUTO && !REGS)
 		how.stacks = TY_SAMPLE_STACKS_FP;
 	if (!s) {
-		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 		return NULL;
 	}
 	pthread_mutex_init(&s->lock, NULL);
@@ -234,15 +235,15 @@ struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_
 	s->rings = calloc(cpus_n, sizeof(*s->rings));
 	s->maps = ty_sample_maps_new(s->trace_all);
 	if (s->mover.wake < 0 || !s->rings || !s->maps)
-		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 	else if (how.stacks == TY_SAMPLE_STACKS_DWARF && !REGS)
-		snprintf(why, TY_EVIDENCE_WHY,
+		snprintf(why, TY_CALL_DATA_WHY,
 			 "the unwinder does not know this machine (--sample-stacks fp)");
 	else if (!open_events(s, &how, cpus, cpus_n))
-		snprintf(why, TY_EVIDENCE_WHY,
+		snprintf(why, TY_CALL_DATA_WHY,
 			 "cannot open the sampling event (%s): see tarry doctor", strerror(errno));
 	else if (e && !choose(s, e))
-		snprintf(why, TY_EVIDENCE_WHY, "the kernel rejected the BPF program (%s)",
+		snprintf(why, TY_CALL_DATA_WHY, "the kernel rejected the BPF program (%s)",
 			 strerror(errno));
 	else
 		return s;
@@ -516,7 +517,7 @@ static bool put_head(struct ty_sampler *s)
 }
 
 bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, const unsigned *cpus,
-		      unsigned cpus_n, bool maps_last, char why[TY_EVIDENCE_WHY])
+		      unsigned cpus_n, bool maps_last, char why[TY_CALL_DATA_WHY])
 {
 	bool good;
 
@@ -527,22 +528,23 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, const unsign
 	ty_spooled_section_start(ty_sample_maps_section(s->maps), s->writer, maps_last);
 	pthread_mutex_unlock(&s->lock);
 	if (!good) {
-		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 		return false;
 	}
 	s->events = ty_map_events_open(cpus, cpus_n, ty_sample_maps_event, s->maps);
 	if (!s->events) {
-		snprintf(why, TY_EVIDENCE_WHY, "mappings cannot be followed (%s)", strerror(errno));
+		snprintf(why, TY_CALL_DATA_WHY, "mappings cannot be followed (%s)",
+			 strerror(errno));
 		return false;
 	}
 	for (unsigned i = 0; i < s->rings_n; i++)
 		if (ty_aux_on(&s->rings[i], true, NULL)) {
-			snprintf(why, TY_EVIDENCE_WHY, "cannot enable the event (%s)",
+			snprintf(why, TY_CALL_DATA_WHY, "cannot enable the event (%s)",
 				 strerror(errno));
 			return false;
 		}
 	if (!ty_ring_mover_start(&s->mover, 2 * s->rings_n, fd_of, move, s))
-		snprintf(why, TY_EVIDENCE_WHY, "no thread can be created");
+		snprintf(why, TY_CALL_DATA_WHY, "no thread can be created");
 	return s->mover.started;
 }
 

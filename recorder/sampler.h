@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "buf.h"
-#include "evidence.h"
+#include "call_data.h"
 #include "spool.h"
 
 struct ty_sampler;
@@ -34,15 +34,15 @@ struct ty_sampler_opts {
  * Opens an event per CPU; nothing is sampled yet. Samples the threads that `e` traces and their
  * descendants; e NULL: all but this process. NULL: not available here; `why` is a clause.
  */
-struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_sampler_opts *o,
+struct ty_sampler *ty_sampler_open(const struct ty_call_data *e, const struct ty_sampler_opts *o,
 				   const unsigned *cpus, unsigned cpus_n,
-				   char why[TY_EVIDENCE_WHY]);
+				   char why[TY_CALL_DATA_WHY]);
 /* These processes are traced. Call before or after the start; not needed where all are traced. */
 void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n);
 /* Sample from now on, into the spool, by a thread of its own; mappings only at the end where parts
  * of the file may be dropped meanwhile. CPUs: as with open. false: the same. */
 bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, const unsigned *cpus,
-		      unsigned cpus_n, bool maps_last, char why[TY_EVIDENCE_WHY]);
+		      unsigned cpus_n, bool maps_last, char why[TY_CALL_DATA_WHY]);
 /* "cpu-clock" or "cycles". */
 const char *ty_sampler_event(const struct ty_sampler *s);
 /* The kernel's current maximum rate of hardware events; 0: unknown. Above it they are refused, and
@@ -50,7 +50,7 @@ const char *ty_sampler_event(const struct ty_sampler *s);
 unsigned ty_sampler_rate_max(void);
 /* "fp" or "dwarf". */
 const char *ty_sampler_stacks(const struct ty_sampler *s);
-/* As ty_evidence_piece, ty_evidence_bytes and ty_evidence_dropped, of TY_SEC_SAMPLES. */
+/* As ty_call_data_piece, ty_call_data_bytes and ty_call_data_dropped, of TY_SEC_SAMPLES. */
 uint64_t ty_sampler_piece(const struct ty_sampler *s);
 uint64_t ty_sampler_bytes(const struct ty_sampler *s);
 void ty_sampler_dropped(struct ty_sampler *s, uint64_t bytes);

@@ -14,16 +14,16 @@
 
 #ifndef TY_HAVE_BPF
 
-struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool trace_all, uint64_t min_ns,
-				 char why[TY_EVIDENCE_WHY])
+struct ty_stacks *ty_stacks_open(const struct ty_call_data *e, bool trace_all, uint64_t min_ns,
+				 char why[TY_CALL_DATA_WHY])
 {
-	snprintf(why, TY_EVIDENCE_WHY, "this tarry was built without BPF");
+	snprintf(why, TY_CALL_DATA_WHY, "this tarry was built without BPF");
 	return NULL;
 }
 
 bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,
 		     const unsigned *cpus, unsigned cpus_n, bool maps_last,
-		     char why[TY_EVIDENCE_WHY])
+		     char why[TY_CALL_DATA_WHY])
 {
 	return false;
 }
@@ -114,7 +114,7 @@ enum { REGS = sizeof(regs) };
 
 struct ty_stacks {
 	struct stacks_bpf *bpf;
-	const struct ty_evidence *evidence;
+	const struct ty_call_data *call_data;
 	bool trace_all;
 	struct ty_aux_ring *rings;
 	unsigned rings_n;
@@ -230,7 +230,7 @@ static struct stacks_bpf *load(struct ty_stacks *s)
 	b->rodata->trace_all = s->trace_all;
 	b->rodata->own = (uint32_t)getpid();
 	b->bss->off = 1;
-	if (!bpf_map__reuse_fd(b->maps.tids, ty_evidence_tids_fd(s->evidence)) &&
+	if (!bpf_map__reuse_fd(b->maps.tids, ty_call_data_tids_fd(s->call_data)) &&
 	    !stacks_bpf__load(b)) {
 		b->links.woken = bpf_program__attach_trace(b->progs.woken);
 		s->iterator = b->links.look = bpf_program__attach_iter(b->progs.look, NULL);
@@ -241,19 +241,19 @@ static struct stacks_bpf *load(struct ty_stacks *s)
 	return NULL;
 }
 
-struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool trace_all, uint64_t min_ns,
-				 char why[TY_EVIDENCE_WHY])
+struct ty_stacks *ty_stacks_open(const struct ty_call_data *e, bool trace_all, uint64_t min_ns,
+				 char why[TY_CALL_DATA_WHY])
 {
 	struct ty_stacks *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 		return NULL;
 	}
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->of_lock, NULL);
 	s->min_ns = min_ns;
-	s->evidence = e;
+	s->call_data = e;
 	s->trace_all = trace_all;
 	ty_spooled_section_init(&s->stacks, &stacks_form, s);
 	ty_spooled_section_init(&s->maps, &maps_form, s);
@@ -264,7 +264,7 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool trace_all, ui
 		s->bpf = load(s);
 	if (s->bpf)
 		return s;
-	snprintf(why, TY_EVIDENCE_WHY, "the kernel rejected the BPF programs (%s)",
+	snprintf(why, TY_CALL_DATA_WHY, "the kernel rejected the BPF programs (%s)",
 		 REGS > 1 ? strerror(errno) : "not known for this architecture");
 	free_all(s);
 	return NULL;
@@ -602,16 +602,16 @@ void ty_stacks_name(struct ty_stacks *s, struct ty_command_lines *commands)
 
 bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,
 		     const unsigned *cpus, unsigned cpus_n, bool maps_last,
-		     char why[TY_EVIDENCE_WHY])
+		     char why[TY_CALL_DATA_WHY])
 {
 	s->clock = clock;
 	s->writer = ty_spool_writer_new(spool, TY_SPOOLED_PIECE);
 	if (!s->writer) {
-		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 		return false;
 	}
 	if (!open_rings(s, cpus, cpus_n)) {
-		snprintf(why, TY_EVIDENCE_WHY, "the kernel does not copy user stacks (%s)",
+		snprintf(why, TY_CALL_DATA_WHY, "the kernel does not copy user stacks (%s)",
 			 strerror(errno));
 		return false;
 	}
@@ -621,7 +621,7 @@ bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct t
 	s->started = ty_ring_mover_start(&s->mover, 2 * s->rings_n, fd_of, move, s);
 	s->looks = s->started && !pthread_create(&s->looker, NULL, look_main, s);
 	if (!s->looks)
-		snprintf(why, TY_EVIDENCE_WHY, "no thread can be created");
+		snprintf(why, TY_CALL_DATA_WHY, "no thread can be created");
 	return s->looks;
 }
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "command_lines.h"
-#include "evidence.h"
+#include "call_data.h"
 #include "spool.h"
 #include "tracefs.h"
 
@@ -24,8 +24,8 @@ struct ty_stacks;
  * Loads and attaches the programs; they do nothing yet. Traces the threads that `e` traces; e must
  * outlive the stacks. NULL: not available here; `why` is a clause.
  */
-struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool trace_all, uint64_t min_ns,
-				 char why[TY_EVIDENCE_WHY]);
+struct ty_stacks *ty_stacks_open(const struct ty_call_data *e, bool trace_all, uint64_t min_ns,
+				 char why[TY_CALL_DATA_WHY]);
 /* Before the start: these processes and what they make are traced; where all are, this is not
  * needed. */
 void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n);
@@ -36,8 +36,8 @@ void ty_stacks_name(struct ty_stacks *s, struct ty_command_lines *commands);
  * at the end if parts of the file may be dropped meanwhile. false: as with open. */
 bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,
 		     const unsigned *cpus, unsigned cpus_n, bool maps_last,
-		     char why[TY_EVIDENCE_WHY]);
-/* As ty_evidence_piece, ty_evidence_bytes and ty_evidence_dropped, of TY_SEC_STACKS. */
+		     char why[TY_CALL_DATA_WHY]);
+/* As ty_call_data_piece, ty_call_data_bytes and ty_call_data_dropped, of TY_SEC_STACKS. */
 uint64_t ty_stacks_piece(const struct ty_stacks *s);
 uint64_t ty_stacks_bytes(const struct ty_stacks *s);
 void ty_stacks_dropped(struct ty_stacks *s, uint64_t bytes);

@@ -3,7 +3,7 @@
 #ifndef TY_STACKS_BPF_H
 #define TY_STACKS_BPF_H
 
-#include "evidence_bpf.h"
+#include "call_data_bpf.h"
 #include "stack_record.h"
 
 /* Threads by number; each has WAYS slots that may be its own. A slot whose thread was not seen in

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* In the kernel: the map of traced threads. evidence.bpf.c makes it (the loader knows the largest
+/* In the kernel: the map of traced threads. call_data.bpf.c makes it (the loader knows the largest
  * thread number), the other programs share it. */
 #ifndef TY_TIDS_BPF_H
 #define TY_TIDS_BPF_H
 
-#include "evidence_bpf.h"
+#include "call_data_bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -181,7 +181,7 @@ static void add_fd_names(struct ty_json *j, const struct ty_arg_names *names, un
 }
 
 /* "strings": the text that each argument points to; null if it is no text, or unknown. */
-static void add_strings(struct ty_json *j, const struct ty_evidence_item item[6], unsigned n)
+static void add_strings(struct ty_json *j, const struct ty_call_data_item item[6], unsigned n)
 {
 	bool any = false;
 
@@ -200,7 +200,7 @@ static void add_strings(struct ty_json *j, const struct ty_evidence_item item[6]
 
 void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_t pid,
 		  const char *comm, const struct ty_arg_names *names,
-		  const struct ty_evidence_item item[6], const struct ty_values *values,
+		  const struct ty_call_data_item item[6], const struct ty_values *values,
 		  struct ty_buf *scratch, struct ty_json *j)
 {
 	static const char *const status[] = {

@@ -5,7 +5,7 @@
 
 #include "buf.h"
 #include "event.h"
-#include "evidence_index.h"
+#include "call_data_index.h"
 #include "json_out.h"
 #include "syscall_pair.h"
 #include "syscall_values.h"
@@ -25,7 +25,7 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
  * scratch is overwritten. */
 void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_t pid,
 		  const char *comm, const struct ty_arg_names *names,
-		  const struct ty_evidence_item item[6], const struct ty_values *values,
+		  const struct ty_call_data_item item[6], const struct ty_values *values,
 		  struct ty_buf *scratch, struct ty_json *j);
 
 #endif

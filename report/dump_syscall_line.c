@@ -22,14 +22,14 @@ static void put_text(struct dump *d)
 /* The data behind pointers, as items and as texts in d->strings_text. A call already shown as
  * unfinished has none yet when it ends. */
 static void add_strings(struct dump *d, const struct line *l, const struct ty_sysrow *row,
-			bool begun, const struct ty_values *values, struct ty_evidence_item item[6],
-			struct ty_arg_names *names)
+			bool begun, const struct ty_values *values,
+			struct ty_call_data_item item[6], struct ty_arg_names *names)
 {
 	const struct ty_call *c = &l->u.call;
 	size_t at[6] = {0}, after;
 	bool paths = false, known = true;
 
-	ty_evidence_of(d->strings, c, l->after_ns, item);
+	ty_call_data_of(d->strings, c, l->after_ns, item);
 	ty_buf_reset(&d->strings_text);
 	for (unsigned i = 0; i < row->n; i++) {
 		if (row->a[i] == TY_ARG_PATH && c->args[i] && !begun) {
@@ -39,7 +39,7 @@ static void add_strings(struct dump *d, const struct line *l, const struct ty_sy
 		if (!item[i].p || (item[i].kind == TY_EVK_FDS && row->a[i] != TY_ARG_FDS_OUT))
 			continue;
 		at[i] = d->strings_text.len + 1;
-		ty_evidence_text(&item[i], &d->strings_text);
+		ty_call_data_text(&item[i], &d->strings_text);
 		ty_buf_addc(&d->strings_text, 0);
 	}
 	for (unsigned i = 0; values && i < row->n; i++) {
@@ -139,7 +139,7 @@ static void show_call(struct dump *d, const struct line *l, enum ty_call_part pa
 {
 	const struct ty_call *c = &l->u.call;
 	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
-	struct ty_evidence_item item[6];
+	struct ty_call_data_item item[6];
 	struct ty_arg_names names = {0};
 	struct ty_values values;
 	bool valued = false;

@@ -287,7 +287,7 @@ static int lost(struct dump *d, const struct ty_event *ev)
 		return 0;
 	ty_fd_track_lost(d->fds);
 	if (d->strings)
-		ty_evidence_gap(d->strings, ev->ts_ns);
+		ty_call_data_gap(d->strings, ev->ts_ns);
 	if (!ty_window_has_cpu(d->w, ev->cpu) || !ty_window_has_gap(d->w, ev))
 		return 0;
 	l = push(d);
@@ -340,12 +340,12 @@ static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 		if (ty_fd_track_follows(d->fds, c))
 			r = ty_fd_track_end(d->fds, ty_tgids_get(d->tgids, c->end_tid), c);
 		if (d->strings)
-			ty_evidence_over(d->strings, c->end_tid, c->end_ns);
+			ty_call_data_over(d->strings, c->end_tid, c->end_ns);
 		r = r ? r : over(d, c);
 	}
 	if (!r && step.started)
 		r = begun(d, &step.call,
-			  d->strings ? ty_evidence_after(d->strings, step.call.tid) : 0);
+			  d->strings ? ty_call_data_after(d->strings, step.call.tid) : 0);
 	/* Its own line is the last one that names the descriptor it closes. */
 	if (!r && step.started && ty_fd_track_follows(d->fds, &step.call))
 		ty_fd_track_begin(d->fds, ty_tgids_get(d->tgids, step.call.tid), &step.call);
@@ -384,7 +384,7 @@ static void finish(struct dump *d)
 /* Reports strings that should have been recorded and are missing. */
 static void tell_unknown(const struct dump *d)
 {
-	const struct ty_evidence_counts n = ty_evidence_counts(d->strings);
+	const struct ty_call_data_counts n = ty_call_data_counts(d->strings);
 
 	if (d->paths_unknown || n.lost || n.pieces_missing || n.damaged)
 		fprintf(stderr,
@@ -430,7 +430,7 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 {
 	struct ty_trace *t = d->s->trace;
 	const char *threads = ty_trace_section(t, TY_SEC_THREADS).s;
-	const struct ty_text strings = ty_trace_section(t, TY_SEC_EVIDENCE);
+	const struct ty_text strings = ty_trace_section(t, TY_SEC_CALL_DATA);
 	int r;
 
 	d->pairs = ty_pairs_new(d->s->arch);
@@ -439,7 +439,7 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 	if (!d->pairs || !d->comms || !d->tgids)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	if (strings.n) {
-		d->strings = ty_evidence_index_new(strings.s, strings.n);
+		d->strings = ty_call_data_index_new(strings.s, strings.n);
 		d->inner = ty_strtab_new();
 		if (!d->strings || !d->inner)
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
@@ -481,7 +481,7 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	free(d.split);
 	ty_buf_fini(&d.text);
 	ty_buf_fini(&d.strings_text);
-	ty_evidence_index_free(d.strings);
+	ty_call_data_index_free(d.strings);
 	ty_strtab_free(d.inner);
 	ty_wall_fini(&d.wall);
 	ty_tgids_free(d.tgids);

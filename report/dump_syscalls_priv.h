@@ -30,7 +30,7 @@ struct line {
 			bool to_end;
 		} gap;
 	} u;
-	uint64_t after_ns; /* ty_evidence_after when it began */
+	uint64_t after_ns; /* ty_call_data_after when it began */
 	uint32_t fd[TY_DUMP_FDS],
 		result; /* ty_fd_track_name of its first descriptors, and its result */
 	uint32_t inner; /* in d->inner: names of the descriptors in structures */
@@ -51,7 +51,7 @@ struct dump {
 	struct ty_thread_names *comms;
 	struct ty_tgids *tgids;
 	struct ty_fd_track *fds;
-	struct ty_evidence_index *strings; /* NULL: none are recorded */
+	struct ty_call_data_index *strings; /* NULL: none are recorded */
 	struct ty_buf strings_text;
 	struct ty_strtab *inner; /* lists of ty_fd_track_name in hex, a blank behind each */
 	size_t inner_bytes;

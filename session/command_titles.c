@@ -390,7 +390,7 @@ static int give(struct work *k)
 }
 
 int ty_command_titles(struct ty_model *m, const char *section,
-		      const struct ty_evidence_index *strings)
+		      const struct ty_call_data_index *strings)
 {
 	struct work k = {.m = m, .words = ty_strtab_new()};
 	int r = k.words ? 0 : -TY_ENOMEM;
@@ -400,7 +400,7 @@ int ty_command_titles(struct ty_model *m, const char *section,
 	ty_buf_init(&k.key, 2 * LINE_MAX);
 	r = r ? r : add_section(&k, section ? section : "");
 	if (!r && strings)
-		r = ty_evidence_each(strings, TY_EVK_ARGV, add_executed, &k);
+		r = ty_call_data_each(strings, TY_EVK_ARGV, add_executed, &k);
 	if (!r && k.lines.n) {
 		sort(&k);
 		r = count_words(&k, false);

@@ -6,12 +6,12 @@
 #ifndef TY_COMMAND_TITLES_H
 #define TY_COMMAND_TITLES_H
 
-#include "evidence_index.h"
+#include "call_data_index.h"
 #include "model.h"
 
 /* section: the text of TY_SEC_COMMANDS, strings: of execs while recording; both NULL: none.
  * 0 or -TY_ENOMEM. */
 int ty_command_titles(struct ty_model *m, const char *section,
-		      const struct ty_evidence_index *strings);
+		      const struct ty_call_data_index *strings);
 
 #endif

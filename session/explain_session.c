@@ -7,7 +7,7 @@
 
 #include "compare.h"
 #include "command_titles.h"
-#include "evidence_index.h"
+#include "call_data_index.h"
 #include "fd_names.h"
 #include "fd_others.h"
 #include "cfs_throttle.h"
@@ -108,7 +108,7 @@ static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
 	return r;
 }
 
-/* A call of the model as the index of evidence knows calls. */
+/* A call of the model as the index of call data knows calls. */
 static struct ty_call call_of(const struct ty_session *s, const struct ty_syscall *c,
 			      const uint64_t a[6])
 {
@@ -142,7 +142,7 @@ static const char *kept_address(struct ty_session *s, const char *text, size_t n
 }
 
 /* Descriptor i that the call is recorded to have made or changed. */
-static const char *fd_name(struct ty_session *s, const struct ty_evidence_item item[6], unsigned i)
+static const char *fd_name(struct ty_session *s, const struct ty_call_data_item item[6], unsigned i)
 {
 	const char *p = NULL;
 	struct ty_ev_fd fd;
@@ -150,7 +150,7 @@ static const char *fd_name(struct ty_session *s, const struct ty_evidence_item i
 
 	ty_buf_init(&b, 1024);
 	for (unsigned k = 0; k < 6 && !p; k++)
-		if (ty_evidence_fd(&item[k], i, &fd) && !ty_evidence_fd_text(&fd, &b) && b.len)
+		if (ty_call_data_fd(&item[k], i, &fd) && !ty_call_data_fd_text(&fd, &b) && b.len)
 			p = kept_address(s, b.p, b.len);
 	ty_buf_fini(&b);
 	return p;
@@ -160,14 +160,14 @@ static const char *pointee_unlocked(struct ty_session *s, uint32_t thread, uint3
 				    unsigned arg)
 {
 	struct ty_syscall c = ty_model_syscall(s->model, call);
-	struct ty_evidence_item item[6];
+	struct ty_call_data_item item[6];
 	const struct ty_sysrow *row;
 	const char *p = NULL;
 	uint64_t a[6], after_ns = 0;
 	struct ty_call k;
 	struct ty_buf b;
 
-	if (!s->evidence || c.loc == TY_NO_LOC || read_args(s, &c, a))
+	if (!s->call_data || c.loc == TY_NO_LOC || read_args(s, &c, a))
 		return NULL;
 	if (call > ty_model_thread(s->model, thread)->syscalls_first) {
 		struct ty_syscall before = ty_model_syscall_brief(s->model, thread, call - 1);
@@ -175,14 +175,14 @@ static const char *pointee_unlocked(struct ty_session *s, uint32_t thread, uint3
 		after_ns = before.flags & (TY_SF_OPEN | TY_SF_LOST) ? c.start_ns : before.end_ns;
 	}
 	k = call_of(s, &c, a);
-	ty_evidence_of(s->evidence, &k, after_ns, item);
+	ty_call_data_of(s->call_data, &k, after_ns, item);
 	if (arg >= TY_POINTEE_FD)
 		return fd_name(s, item, arg - TY_POINTEE_FD);
 	if (!item[arg].p || item[arg].kind == TY_EVK_STRING)
 		return item[arg].p;
 	row = ty_syscall_row(s->arch, c.abi, c.nr);
 	ty_buf_init(&b, 512);
-	if (ty_evidence_short(&item[arg], row->says & (TY_CONNECTS | TY_GIVES), &b)) {
+	if (ty_call_data_short(&item[arg], row->says & (TY_CONNECTS | TY_GIVES), &b)) {
 		p = kept_address(s, b.p, b.len);
 	}
 	ty_buf_fini(&b);
@@ -222,7 +222,8 @@ static bool fd_other_unlocked(struct ty_session *s, const char *name, char acces
 			      int32_t not_pid, struct ty_fd_other *out)
 {
 	if (!s->others)
-		s->others = ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, s->evidence);
+		s->others =
+			ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, s->call_data);
 	return ty_fd_others_find(s->others, name, access, t_ns, not_pid, out);
 }
 
@@ -383,7 +384,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
 	uint64_t tid = ty_key_u64(facts, "command_tid"),
 		 recorder = ty_key_u64(facts, "recorder_tid");
-	const struct ty_text strings = ty_trace_section(s->trace, TY_SEC_EVIDENCE);
+	const struct ty_text strings = ty_trace_section(s->trace, TY_SEC_CALL_DATA);
 	char mode[16] = "";
 
 	ty_key_value(facts, "mode", mode, sizeof(mode));
@@ -397,21 +398,21 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 		s->steal = ty_steal_lines_new(ty_trace_section(s->trace, TY_SEC_STEAL).s);
 	if (!s->ticks)
 		find_ticks(s, facts);
-	if (!s->evidence && strings.n) {
+	if (!s->call_data && strings.n) {
 		s->addresses = s->addresses ?: ty_strtab_new();
-		s->evidence = s->addresses ? ty_evidence_index_new(strings.s, strings.n) : NULL;
+		s->call_data = s->addresses ? ty_call_data_index_new(strings.s, strings.n) : NULL;
 	}
 	if (s->titled != s->model) {
 		s->titled = s->model;
 		ty_command_titles(s->model, ty_trace_section(s->trace, TY_SEC_COMMANDS).s,
-				  s->evidence);
+				  s->call_data);
 	}
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,
 				   .clock = s->clock,
 				   .file = s->trace->path,
 				   .args = args,
-				   .pointee = s->evidence ? pointee : NULL,
+				   .pointee = s->call_data ? pointee : NULL,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
 				   .throttled = s->held ? throttled : NULL,
 				   .quota = s->held ? quota : NULL,

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "compare.h"
-#include "evidence_record.h"
+#include "call_data_record.h"
 #include "field_text.h"
 #include "partition.h"
 #include "snapshot_text.h"
@@ -132,7 +132,7 @@ static int add_recorded(void *ctx, int32_t tid, uint64_t ns, const char *bytes, 
 	for (; n >= sizeof(fd) && !r; bytes += sizeof(fd), n -= sizeof(fd)) {
 		memcpy(&fd, bytes, sizeof(fd));
 		ty_buf_reset(&b);
-		if (!ty_evidence_fd_text(&fd, &b) && b.len)
+		if (!ty_call_data_fd_text(&fd, &b) && b.len)
 			r = add(ctx, b.p, 0, tid, ns);
 	}
 	ty_buf_fini(&b);
@@ -162,7 +162,7 @@ static int by_key(const void *pa, const void *pb)
 	return compare(a->key, b->key) ?: compare(a->ns, b->ns) ?: compare(a->task, b->task);
 }
 
-struct ty_fd_others *ty_fd_others_new(const char *fds, const struct ty_evidence_index *strings)
+struct ty_fd_others *ty_fd_others_new(const char *fds, const struct ty_call_data_index *strings)
 {
 	struct ty_fd_others *o = calloc(1, sizeof(*o));
 
@@ -170,7 +170,7 @@ struct ty_fd_others *ty_fd_others_new(const char *fds, const struct ty_evidence_
 		return NULL;
 	o->texts = ty_strtab_new();
 	if (!o->texts || add_listed(o, fds ? fds : "") ||
-	    (strings && ty_evidence_each(strings, TY_EVK_FDS, add_recorded, o))) {
+	    (strings && ty_call_data_each(strings, TY_EVK_FDS, add_recorded, o))) {
 		ty_fd_others_free(o);
 		return NULL;
 	}

@@ -63,7 +63,7 @@ struct process {
 
 struct ty_fd_track {
 	const struct ty_sysarch *arch;
-	const struct ty_evidence_index *strings;
+	const struct ty_call_data_index *strings;
 	struct ty_strtab *names;
 	uint64_t name_bytes;
 	VEC(struct process) processes;
@@ -189,7 +189,7 @@ static int add_listed(struct ty_fd_track *t, const char *text)
 }
 
 struct ty_fd_track *ty_fd_track_new(const struct ty_trace *trace, const struct ty_sysarch *arch,
-				    const struct ty_evidence_index *strings)
+				    const struct ty_call_data_index *strings)
 {
 	struct ty_fd_track *t = calloc(1, sizeof(*t));
 	const char *fds = ty_trace_section(trace, TY_SEC_FDS).s,
@@ -344,7 +344,7 @@ static void put_copy(struct ty_fd_track *t, struct process *p, const struct ty_c
 /* The path that argument `arg` pointed to, from the folder that it starts in. */
 static uint32_t path_name(struct ty_fd_track *t, const struct process *p,
 			  const struct ty_sysrow *row, const struct ty_call *c, unsigned arg,
-			  const struct ty_evidence_item *path)
+			  const struct ty_call_data_item *path)
 {
 	const char *s = path->p, *base = NULL;
 	struct ty_buf *b = &t->text;
@@ -377,11 +377,11 @@ uint32_t ty_fd_track_path(struct ty_fd_track *t, int32_t pid, const struct ty_ca
 {
 	const struct process none = {0}, *p = process_of(t, pid);
 	const struct ty_sysrow *row = ty_syscall_row(t->arch, c->abi, c->nr);
-	struct ty_evidence_item item[6];
+	struct ty_call_data_item item[6];
 
 	if (!t->strings)
 		return 0;
-	ty_evidence_of(t->strings, c, ty_evidence_after(t->strings, c->tid), item);
+	ty_call_data_of(t->strings, c, ty_call_data_after(t->strings, c->tid), item);
 	/* AT_EMPTY_PATH: the descriptor itself. */
 	if (item[arg].p && item[arg].kind == TY_EVK_STRING && !item[arg].len && arg &&
 	    row->a[arg - 1] == TY_ARG_DIRFD)
@@ -393,14 +393,14 @@ uint32_t ty_fd_track_path(struct ty_fd_track *t, int32_t pid, const struct ty_ca
 static uint32_t kernel_name(struct ty_fd_track *t, const struct ty_ev_fd *fd)
 {
 	ty_buf_reset(&t->text);
-	return ty_evidence_fd_text(fd, &t->text) || !t->text.len
+	return ty_call_data_fd_text(fd, &t->text) || !t->text.len
 		       ? 0
 		       : name_add(t, t->text.p, t->text.len);
 }
 
 static uint32_t made_name(struct ty_fd_track *t, const struct process *p,
 			  const struct ty_sysrow *row, const struct ty_call *c,
-			  const struct ty_evidence_item item[6])
+			  const struct ty_call_data_item item[6])
 {
 	struct ty_buf *b = &t->text;
 	struct ty_ev_fd fd;
@@ -412,7 +412,7 @@ static uint32_t made_name(struct ty_fd_track *t, const struct process *p,
 		ty_buf_addf(b, "/memfd:%s (deleted)", item[0].p);
 		return b->failed ? 0 : name_add(t, b->p, b->len);
 	}
-	if (ty_evidence_fd(&item[0], 0, &fd) && fd.fd == c->ret)
+	if (ty_call_data_fd(&item[0], 0, &fd) && fd.fd == c->ret)
 		return kernel_name(t, &fd);
 	return row->makes ? name_add(t, row->makes, strlen(row->makes)) : 0;
 }
@@ -456,7 +456,7 @@ static int on_exec(struct ty_fd_track *t, struct process *p)
 
 /* Applies a successful call to a table. */
 static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysrow *row,
-		  const struct ty_call *c, const struct ty_evidence_item item[6])
+		  const struct ty_call *c, const struct ty_call_data_item item[6])
 {
 	const int8_t flags = row->cloexec;
 	const bool cloexec = flags == TY_CLOEXEC_ALWAYS || (flags >= 0 && c->args[flags] & CLOEXEC);
@@ -486,12 +486,12 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 		break;
 	case TY_FDS_PAIR:
 		for (unsigned i = 0; i < row->n; i++)
-			for (unsigned k = 0; ty_evidence_fd(&item[i], k, &fd); k++)
+			for (unsigned k = 0; ty_call_data_fd(&item[i], k, &fd); k++)
 				put(t, p, c, fd.fd, kernel_name(t, &fd), cloexec, true);
 		break;
 	case TY_FDS_NAMED:
 		/* The descriptor was unknown: an exec may close it. */
-		if (ty_evidence_fd(&item[0], 0, &fd) && (uint32_t)fd.fd == (uint32_t)c->args[0])
+		if (ty_call_data_fd(&item[0], 0, &fd) && (uint32_t)fd.fd == (uint32_t)c->args[0])
 			put(t, p, c, fd.fd, kernel_name(t, &fd), !s || s->cloexec, false);
 		break;
 	case TY_FDS_CLOSE:
@@ -513,7 +513,7 @@ int ty_fd_track_end(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
 {
 	const struct ty_sysrow *row = row_of(t, c);
 	const bool failed = c->how != TY_CALL_RETURNED || c->ret < 0;
-	struct ty_evidence_item item[6] = {0};
+	struct ty_call_data_item item[6] = {0};
 	struct process *p;
 	uint32_t from, to;
 
@@ -534,7 +534,7 @@ int ty_fd_track_end(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
 		return 0;
 	if (t->strings && (row->fds == TY_FDS_NEW || row->fds == TY_FDS_PAIR ||
 			   row->fds == TY_FDS_NAMED || row->id == TY_SYS_chdir))
-		ty_evidence_of(t->strings, c, ty_evidence_after(t->strings, c->tid), item);
+		ty_call_data_of(t->strings, c, ty_call_data_after(t->strings, c->tid), item);
 	return effect(t, p, row, c, item);
 }
 

@@ -12,7 +12,7 @@
 
 #include "buf.h"
 #include "event.h"
-#include "evidence_index.h"
+#include "call_data_index.h"
 #include "syscall_pair.h"
 #include "trace.h"
 
@@ -21,13 +21,13 @@ struct ty_fd_track;
 /* With what is known where the recording begins. arch, strings (NULL: none were recorded) are
  * borrowed. NULL: out of memory. */
 struct ty_fd_track *ty_fd_track_new(const struct ty_trace *t, const struct ty_sysarch *arch,
-				    const struct ty_evidence_index *strings);
+				    const struct ty_call_data_index *strings);
 void ty_fd_track_free(struct ty_fd_track *t);
 
 /*
  * Calls to feed, in event order: those for which ty_fd_track_follows is true. At a call's begin: a
  * descriptor that it closes or replaces has no name for calls that begin later. At its end, before
- * ty_evidence_over: 0 or -TY_ENOMEM.
+ * ty_call_data_over: 0 or -TY_ENOMEM.
  */
 bool ty_fd_track_follows(const struct ty_fd_track *t, const struct ty_call *c);
 void ty_fd_track_begin(struct ty_fd_track *t, int32_t pid, const struct ty_call *c);
@@ -47,7 +47,7 @@ void ty_fd_track_lost(struct ty_fd_track *t);
 uint32_t ty_fd_track_name(const struct ty_fd_track *t, int32_t pid, int32_t fd, uint64_t ts_ns);
 /* Id of the path that argument arg of a call pointed to, as above (of an empty one the name of the
  * descriptor before it); 0: unknown. Call it at the
- * call's end, before ty_fd_track_end and ty_evidence_over. */
+ * call's end, before ty_fd_track_end and ty_call_data_over. */
 uint32_t ty_fd_track_path(struct ty_fd_track *t, int32_t pid, const struct ty_call *c,
 			  unsigned arg);
 /* The text of a name; NULL for 0. Borrowed until the next ty_fd_track_end. */

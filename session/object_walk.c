@@ -24,7 +24,7 @@ struct work {
 	struct ty_pairs *pairs;
 	struct ty_tgids *tgids;
 	struct ty_fd_track *fds;
-	struct ty_evidence_index *strings;
+	struct ty_call_data_index *strings;
 	struct ty_pair_map begun; /* (thread, 0): object of its call + 1; 0: none; UNWANTED */
 	uint64_t now_ns;
 };
@@ -135,7 +135,7 @@ static int one(struct work *k, const struct ty_event *ev, struct ty_err *err)
 	if (!r && ev->kind == TY_EV_GAP) {
 		ty_fd_track_lost(k->fds);
 		if (k->strings)
-			ty_evidence_gap(k->strings, ev->ts_ns);
+			ty_call_data_gap(k->strings, ev->ts_ns);
 	}
 	if (!r)
 		r = ty_pairs_feed(k->pairs, ev, &step, err);
@@ -148,7 +148,7 @@ static int one(struct work *k, const struct ty_event *ev, struct ty_err *err)
 		if (!r && ty_fd_track_follows(k->fds, c))
 			r = ty_fd_track_end(k->fds, ty_tgids_get(k->tgids, c->end_tid), c);
 		if (k->strings)
-			ty_evidence_over(k->strings, c->end_tid, c->end_ns);
+			ty_call_data_over(k->strings, c->end_tid, c->end_ns);
 	}
 	if (!r && step.started)
 		r = begin(k, &step.call);
@@ -161,12 +161,12 @@ static int prepare(struct work *k, struct ty_err *err)
 {
 	struct ty_trace *t = k->s->trace;
 	const char *threads = ty_trace_section(t, TY_SEC_THREADS).s;
-	const struct ty_text strings = ty_trace_section(t, TY_SEC_EVIDENCE);
+	const struct ty_text strings = ty_trace_section(t, TY_SEC_CALL_DATA);
 
 	k->pairs = ty_pairs_new(k->s->arch);
 	k->w->comms = ty_thread_names_new(t->cmdlines.s, threads);
 	k->tgids = ty_tgids_new(threads);
-	k->strings = strings.n ? ty_evidence_index_new(strings.s, strings.n) : NULL;
+	k->strings = strings.n ? ty_call_data_index_new(strings.s, strings.n) : NULL;
 	if (!k->pairs || !k->w->comms || !k->tgids || (strings.n && !k->strings))
 		return -TY_ENOMEM;
 	k->fds = ty_fd_track_new(t, k->s->arch, k->strings);
@@ -224,7 +224,7 @@ int ty_object_walk(struct ty_session *s, struct ty_object_walk *w, struct ty_err
 			s->trace->path);
 	ty_events_close(k.events);
 	ty_fd_track_free(k.fds);
-	ty_evidence_index_free(k.strings);
+	ty_call_data_index_free(k.strings);
 	ty_tgids_free(k.tgids);
 	ty_thread_names_free(w->comms);
 	w->comms = NULL;

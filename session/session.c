@@ -12,7 +12,7 @@
 
 #include "build.h"
 #include "sigbus.h"
-#include "evidence_index.h"
+#include "call_data_index.h"
 #include "count_load.h"
 #include "sample_load.h"
 #include "wait_stacks.h"
@@ -382,7 +382,7 @@ int ty_session_counts(struct ty_session *s, struct ty_err *err)
 
 void ty_session_fini(struct ty_session *s)
 {
-	ty_evidence_index_free(s->evidence);
+	ty_call_data_index_free(s->call_data);
 	ty_wait_stacks_free(s->stacks);
 	ty_samples_free(s->samples);
 	ty_counts_free(s->counts);

@@ -23,7 +23,7 @@
 /* An opened file. Which members are set depends on the flags; call fini in any state. */
 struct ty_fd_names;
 struct ty_fd_others;
-struct ty_evidence_index;
+struct ty_call_data_index;
 struct ty_strtab;
 struct ty_wait_stacks;
 struct ty_samples;
@@ -47,16 +47,16 @@ struct ty_session {
 	struct ty_events *events; /* positioned at the first event */
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
-	struct ty_fd_names *fds;	    /* open before the recording; created on first use */
-	struct ty_fd_others *others;	    /* ends of pipes and sockets; created on first use */
-	struct ty_throttle_lines *held;	    /* throttled by CPU quotas; created on first use */
-	struct ty_steal_lines *steal;	    /* stolen by the hypervisor; created on first use */
-	struct ty_ticks *ticks;		    /* of the CPUs; created on first use */
-	struct ty_evidence_index *evidence; /* created on first use; also NULL when none are
-					     * recorded */
-	struct ty_strtab *addresses;	    /* of sockets, as text */
-	VEC(char *) address;		    /* by id: strings do not move when others are added */
-	ty_thread_lines snapshot;	    /* of TY_SEC_THREADS; created on first use */
+	struct ty_fd_names *fds;	      /* open before the recording; created on first use */
+	struct ty_fd_others *others;	      /* ends of pipes and sockets; created on first use */
+	struct ty_throttle_lines *held;	      /* throttled by CPU quotas; created on first use */
+	struct ty_steal_lines *steal;	      /* stolen by the hypervisor; created on first use */
+	struct ty_ticks *ticks;		      /* of the CPUs; created on first use */
+	struct ty_call_data_index *call_data; /* created on first use; also NULL when none are
+					       * recorded */
+	struct ty_strtab *addresses;	      /* of sockets, as text */
+	VEC(char *) address;		      /* by id: strings do not move when others are added */
+	ty_thread_lines snapshot;	      /* of TY_SEC_THREADS; created on first use */
 	struct ty_wait_stacks *stacks; /* created on first use; also NULL when none are recorded */
 	struct ty_samples *samples;    /* created on first use; also NULL when none are recorded */
 	struct ty_counts *counts;      /* created on first use; also NULL when none are recorded */

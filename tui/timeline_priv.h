@@ -450,13 +450,13 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
 /* One that may take the place of another of its name. 0 or -TY_ENOMEM. */
 int ty_timeline_add_mark(struct ty_timeline *t, const struct ty_mark *m);
 
-/* timeline_save.c */
+/* timeline_marks_write.c */
 void ty_timeline_remember(struct ty_timeline *t, bool filter, const char *text);
 /* The one before (or after) that in the prompt; false: there is none. */
 bool ty_timeline_recall(struct ty_timeline *t, bool filter, bool older);
 void ty_timeline_keep(struct ty_timeline *t); /* it changed */
 
-/* timeline_load.c */
+/* timeline_marks_read.c */
 void ty_timeline_keep_load(struct ty_timeline *t); /* as it was kept, to what there is */
 bool ty_timeline_kept(struct ty_timeline *t); /* the page of it; false: a sentence says why not */
 

@@ -105,8 +105,8 @@ struct ty_view_host {
 	/* The model holds the first part of the recording, while all of it is being indexed: true
 	 * when that is over. NULL: the model is of all. */
 	bool (*indexing_poll)(void *ctx, struct ty_indexing_news *news);
-	/* What was kept of this recording when it was last open (timeline_save.h), into out; and
-	 * keep it: 0 or -TY_E... with a sentence. */
+	/* What was kept of this recording when it was last open (timeline_marks_write.c), into out;
+	 * and keep it: 0 or -TY_E... with a sentence. */
 	void (*keep_load)(void *ctx, struct ty_buf *out);
 	int (*keep_save)(void *ctx, const char *text, size_t n, struct ty_err *err);
 	/*

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "evidence_record.h"
+#include "call_data_record.h"
 #include "stack_record.h"
 #include "fixture_trace.h"
 #include "perf_events.h"
@@ -471,7 +471,7 @@ static void test_cli_seeds(void **state)
 	"\30\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
 /* Records of each kind, one piece behind the other. */
-static void test_evidence_seeds(void **state)
+static void test_call_data_seeds(void **state)
 {
 	static const struct ty_ev_fd fd = {.inode = 1,
 					   .peer_inode = 2,
@@ -664,7 +664,7 @@ int main(int argc, char **argv)
 		   {"formats", test_format_seeds}, {"log", test_log_seeds},
 		   {"spe", test_spe_seeds},	   {"ring_page", test_ring_page_seeds},
 		   {"index", test_index_seeds},	   {"symbols", test_symbol_seeds},
-		   {"cli", test_cli_seeds},	   {"evidence", test_evidence_seeds},
+		   {"cli", test_cli_seeds},	   {"call_data", test_call_data_seeds},
 		   {"stacks", test_stack_seeds},   {"sdt", test_symbol_seeds},
 		   {"regions", test_region_seeds}, {"samples", test_sample_seeds}};
 

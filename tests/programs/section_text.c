@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the evidence section of a recording to stdout, decompressed. FILE */
+/* Writes the call data section (the data behind pointers) of a recording to stdout, decompressed.
+ * FILE */
 #include <stdio.h>
 
 #include "section.h"
@@ -17,7 +18,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err.msg);
 		return 1;
 	}
-	s = ty_trace_section(t, TY_SEC_EVIDENCE);
+	s = ty_trace_section(t, TY_SEC_CALL_DATA);
 	if (s.n)
 		fwrite(s.s, 1, s.n, stdout);
 	ty_trace_close(t);

@@ -162,8 +162,8 @@ static void json(void **state)
 	FILE *f = open_memstream(&out, &n);
 	struct ty_json j;
 
-	const struct ty_evidence_item item[6] = {{0},
-						 {.p = "a\"\n", .len = 3, .kind = TY_EVK_STRING}};
+	const struct ty_call_data_item item[6] = {{0},
+						  {.p = "a\"\n", .len = 3, .kind = TY_EVK_STRING}};
 
 	ty_json_init(&j, f);
 	ty_call_json(x86, &c, 40, "a\"b", &passwd, item, NULL, &buf, &j);

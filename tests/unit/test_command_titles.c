@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "command_titles.h"
-#include "evidence_record.h"
+#include "call_data_record.h"
 #include "fixture_model.h"
 #include "process_titles.h"
 
@@ -40,7 +40,7 @@ static const char lines[] = "5\t10\tpython3\t-u\t-W\tignore\t/srv/app/worker.py\
 			    "5\t53\tnode\t\\tend\n"
 			    "garbage\n5\t-1\tx\n5\t60\n5\t99\tnobody\n";
 
-static const struct ty_model *model_of(const char *section, const struct ty_evidence_index *x)
+static const struct ty_model *model_of(const char *section, const struct ty_call_data_index *x)
 {
 	struct ty_event ev = {.ts_ns = 80, .tid = 60, .kind = TY_EV_RENAME, .id = 60};
 	const struct ty_model *m;
@@ -138,18 +138,18 @@ static void of_children(void **state)
 	struct ty_ev_record h = {
 		.ns = 60, .tid = 60, .kind = TY_EVK_ARGV, .len = sizeof(argv), .ptr = 1};
 	char bytes[sizeof(h) + sizeof(argv)];
-	struct ty_evidence_index *x;
+	struct ty_call_data_index *x;
 	const struct ty_model *m;
 
 	memcpy(bytes, &h, sizeof(h));
 	memcpy(bytes + sizeof(h), argv, sizeof(argv));
-	x = ty_evidence_index_new(bytes, sizeof(bytes));
+	x = ty_call_data_index_new(bytes, sizeof(bytes));
 	m = model_of(section, x);
 	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 60, 50), 50),
 			    "python3 worker.py");
 	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 60, 60), 60),
 			    "python3 child.py");
-	ty_evidence_index_free(x);
+	ty_call_data_index_free(x);
 	/* What it executes then is another program, of which nothing else is known. */
 	m = model_of(section, NULL);
 	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 60, 50), 50),
@@ -169,7 +169,8 @@ static void executes(uint64_t ns, int tid)
 }
 
 /* 60 is a child of 10, which executes at 60, 10 at 150; the names remain. */
-static const struct ty_model *model_of_execs(const char *section, const struct ty_evidence_index *x)
+static const struct ty_model *model_of_execs(const char *section,
+					     const struct ty_call_data_index *x)
 {
 	const struct ty_model *m;
 
@@ -198,7 +199,7 @@ static void of_programs_of_one_name(void **state)
 	struct ty_ev_record h = {
 		.ns = 148, .tid = 10, .kind = TY_EVK_ARGV, .len = sizeof(argv), .ptr = 1};
 	char bytes[sizeof(h) + sizeof(argv)];
-	struct ty_evidence_index *x;
+	struct ty_call_data_index *x;
 	const struct ty_model *m = model_of_execs("5\t10\tpython3\tworker.py\n", NULL);
 
 	assert_string_equal(line_at(m, 60, 59), "python3 worker.py");
@@ -218,12 +219,12 @@ static void of_programs_of_one_name(void **state)
 	for (h.ns = 148; h.ns <= 152; h.ns += 4) {
 		memcpy(bytes, &h, sizeof(h));
 		memcpy(bytes + sizeof(h), argv, sizeof(argv));
-		x = ty_evidence_index_new(bytes, sizeof(bytes));
+		x = ty_call_data_index_new(bytes, sizeof(bytes));
 		m = model_of_execs("5\t10\tpython3\tworker.py\n", x);
 		assert_string_equal(line_at(m, 10, 147), "python3 worker.py");
 		assert_string_equal(line_at(m, 10, 152), "python3 child.py");
 		assert_string_equal(line_at(m, 10, 199), "python3 child.py");
-		ty_evidence_index_free(x);
+		ty_call_data_index_free(x);
 	}
 }
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "evidence_record.h"
+#include "call_data_record.h"
 #include "export_trace.h"
 #include "fixture_story.h"
 #include "fixture_trace.h"
@@ -222,7 +222,7 @@ static void test_damaged(void **state)
 	struct ty_ev_record string = {.tid = 100, .kind = TY_EVK_STRING, .len = 2};
 	struct ty_stk_head stack = {.tid = 100, .kind = TY_STK_WAIT, .len = 8};
 	static char samples[3 << 20] = "samples of an event that nothing describes, many of them";
-	static const enum ty_section sections[] = {TY_SEC_EVIDENCE, TY_SEC_STACKS};
+	static const enum ty_section sections[] = {TY_SEC_CALL_DATA, TY_SEC_STACKS};
 
 	(void)state;
 	for (unsigned cut_short = 0; cut_short < 2; cut_short++) {

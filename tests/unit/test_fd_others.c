@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "evidence_record.h"
+#include "call_data_record.h"
 #include "fd_others.h"
 
 static const char listed[] = "taken 1 2\n"
@@ -82,7 +82,7 @@ static size_t record(char *at, uint64_t ns, int tid, unsigned long inode, unsign
 /* 17 was connected by 20; 18 is its other end, which 21 accepted later. */
 static void of_calls(void **state)
 {
-	struct ty_evidence_index *x;
+	struct ty_call_data_index *x;
 	struct ty_fd_others *o;
 	char bytes[1024];
 	size_t n = 0;
@@ -90,7 +90,7 @@ static void of_calls(void **state)
 	n += record(bytes + n, 100, 20, 17, 0);
 	n += record(bytes + n, 200, 21, 18, 17);
 	n += record(bytes + n, 900, 22, 18, 17); /* the number again */
-	x = ty_evidence_index_new(bytes, n);
+	x = ty_call_data_index_new(bytes, n);
 	o = ty_fd_others_new(NULL, x);
 	assert_string_equal(find(o, "UNIX-STREAM:[17 to \"/s\" process 3]", 0, 150, 20),
 			    "0 21 200");
@@ -99,7 +99,7 @@ static void of_calls(void **state)
 	assert_string_equal(find(o, "UNIX-STREAM:[18->17,\"/s\"]", 0, 500, 21), "0 20 100");
 	assert_string_equal(find(o, "UNIX-STREAM:[19]", 0, 500, 21), "");
 	ty_fd_others_free(o);
-	ty_evidence_index_free(x);
+	ty_call_data_index_free(x);
 }
 
 int main(void)

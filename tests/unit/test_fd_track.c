@@ -20,7 +20,7 @@ enum { CWD = -100, CLOEXEC = 02000000, THREAD = 0x10000, FILES = 0x400, FS = 0x2
 
 struct all {
 	struct ty_fd_track *t;
-	struct ty_evidence_index *x;
+	struct ty_call_data_index *x;
 	struct ty_trace *trace;
 	struct ty_buf strings;
 	uint64_t over_ns; /* the last call of the only thread that has strings */
@@ -74,7 +74,7 @@ static void begin_kept(struct all *a, const char *fds, const char *machine, cons
 	assert_int_equal(0, ty_trace_open(path, &a->trace, NULL));
 	unlink(path);
 	x86 = ty_sysarch_find("x86_64");
-	a->x = ty_evidence_index_new(a->strings.p, a->strings.len);
+	a->x = ty_call_data_index_new(a->strings.p, a->strings.len);
 	a->t = ty_fd_track_new(a->trace, x86, a->x);
 	assert_non_null(a->x);
 	assert_non_null(a->t);
@@ -88,7 +88,7 @@ static void begin(struct all *a, const char *fds, const char *machine)
 static void end(struct all *a)
 {
 	ty_fd_track_free(a->t);
-	ty_evidence_index_free(a->x);
+	ty_call_data_index_free(a->x);
 	ty_trace_close(a->trace);
 	ty_buf_fini(&a->strings);
 }
@@ -111,7 +111,7 @@ static struct ty_call call_of(int32_t tid, uint64_t at, const char *name, int64_
 static void is_over(struct all *a, int32_t pid, const struct ty_call *k)
 {
 	assert_int_equal(ty_fd_track_end(a->t, pid, k), 0);
-	ty_evidence_over(a->x, k->end_tid, k->end_ns);
+	ty_call_data_over(a->x, k->end_tid, k->end_ns);
 }
 
 static void call(struct all *a, int32_t pid, uint64_t at, const char *name, int64_t ret, uint64_t b,

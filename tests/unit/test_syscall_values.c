@@ -59,7 +59,7 @@ static void value(unsigned arg, unsigned flags, const void *p, size_t n)
 static const char *text(const char *name0)
 {
 	static struct ty_buf b;
-	struct ty_evidence_index *x = ty_evidence_index_new(section, section_n);
+	struct ty_call_data_index *x = ty_call_data_index_new(section, section_n);
 	struct ty_values v;
 
 	ty_buf_fini(&b);
@@ -71,7 +71,7 @@ static const char *text(const char *name0)
 		if (ty_values_arg(&v, i, &b))
 			ty_buf_adds(&b, "; ");
 	ty_values_after(&v, &b);
-	ty_evidence_index_free(x);
+	ty_call_data_index_free(x);
 	ty_buf_addc(&b, 0);
 	return b.p;
 }
@@ -79,7 +79,7 @@ static const char *text(const char *name0)
 static const char *json(void)
 {
 	static char got[8192];
-	struct ty_evidence_index *x = ty_evidence_index_new(section, section_n);
+	struct ty_call_data_index *x = ty_call_data_index_new(section, section_n);
 	FILE *f = fmemopen(got, sizeof(got), "w");
 	struct ty_values v;
 	struct ty_buf b;
@@ -95,7 +95,7 @@ static const char *json(void)
 	ty_json_fini(&j);
 	fclose(f);
 	ty_buf_fini(&b);
-	ty_evidence_index_free(x);
+	ty_call_data_index_free(x);
 	return got;
 }
 
@@ -285,7 +285,7 @@ static void short_records(void **state)
 		for (unsigned n = 0; n < sizeof(bytes); n++)
 			for (unsigned arg = 0; arg < 6; arg++) {
 				char *exact;
-				struct ty_evidence_index *x;
+				struct ty_call_data_index *x;
 				struct ty_values v;
 				struct ty_buf b;
 
@@ -295,7 +295,7 @@ static void short_records(void **state)
 				put(TY_EVK_MEMORY, arg, 0x7f7f7f7f7f7f7f7f, 0, bytes, n);
 				exact = malloc(section_n);
 				memcpy(exact, section, section_n);
-				x = ty_evidence_index_new(exact, section_n);
+				x = ty_call_data_index_new(exact, section_n);
 				ty_buf_init(&b, 65536);
 				ty_values_find(&v, x86, x, &call, 0);
 				ty_values_fds(&v, (int32_t[TY_VALUES_FDS]){0});
@@ -304,7 +304,7 @@ static void short_records(void **state)
 				if (!strcmp(names[i], "nanosleep") && n < 16)
 					assert_int_equal(b.len, 0);
 				ty_buf_fini(&b);
-				ty_evidence_index_free(x);
+				ty_call_data_index_free(x);
 				free(exact);
 			}
 }

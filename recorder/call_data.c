@@ -1,71 +1,71 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See evidence.h. The programs are attached to perf events of single system calls
+ * See call_data.h. The programs are attached to perf events of single system calls
  * (syscalls:sys_enter_NAME): measured beside a recording ring, getppid takes 740 ns, with them 765,
  * with programs on the raw tracepoints of all calls 870. Their output comes through a perf ring per
  * CPU, whose time stamps are those of the trace clock (a BPF ring buffer has none, and one lock for
  * all CPUs). The program counts records that do not fit a ring.
  */
-#include "evidence.h"
+#include "call_data.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #ifndef TY_HAVE_BPF
 
-struct ty_evidence *ty_evidence_open(const char *root, bool trace_all, unsigned data_bytes,
-				     char why[TY_EVIDENCE_WHY])
+struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigned data_bytes,
+				       char why[TY_CALL_DATA_WHY])
 {
-	snprintf(why, TY_EVIDENCE_WHY,
+	snprintf(why, TY_CALL_DATA_WHY,
 		 "this tarry was built without BPF: install clang, bpftool and libbpf-dev, and "
 		 "rebuild");
 	return NULL;
 }
 
-size_t ty_evidence_follow(struct ty_evidence *e, const int *tids, size_t n)
+size_t ty_call_data_follow(struct ty_call_data *e, const int *tids, size_t n)
 {
 	return 0;
 }
 
-bool ty_evidence_start(struct ty_evidence *e, struct ty_spool *spool, const unsigned *cpus,
-		       unsigned cpus_n, char why[TY_EVIDENCE_WHY])
+bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const unsigned *cpus,
+			unsigned cpus_n, char why[TY_CALL_DATA_WHY])
 {
 	return false;
 }
 
-uint64_t ty_evidence_piece(const struct ty_evidence *e)
+uint64_t ty_call_data_piece(const struct ty_call_data *e)
 {
 	return 0;
 }
 
-void ty_evidence_dropped(struct ty_evidence *e, uint64_t bytes)
+void ty_call_data_dropped(struct ty_call_data *e, uint64_t bytes)
 {
 }
 
-uint64_t ty_evidence_bytes(const struct ty_evidence *e)
+uint64_t ty_call_data_bytes(const struct ty_call_data *e)
 {
 	return 0;
 }
 
-const char *ty_evidence_names(const struct ty_evidence *e)
+const char *ty_call_data_names(const struct ty_call_data *e)
 {
 	return "";
 }
 
-int ty_evidence_tids_fd(const struct ty_evidence *e)
+int ty_call_data_tids_fd(const struct ty_call_data *e)
 {
 	return -1;
 }
 
-int ty_evidence_finish(struct ty_evidence *e, struct ty_evidence_result *res)
+int ty_call_data_finish(struct ty_call_data *e, struct ty_call_data_result *res)
 {
-	*res = (struct ty_evidence_result){0};
+	*res = (struct ty_call_data_result){0};
 	return -1;
 }
 
-bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
+bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 {
-	ty_evidence_open("", false, 0, why);
+	ty_call_data_open("", false, 0, why);
 	return false;
 }
 
@@ -83,10 +83,10 @@ bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <evidence.skel.h>
+#include <call_data.skel.h>
 
 #include "aux_ring.h"
-#include "evidence_calls.h"
+#include "call_data_table.h"
 #include "ring_mover.h"
 #include "section.h"
 #include "spooled_section.h"
@@ -98,8 +98,8 @@ enum { RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32 };
 #define SECTION_MAX (512ull << 20)
 #define PID_MAX	    (4u << 20)
 
-struct ty_evidence {
-	struct evidence_bpf *bpf;
+struct ty_call_data {
+	struct call_data_bpf *bpf;
 	int root; /* of tracefs */
 	bool trace_all;
 	struct ty_ev_tids *tids; /* mapped */
@@ -112,11 +112,11 @@ struct ty_evidence {
 	struct ty_ring_mover mover;
 	struct ty_spooled_section records;
 	uint64_t lost_here; /* because the section was full */
-	struct ty_evidence_result res;
+	struct ty_call_data_result res;
 };
 
 /* libbpf's last word, for `why`. */
-static _Thread_local char said[TY_EVIDENCE_WHY];
+static _Thread_local char said[TY_CALL_DATA_WHY];
 
 static int hear(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -127,7 +127,7 @@ static int hear(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-static void why_not(char why[TY_EVIDENCE_WHY], int error)
+static void why_not(char why[TY_CALL_DATA_WHY], int error)
 {
 	char lockdown[64] = "";
 	int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
@@ -139,22 +139,22 @@ static void why_not(char why[TY_EVIDENCE_WHY], int error)
 		close(fd);
 	}
 	if (error == ENOSYS)
-		snprintf(why, TY_EVIDENCE_WHY,
+		snprintf(why, TY_CALL_DATA_WHY,
 			 "the kernel lacks BPF (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS)");
 	else if (strstr(lockdown, "[confidentiality]"))
-		snprintf(why, TY_EVIDENCE_WHY,
+		snprintf(why, TY_CALL_DATA_WHY,
 			 "kernel lockdown (confidentiality) forbids BPF to read memory: boot with "
 			 "lockdown=integrity or none");
 	else if (error == EPERM || error == EACCES)
-		snprintf(why, TY_EVIDENCE_WHY,
+		snprintf(why, TY_CALL_DATA_WHY,
 			 "the kernel refuses BPF: run as root outside of a container, or with "
 			 "CAP_BPF and CAP_PERFMON");
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
-		snprintf(why, TY_EVIDENCE_WHY,
+		snprintf(why, TY_CALL_DATA_WHY,
 			 "the kernel lacks type information in /sys/kernel/btf/vmlinux "
 			 "(CONFIG_DEBUG_INFO_BTF)");
 	else
-		snprintf(why, TY_EVIDENCE_WHY, "the kernel rejects the BPF programs (%.140s)",
+		snprintf(why, TY_CALL_DATA_WHY, "the kernel rejects the BPF programs (%.140s)",
 			 *said ? said : strerror(error));
 }
 
@@ -170,14 +170,14 @@ static unsigned pid_max(void)
 	return v;
 }
 
-static struct evidence_bpf *load(bool trace_all, unsigned data_bytes, char why[TY_EVIDENCE_WHY])
+static struct call_data_bpf *load(bool trace_all, unsigned data_bytes, char why[TY_CALL_DATA_WHY])
 {
-	struct evidence_bpf *b;
+	struct call_data_bpf *b;
 	int r;
 
 	*said = 0;
 	libbpf_set_print(hear);
-	b = evidence_bpf__open();
+	b = call_data_bpf__open();
 	if (!b) {
 		why_not(why, errno);
 		return NULL;
@@ -186,32 +186,33 @@ static struct evidence_bpf *load(bool trace_all, unsigned data_bytes, char why[T
 	b->rodata->trace_all = trace_all;
 	b->rodata->own = (uint32_t)getpid();
 	b->rodata->data = data_bytes;
-	r = evidence_bpf__load(b);
-	for (unsigned i = 0; !r && i < ty_evidence_calls_n; i++) {
-		uint32_t nr = (uint32_t)ty_evidence_calls[i].nr;
+	r = call_data_bpf__load(b);
+	for (unsigned i = 0; !r && i < ty_call_data_table_n; i++) {
+		uint32_t nr = (uint32_t)ty_call_data_table[i].nr;
 
-		r = bpf_map__update_elem(b->maps.calls, &nr, sizeof(nr), &ty_evidence_calls[i].what,
-					 sizeof(struct ty_ev_call), BPF_ANY);
+		r = bpf_map__update_elem(b->maps.calls, &nr, sizeof(nr),
+					 &ty_call_data_table[i].what, sizeof(struct ty_ev_call),
+					 BPF_ANY);
 	}
 	if (!r) {
 		b->bss->off = 1;
 		return b;
 	}
 	why_not(why, -r);
-	evidence_bpf__destroy(b);
+	call_data_bpf__destroy(b);
 	return NULL;
 }
 
-bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
+bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 {
-	struct evidence_bpf *b = load(true, 0, why);
+	struct call_data_bpf *b = load(true, 0, why);
 
-	evidence_bpf__destroy(b);
+	call_data_bpf__destroy(b);
 	return b;
 }
 
 /* -1: the kernel lacks it. */
-static int tracepoint_id(const struct ty_evidence *e, const char *way, const char *name)
+static int tracepoint_id(const struct ty_call_data *e, const char *way, const char *name)
 {
 	char path[96], text[16];
 	int fd, id = -1;
@@ -227,7 +228,7 @@ static int tracepoint_id(const struct ty_evidence *e, const char *way, const cha
 	return sscanf(text, "%d", &id) == 1 ? id : -1;
 }
 
-static bool hook(struct ty_evidence *e, const struct bpf_program *p, int id)
+static bool hook(struct ty_call_data *e, const struct bpf_program *p, int id)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
 				       .size = sizeof(attr),
@@ -246,7 +247,7 @@ static bool hook(struct ty_evidence *e, const struct bpf_program *p, int id)
 	return true;
 }
 
-static void add_name(struct ty_evidence *e, const char *name)
+static void add_name(struct ty_call_data *e, const char *name)
 {
 	const size_t at = e->names.n ? e->names.n - 1 : 0, n = strlen(name);
 
@@ -259,7 +260,7 @@ static void add_name(struct ty_evidence *e, const char *name)
 }
 
 /* Values are read at that end of the call (enum ty_ev_when). */
-static bool reads_values(const struct ty_evidence *e, const struct ty_ev_call *what, unsigned when)
+static bool reads_values(const struct ty_call_data *e, const struct ty_ev_call *what, unsigned when)
 {
 	for (size_t i = 0; i < sizeof(what->values) / sizeof(*what->values); i++)
 		if (what->values[i].when & when &&
@@ -268,11 +269,11 @@ static bool reads_values(const struct ty_evidence *e, const struct ty_ev_call *w
 	return false;
 }
 
-static bool hook_calls(struct ty_evidence *e)
+static bool hook_calls(struct ty_call_data *e)
 {
-	for (unsigned i = 0; i < ty_evidence_calls_n; i++) {
-		const char *name = ty_evidence_calls[i].name;
-		const struct ty_ev_call *what = &ty_evidence_calls[i].what;
+	for (unsigned i = 0; i < ty_call_data_table_n; i++) {
+		const char *name = ty_call_data_table[i].name;
+		const struct ty_ev_call *what = &ty_call_data_table[i].what;
 		const int enter = tracepoint_id(e, "enter", name),
 			  exit = tracepoint_id(e, "exit", name);
 		const struct {
@@ -309,7 +310,7 @@ static bool hook_calls(struct ty_evidence *e)
 /* Removing a hook waits for all CPUs (70 ms each, in turn) and blocks everything that makes or
  * removes trace instances. So a child process, which holds only the hooks, does it when the
  * returned descriptor is closed. */
-static int unhook_elsewhere(struct ty_evidence *e)
+static int unhook_elsewhere(struct ty_call_data *e)
 {
 	int pipes[2] = {-1, -1}, from = 0;
 	pid_t child = -1;
@@ -342,7 +343,7 @@ static int unhook_elsewhere(struct ty_evidence *e)
 	return pipes[1];
 }
 
-static int free_all(struct ty_evidence *e)
+static int free_all(struct ty_call_data *e)
 {
 	int hold = unhook_elsewhere(e);
 
@@ -351,7 +352,7 @@ static int free_all(struct ty_evidence *e)
 	free(e->rings);
 	if (e->tids)
 		munmap(e->tids, e->tids_bytes);
-	evidence_bpf__destroy(e->bpf);
+	call_data_bpf__destroy(e->bpf);
 	ty_spool_writer_free(e->writer);
 	ty_ring_mover_fini(&e->mover);
 	ty_spooled_section_fini(&e->records);
@@ -367,16 +368,16 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-struct ty_evidence *ty_evidence_open(const char *root, bool trace_all, unsigned data_bytes,
-				     char why[TY_EVIDENCE_WHY])
+struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigned data_bytes,
+				       char why[TY_CALL_DATA_WHY])
 {
-	struct ty_evidence *e = calloc(1, sizeof(*e));
+	struct ty_call_data *e = calloc(1, sizeof(*e));
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct bpf_link *l[3] = {0};
 	void *p;
 
 	if (!e) {
-		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 		return NULL;
 	}
 	e->trace_all = trace_all;
@@ -408,7 +409,7 @@ struct ty_evidence *ty_evidence_open(const char *root, bool trace_all, unsigned 
 	return NULL;
 }
 
-size_t ty_evidence_follow(struct ty_evidence *e, const int *tids, size_t n)
+size_t ty_call_data_follow(struct ty_call_data *e, const int *tids, size_t n)
 {
 	size_t fresh = 0;
 
@@ -428,7 +429,7 @@ size_t ty_evidence_follow(struct ty_evidence *e, const int *tids, size_t n)
 
 static void put_head(void *ctx, uint64_t piece, void *p)
 {
-	const struct ty_evidence *e = ctx;
+	const struct ty_call_data *e = ctx;
 	const struct ty_ev_record head = {
 		.kind = TY_EVK_PIECE,
 		.ptr = piece,
@@ -445,7 +446,7 @@ static size_t record_bytes(const void *p)
 	return sizeof(rec) + rec.len;
 }
 
-static const struct ty_section_form form = {.section = TY_SEC_EVIDENCE,
+static const struct ty_section_form form = {.section = TY_SEC_CALL_DATA,
 					    .most = SECTION_MAX,
 					    .raw_part = 1,
 					    .head_bytes = sizeof(struct ty_ev_record),
@@ -455,7 +456,7 @@ static const struct ty_section_form form = {.section = TY_SEC_EVIDENCE,
 /* n bytes of a perf ring: PERF_RECORD_SAMPLE with time and raw data. */
 static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
 {
-	struct ty_evidence *e = ctx;
+	struct ty_call_data *e = ctx;
 	struct perf_event_header h;
 	struct ty_ev_record rec;
 
@@ -482,12 +483,12 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 
 static int fd_of(const void *ctx, unsigned i)
 {
-	return ((const struct ty_evidence *)ctx)->rings[i].fd;
+	return ((const struct ty_call_data *)ctx)->rings[i].fd;
 }
 
 static void move(void *ctx, bool last)
 {
-	struct ty_evidence *e = ctx;
+	struct ty_call_data *e = ctx;
 	const struct ty_aux_sink sink = {on_records, NULL, e};
 
 	for (unsigned i = 0; i < e->rings_n; i++)
@@ -498,7 +499,7 @@ static void move(void *ctx, bool last)
 		ty_spooled_section_tick(&e->records);
 }
 
-static bool open_rings(struct ty_evidence *e, const unsigned *cpus, unsigned n)
+static bool open_rings(struct ty_call_data *e, const unsigned *cpus, unsigned n)
 {
 	const size_t bytes = n > MANY_CPUS ? RING_MANY : RING;
 
@@ -522,14 +523,14 @@ static bool open_rings(struct ty_evidence *e, const unsigned *cpus, unsigned n)
 	return e->rings;
 }
 
-bool ty_evidence_start(struct ty_evidence *e, struct ty_spool *spool, const unsigned *cpus,
-		       unsigned cpus_n, char why[TY_EVIDENCE_WHY])
+bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const unsigned *cpus,
+			unsigned cpus_n, char why[TY_CALL_DATA_WHY])
 {
 	e->writer = ty_spool_writer_new(spool, TY_SPOOLED_PIECE);
 	ty_spooled_section_init(&e->records, &form, e);
 	ty_spooled_section_start(&e->records, e->writer, false);
 	if (!e->writer) {
-		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 		return false;
 	}
 	if (!open_rings(e, cpus, cpus_n)) {
@@ -544,34 +545,34 @@ bool ty_evidence_start(struct ty_evidence *e, struct ty_spool *spool, const unsi
 	return true;
 }
 
-uint64_t ty_evidence_piece(const struct ty_evidence *e)
+uint64_t ty_call_data_piece(const struct ty_call_data *e)
 {
 	return atomic_load(&e->records.pieces);
 }
 
-uint64_t ty_evidence_bytes(const struct ty_evidence *e)
+uint64_t ty_call_data_bytes(const struct ty_call_data *e)
 {
 	return atomic_load(&e->records.bytes);
 }
 
-void ty_evidence_dropped(struct ty_evidence *e, uint64_t bytes)
+void ty_call_data_dropped(struct ty_call_data *e, uint64_t bytes)
 {
 	atomic_store(&e->records.dropped, bytes);
 }
 
-const char *ty_evidence_names(const struct ty_evidence *e)
+const char *ty_call_data_names(const struct ty_call_data *e)
 {
 	return e->names.v ? e->names.v : "";
 }
 
-int ty_evidence_tids_fd(const struct ty_evidence *e)
+int ty_call_data_tids_fd(const struct ty_call_data *e)
 {
 	return bpf_map__fd(e->bpf->maps.tids);
 }
 
-int ty_evidence_finish(struct ty_evidence *e, struct ty_evidence_result *res)
+int ty_call_data_finish(struct ty_call_data *e, struct ty_call_data_result *res)
 {
-	*res = (struct ty_evidence_result){0};
+	*res = (struct ty_call_data_result){0};
 	if (!e)
 		return -1;
 	e->bpf->bss->off = 1;

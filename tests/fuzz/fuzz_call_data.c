@@ -13,15 +13,15 @@ enum { BYTES_MAX = 65536, ASKED = 256 };
 
 static FILE *null;
 
-static void print(const struct ty_evidence_item *i)
+static void print(const struct ty_call_data_item *i)
 {
 	struct ty_buf b;
 
 	if (!i->p)
 		return;
 	ty_buf_init(&b, 1 << 20);
-	ty_evidence_text(i, &b);
-	ty_evidence_short(i, i->len & 1, &b);
+	ty_call_data_text(i, &b);
+	ty_call_data_short(i, i->len & 1, &b);
 	/* Strings end with a NUL that is there. */
 	if (i->kind == TY_EVK_STRING && i->p[i->len])
 		abort();
@@ -29,14 +29,14 @@ static void print(const struct ty_evidence_item *i)
 }
 
 /* Structures, as the arguments of the call that the record's number is on x86-64. */
-static void print_values(struct ty_evidence_index *x, const struct ty_call *c)
+static void print_values(struct ty_call_data_index *x, const struct ty_call *c)
 {
 	int32_t fds[TY_VALUES_FDS];
 	struct ty_values v;
 	struct ty_buf b;
 	struct ty_json j;
 
-	if (!ty_values_find(&v, ty_sysarch_find("x86_64"), x, c, ty_evidence_after(x, c->tid)))
+	if (!ty_values_find(&v, ty_sysarch_find("x86_64"), x, c, ty_call_data_after(x, c->tid)))
 		return;
 	ty_buf_init(&b, 1 << 20);
 	for (unsigned n = ty_values_fds(&v, fds); n; n--)
@@ -53,7 +53,7 @@ static void print_values(struct ty_evidence_index *x, const struct ty_call *c)
 	ty_buf_fini(&b);
 }
 
-static void ask(struct ty_evidence_index *x, const struct ty_ev_record *h)
+static void ask(struct ty_call_data_index *x, const struct ty_ev_record *h)
 {
 	struct ty_call c = {.tid = (int32_t)h->tid,
 			    .end_tid = (int32_t)h->tid,
@@ -62,35 +62,35 @@ static void ask(struct ty_evidence_index *x, const struct ty_ev_record *h)
 			    .end_ns = h->ns,
 			    .ret = h->pad2 ? (int64_t)h->pad2 : h->len,
 			    .how = h->flags & TY_EVF_EXIT ? TY_CALL_RETURNED : TY_CALL_OPEN};
-	struct ty_evidence_item item[6], argv;
+	struct ty_call_data_item item[6], argv;
 
 	for (unsigned i = 0; i < 6; i++)
 		c.args[i] = h->ptr;
-	ty_evidence_of(x, &c, ty_evidence_after(x, c.tid), item);
+	ty_call_data_of(x, &c, ty_call_data_after(x, c.tid), item);
 	for (unsigned i = 0; i < 6; i++)
 		print(&item[i]);
 	print_values(x, &c);
 	c.how = TY_CALL_RETURNED;
 	print_values(x, &c);
-	argv = ty_evidence_argv(x, &c);
+	argv = ty_call_data_argv(x, &c);
 	print(&argv);
 	if (h->pad & 1)
-		ty_evidence_over(x, c.tid, h->ns);
+		ty_call_data_over(x, c.tid, h->ns);
 	if (h->pad & 2)
-		ty_evidence_gap(x, h->ns);
+		ty_call_data_gap(x, h->ns);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ty_evidence_index *x;
+	struct ty_call_data_index *x;
 	unsigned asked = 0;
 
 	if (!null)
 		null = fopen("/dev/null", "w");
 	if (!null || size > BYTES_MAX)
 		return 0;
-	x = ty_evidence_index_new(data, size);
+	x = ty_call_data_index_new(data, size);
 	if (!x)
 		return 0;
 	/* As the index goes from record to record. */
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		at += sizeof(h) + h.len;
 	}
-	ty_evidence_counts(x);
-	ty_evidence_index_free(x);
+	ty_call_data_counts(x);
+	ty_call_data_index_free(x);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a smaller recording keeps of the sections that lie beside the events: descriptors, data
  * behind pointers, stacks of waits, samples. */
-#ifndef TY_EXPORT_EVIDENCE_H
-#define TY_EXPORT_EVIDENCE_H
+#ifndef TY_EXPORT_CALL_DATA_H
+#define TY_EXPORT_CALL_DATA_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +27,6 @@ struct ty_export_cut {
  * descriptors open then and the records of calls and waits in progress, at the time of the window's
  * first event. from_start: the window begins with the recording. 0 or -TY_E... with err.
  */
-int ty_export_evidence(const struct ty_export_cut *c, bool from_start);
+int ty_export_call_data(const struct ty_export_cut *c, bool from_start);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See evidence_index.h; records: evidence_record.h. There is one ring per CPU, so the section is
+ * See call_data_index.h; records: call_data_record.h. There is one ring per CPU, so the section is
  * sorted per CPU only: an index of (thread, time) is built once, and a look-up is a binary search.
  *
  * Every size, number and offset in the section is checked when the index is built. A malformed
  * record ends the reading of its piece, because later heads cannot be distinguished from data.
  */
-#include "evidence_index.h"
+#include "call_data_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +31,15 @@ struct thread {
 	uint64_t over_ns; /* end of its latest call, as reported */
 };
 
-struct ty_evidence_index {
+struct ty_call_data_index {
 	const char *p;
 	VEC(struct entry) v;
 	VEC(struct thread) threads;
 	uint64_t gap_ns; /* the end of the latest loss */
-	struct ty_evidence_counts n;
+	struct ty_call_data_counts n;
 };
 
-static struct ty_ev_record head_at(const struct ty_evidence_index *x, size_t off)
+static struct ty_ev_record head_at(const struct ty_call_data_index *x, size_t off)
 {
 	struct ty_ev_record r;
 
@@ -68,7 +68,7 @@ static bool is_newer(const struct ty_ev_record *r)
 	return r->kind > TY_EVK_MEMORY && r->kind < TY_EVK_NEVER;
 }
 
-static int index_all(struct ty_evidence_index *x, size_t n)
+static int index_all(struct ty_call_data_index *x, size_t n)
 {
 	uint64_t next = UINT64_MAX;
 	int r = 0;
@@ -107,7 +107,7 @@ static int index_all(struct ty_evidence_index *x, size_t n)
 	return r;
 }
 
-static int list_threads(struct ty_evidence_index *x)
+static int list_threads(struct ty_call_data_index *x)
 {
 	for (size_t i = 0; i < x->v.n; i++) {
 		const uint32_t tid = x->v.v[i].tid;
@@ -120,9 +120,9 @@ static int list_threads(struct ty_evidence_index *x)
 	return 0;
 }
 
-struct ty_evidence_index *ty_evidence_index_new(const void *section, size_t n)
+struct ty_call_data_index *ty_call_data_index_new(const void *section, size_t n)
 {
-	struct ty_evidence_index *x = calloc(1, sizeof(*x));
+	struct ty_call_data_index *x = calloc(1, sizeof(*x));
 
 	if (!x)
 		return NULL;
@@ -132,20 +132,20 @@ struct ty_evidence_index *ty_evidence_index_new(const void *section, size_t n)
 		n = 0;
 	}
 	if (index_all(x, n)) {
-		ty_evidence_index_free(x);
+		ty_call_data_index_free(x);
 		return NULL;
 	}
 	x->n.records = x->v.n;
 	if (x->v.n)
 		qsort(x->v.v, x->v.n, sizeof(*x->v.v), by_tid_and_time);
 	if (list_threads(x)) {
-		ty_evidence_index_free(x);
+		ty_call_data_index_free(x);
 		return NULL;
 	}
 	return x;
 }
 
-void ty_evidence_index_free(struct ty_evidence_index *x)
+void ty_call_data_index_free(struct ty_call_data_index *x)
 {
 	if (!x)
 		return;
@@ -154,12 +154,12 @@ void ty_evidence_index_free(struct ty_evidence_index *x)
 	free(x);
 }
 
-struct ty_evidence_counts ty_evidence_counts(const struct ty_evidence_index *x)
+struct ty_call_data_counts ty_call_data_counts(const struct ty_call_data_index *x)
 {
-	return x ? x->n : (struct ty_evidence_counts){0};
+	return x ? x->n : (struct ty_call_data_counts){0};
 }
 
-static struct thread *thread_of(const struct ty_evidence_index *x, int32_t tid)
+static struct thread *thread_of(const struct ty_call_data_index *x, int32_t tid)
 {
 	size_t i = partition_point(k, (size_t)0, x->threads.n, x->threads.v[k].tid < (uint32_t)tid);
 
@@ -171,7 +171,7 @@ struct range {
 	size_t from, to;
 };
 
-static struct range entries(const struct ty_evidence_index *x, int32_t tid, uint64_t from_ns,
+static struct range entries(const struct ty_call_data_index *x, int32_t tid, uint64_t from_ns,
 			    uint64_t to_ns)
 {
 	const struct thread *t = thread_of(x, tid);
@@ -185,7 +185,7 @@ static struct range entries(const struct ty_evidence_index *x, int32_t tid, uint
 	return r;
 }
 
-void ty_evidence_over(struct ty_evidence_index *x, int32_t tid, uint64_t end_ns)
+void ty_call_data_over(struct ty_call_data_index *x, int32_t tid, uint64_t end_ns)
 {
 	struct thread *t = thread_of(x, tid);
 
@@ -193,31 +193,31 @@ void ty_evidence_over(struct ty_evidence_index *x, int32_t tid, uint64_t end_ns)
 		t->over_ns = end_ns;
 }
 
-void ty_evidence_gap(struct ty_evidence_index *x, uint64_t to_ns)
+void ty_call_data_gap(struct ty_call_data_index *x, uint64_t to_ns)
 {
 	if (to_ns > x->gap_ns)
 		x->gap_ns = to_ns;
 }
 
-uint64_t ty_evidence_after(const struct ty_evidence_index *x, int32_t tid)
+uint64_t ty_call_data_after(const struct ty_call_data_index *x, int32_t tid)
 {
 	const struct thread *t = thread_of(x, tid);
 
 	return t && t->over_ns > x->gap_ns ? t->over_ns : x->gap_ns;
 }
 
-static struct ty_evidence_item item_at(const struct ty_evidence_index *x, size_t off,
-				       const struct ty_ev_record *h)
+static struct ty_call_data_item item_at(const struct ty_call_data_index *x, size_t off,
+					const struct ty_ev_record *h)
 {
-	return (struct ty_evidence_item){.p = x->p + off + sizeof(*h),
-					 .len = (unsigned)h->len - (h->kind == TY_EVK_STRING),
-					 .kind = h->kind,
-					 .flags = h->flags};
+	return (struct ty_call_data_item){.p = x->p + off + sizeof(*h),
+					  .len = (unsigned)h->len - (h->kind == TY_EVK_STRING),
+					  .kind = h->kind,
+					  .flags = h->flags};
 }
 
 /* Take what belongs to the call's arguments; the latest counts. */
-static void take(const struct ty_evidence_index *x, const struct ty_call *c, struct range r,
-		 bool at_exit, struct ty_evidence_item item[6])
+static void take(const struct ty_call_data_index *x, const struct ty_call *c, struct range r,
+		 bool at_exit, struct ty_call_data_item item[6])
 {
 	for (size_t i = r.from; i < r.to; i++) {
 		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
@@ -230,7 +230,7 @@ static void take(const struct ty_evidence_index *x, const struct ty_call *c, str
 }
 
 /* The thread's entries between its call before and the enter of this one, or of this one. */
-static struct range entries_of(const struct ty_evidence_index *x, const struct ty_call *c,
+static struct range entries_of(const struct ty_call_data_index *x, const struct ty_call *c,
 			       uint64_t after_ns, bool at_exit)
 {
 	const uint64_t early = c->start_ns > EARLY_NS ? c->start_ns - EARLY_NS : 0;
@@ -242,16 +242,16 @@ static struct range entries_of(const struct ty_evidence_index *x, const struct t
 	return entries(x, c->tid, after_ns ? after_ns + 1 : early, c->start_ns + 1);
 }
 
-void ty_evidence_of(const struct ty_evidence_index *x, const struct ty_call *c, uint64_t after_ns,
-		    struct ty_evidence_item item[6])
+void ty_call_data_of(const struct ty_call_data_index *x, const struct ty_call *c, uint64_t after_ns,
+		     struct ty_call_data_item item[6])
 {
 	memset(item, 0, 6 * sizeof(*item));
 	take(x, c, entries_of(x, c, after_ns, false), false, item);
 	take(x, c, entries_of(x, c, after_ns, true), true, item);
 }
 
-void ty_evidence_values(const struct ty_evidence_index *x, const struct ty_call *c,
-			uint64_t after_ns, struct ty_evidence_values *v)
+void ty_call_data_values(const struct ty_call_data_index *x, const struct ty_call *c,
+			 uint64_t after_ns, struct ty_call_data_values *v)
 {
 	memset(v, 0, sizeof(*v));
 	v->x = x;
@@ -270,12 +270,12 @@ void ty_evidence_values(const struct ty_evidence_index *x, const struct ty_call 
 	}
 }
 
-struct ty_evidence_item ty_evidence_memory(const struct ty_evidence_values *v, unsigned arg,
-					   uint64_t ptr, bool at_exit)
+struct ty_call_data_item ty_call_data_memory(const struct ty_call_data_values *v, unsigned arg,
+					     uint64_t ptr, bool at_exit)
 {
-	const struct ty_evidence_index *x = v->x;
+	const struct ty_call_data_index *x = v->x;
 	const struct range r = entries_of(x, v->call, v->after_ns, at_exit);
-	struct ty_evidence_item item = {0};
+	struct ty_call_data_item item = {0};
 
 	for (size_t i = r.from; i < r.to; i++) {
 		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
@@ -288,9 +288,9 @@ struct ty_evidence_item ty_evidence_memory(const struct ty_evidence_values *v, u
 	return item;
 }
 
-int ty_evidence_each(const struct ty_evidence_index *x, enum ty_ev_kind kind,
-		     int (*each)(void *ctx, int32_t tid, uint64_t ns, const char *bytes, size_t n),
-		     void *ctx)
+int ty_call_data_each(const struct ty_call_data_index *x, enum ty_ev_kind kind,
+		      int (*each)(void *ctx, int32_t tid, uint64_t ns, const char *bytes, size_t n),
+		      void *ctx)
 {
 	int r = 0;
 
@@ -304,7 +304,8 @@ int ty_evidence_each(const struct ty_evidence_index *x, enum ty_ev_kind kind,
 	return r;
 }
 
-struct ty_evidence_item ty_evidence_argv(const struct ty_evidence_index *x, const struct ty_call *c)
+struct ty_call_data_item ty_call_data_argv(const struct ty_call_data_index *x,
+					   const struct ty_call *c)
 {
 	struct range r = {0};
 
@@ -316,5 +317,5 @@ struct ty_evidence_item ty_evidence_argv(const struct ty_evidence_index *x, cons
 		if (h.kind == TY_EVK_ARGV && !(h.flags & TY_EVF_FAULT))
 			return item_at(x, x->v.v[i].off, &h);
 	}
-	return (struct ty_evidence_item){0};
+	return (struct ty_call_data_item){0};
 }

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "evidence_index.h"
+#include "call_data_index.h"
 
 enum { ARG_MAX_BYTES = 32, ARGS_SHOWN = 32 };
 
@@ -43,7 +43,7 @@ static void add_quoted(struct ty_buf *b, const char *p, size_t n, bool more)
 }
 
 /* ["ls", "-l", ...] */
-static void add_argv(struct ty_buf *b, const struct ty_evidence_item *it)
+static void add_argv(struct ty_buf *b, const struct ty_call_data_item *it)
 {
 	unsigned shown = 0;
 
@@ -125,7 +125,7 @@ static void add_sockaddr(struct ty_buf *b, const char *p, size_t n)
 	}
 }
 
-bool ty_evidence_fd(const struct ty_evidence_item *it, unsigned i, struct ty_ev_fd *out)
+bool ty_call_data_fd(const struct ty_call_data_item *it, unsigned i, struct ty_ev_fd *out)
 {
 	if (!it->p || it->kind != TY_EVK_FDS || it->len < (i + 1) * sizeof(*out))
 		return false;
@@ -187,7 +187,7 @@ static void add_unix(struct ty_buf *b, const struct ty_ev_fd *f)
 	ty_buf_addc(b, ']');
 }
 
-int ty_evidence_fd_text(const struct ty_ev_fd *f, struct ty_buf *b)
+int ty_call_data_fd_text(const struct ty_ev_fd *f, struct ty_buf *b)
 {
 	if (S_ISFIFO(f->mode))
 		ty_buf_addf(b, "pipe:[%llu]", (unsigned long long)f->inode);
@@ -202,19 +202,19 @@ int ty_evidence_fd_text(const struct ty_ev_fd *f, struct ty_buf *b)
 }
 
 /* [3<pipe:[17]>, 4<pipe:[17]>] */
-static void add_fds(struct ty_buf *b, const struct ty_evidence_item *it)
+static void add_fds(struct ty_buf *b, const struct ty_call_data_item *it)
 {
 	struct ty_ev_fd f;
 
-	for (unsigned i = 0; ty_evidence_fd(it, i, &f); i++) {
+	for (unsigned i = 0; ty_call_data_fd(it, i, &f); i++) {
 		ty_buf_addf(b, "%s%d<", i ? ", " : "[", f.fd);
-		ty_evidence_fd_text(&f, b);
+		ty_call_data_fd_text(&f, b);
 		ty_buf_addc(b, '>');
 	}
 	ty_buf_addc(b, ']');
 }
 
-bool ty_evidence_short(const struct ty_evidence_item *i, bool to, struct ty_buf *out)
+bool ty_call_data_short(const struct ty_call_data_item *i, bool to, struct ty_buf *out)
 {
 	const char *arrow = to ? "->" : "";
 	char text[INET6_ADDRSTRLEN];
@@ -237,7 +237,7 @@ bool ty_evidence_short(const struct ty_evidence_item *i, bool to, struct ty_buf 
 			    arrow, text, ntohs(port));
 }
 
-int ty_evidence_text(const struct ty_evidence_item *i, struct ty_buf *out)
+int ty_call_data_text(const struct ty_call_data_item *i, struct ty_buf *out)
 {
 	switch (i->kind) {
 	case TY_EVK_STRING: add_quoted(out, i->p, i->len, i->flags & TY_EVF_CUT); break;

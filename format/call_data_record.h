@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data behind the pointers of system calls: the records of TY_SEC_EVIDENCE (section.h). The BPF
+ * Data behind the pointers of system calls: the records of TY_SEC_CALL_DATA (section.h). The BPF
  * program that writes them includes this file as well, so it must not use libc.
  *
  * A record is a head followed by `len` bytes, without padding, in the machine's byte order. ns is
@@ -9,8 +9,8 @@
  * time between the call's sys_enter and sys_exit. The time alone therefore identifies the call;
  * tid, number and pointer must match.
  */
-#ifndef TY_EVIDENCE_RECORD_H
-#define TY_EVIDENCE_RECORD_H
+#ifndef TY_CALL_DATA_RECORD_H
+#define TY_CALL_DATA_RECORD_H
 
 #include <linux/types.h>
 

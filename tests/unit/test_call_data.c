@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "evidence_index.h"
-#include "evidence_calls.h"
+#include "call_data_index.h"
+#include "call_data_table.h"
 
 #define CALL(tid_, nr_, start, end, ...)                                                           \
 	(&(struct ty_call){.tid = tid_,                                                            \
@@ -53,7 +53,7 @@ static void string(struct section *s, uint64_t ns, uint32_t tid, uint16_t nr, ui
 	    text, flags & TY_EVF_FAULT ? 0 : (unsigned)strlen(text) + 1);
 }
 
-static const char *text_of(const struct ty_evidence_item *i)
+static const char *text_of(const struct ty_call_data_item *i)
 {
 	static struct ty_buf b;
 
@@ -61,17 +61,17 @@ static const char *text_of(const struct ty_evidence_item *i)
 		return "?";
 	ty_buf_fini(&b);
 	ty_buf_init(&b, 65536);
-	assert_int_equal(ty_evidence_text(i, &b), 0);
+	assert_int_equal(ty_call_data_text(i, &b), 0);
 	ty_buf_addc(&b, 0);
 	return b.p;
 }
 
-static const char *arg_of(const struct ty_evidence_index *x, const struct ty_call *c,
+static const char *arg_of(const struct ty_call_data_index *x, const struct ty_call *c,
 			  uint64_t after_ns, unsigned arg)
 {
-	struct ty_evidence_item item[6];
+	struct ty_call_data_item item[6];
 
-	ty_evidence_of(x, c, after_ns, item);
+	ty_call_data_of(x, c, after_ns, item);
 	return text_of(&item[arg]);
 }
 
@@ -79,7 +79,7 @@ static const char *arg_of(const struct ty_evidence_index *x, const struct ty_cal
 static void found_by_call(void **state)
 {
 	struct section s = {.n = 0};
-	struct ty_evidence_index *x;
+	struct ty_call_data_index *x;
 
 	piece(&s, 0, 0);
 	/* Another CPU's records lie behind, and are earlier. */
@@ -88,9 +88,9 @@ static void found_by_call(void **state)
 	string(&s, 991, 8, 257, 1, 0x10, 0, "/other thread");
 	string(&s, 2990, 7, 82, 0, 0x20, 0, "from");
 	string(&s, 2991, 7, 82, 1, 0x30, 0, "to");
-	x = ty_evidence_index_new(s.p, s.n);
-	assert_int_equal(ty_evidence_counts(x).records, 5);
-	assert_false(ty_evidence_counts(x).damaged);
+	x = ty_call_data_index_new(s.p, s.n);
+	assert_int_equal(ty_call_data_counts(x).records, 5);
+	assert_false(ty_call_data_counts(x).damaged);
 	assert_string_equal(arg_of(x, CALL(7, 257, 1000, 1500, 0, 0x10), 0, 1), "\"/first\"");
 	assert_string_equal(arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x10), 1500, 1), "\"/second\"");
 	assert_string_equal(arg_of(x, CALL(8, 257, 1000, 1500, 0, 0x10), 0, 1),
@@ -105,34 +105,34 @@ static void found_by_call(void **state)
 	assert_string_equal(arg_of(x, CALL(9, 257, 2000, 2500, 0, 0x10), 1500, 1), "?");
 	/* Of a first call what is far away is another one's. */
 	assert_string_equal(arg_of(x, CALL(7, 257, 40000, 50000, 0, 0x10), 0, 1), "?");
-	ty_evidence_index_free(x);
+	ty_call_data_index_free(x);
 }
 
 /* For who sees calls in order: ends of calls and losses bound what may be taken. */
 static void after_calls_and_losses(void **state)
 {
 	struct section s = {.n = 0};
-	struct ty_evidence_index *x;
+	struct ty_call_data_index *x;
 
 	piece(&s, 0, 0);
 	string(&s, 1990, 7, 257, 1, 0x10, 0, "/a");
-	x = ty_evidence_index_new(s.p, s.n);
-	assert_int_equal(ty_evidence_after(x, 7), 0);
-	ty_evidence_over(x, 7, 1500);
-	ty_evidence_over(x, 99, 1700);
-	assert_int_equal(ty_evidence_after(x, 7), 1500);
-	ty_evidence_gap(x, 1995);
-	assert_int_equal(ty_evidence_after(x, 7), 1995);
+	x = ty_call_data_index_new(s.p, s.n);
+	assert_int_equal(ty_call_data_after(x, 7), 0);
+	ty_call_data_over(x, 7, 1500);
+	ty_call_data_over(x, 99, 1700);
+	assert_int_equal(ty_call_data_after(x, 7), 1500);
+	ty_call_data_gap(x, 1995);
+	assert_int_equal(ty_call_data_after(x, 7), 1995);
 	assert_string_equal(
-		arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x10), ty_evidence_after(x, 7), 1), "?");
-	ty_evidence_index_free(x);
+		arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x10), ty_call_data_after(x, 7), 1), "?");
+	ty_call_data_index_free(x);
 }
 
 /* The page was not there at the enter: what was read at the exit counts. */
 static void read_again(void **state)
 {
 	struct section s = {.n = 0};
-	struct ty_evidence_index *x;
+	struct ty_call_data_index *x;
 	struct ty_call *open = CALL(7, 257, 5000, 0, 0, 0x10);
 
 	piece(&s, 0, 0);
@@ -144,39 +144,39 @@ static void read_again(void **state)
 	    (struct ty_ev_record){.ns = 3100, .tid = 7, .kind = TY_EVK_ARGV, .flags = TY_EVF_CUT},
 	    "ls\0-l\0abc", 9);
 	string(&s, 4990, 7, 257, 1, 0x10, 0, "/open");
-	x = ty_evidence_index_new(s.p, s.n);
+	x = ty_call_data_index_new(s.p, s.n);
 	assert_string_equal(arg_of(x, CALL(7, 257, 1000, 1500, 0, 0x10), 0, 1), "\"/cold\"");
 	assert_string_equal(arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x10), 1500, 1), "?");
-	assert_string_equal(text_of(&(struct ty_evidence_item[1]){
-				    ty_evidence_argv(x, CALL(7, 59, 3000, 3500, 0))}[0]),
+	assert_string_equal(text_of(&(struct ty_call_data_item[1]){
+				    ty_call_data_argv(x, CALL(7, 59, 3000, 3500, 0))}[0]),
 			    "[\"ls\", \"-l\", \"abc\"..., ...]");
-	assert_null(ty_evidence_argv(x, CALL(7, 59, 3200, 3500, 0)).p);
+	assert_null(ty_call_data_argv(x, CALL(7, 59, 3200, 3500, 0)).p);
 	open->how = TY_CALL_OPEN;
 	assert_string_equal(arg_of(x, open, 3500, 1), "\"/open\"");
-	ty_evidence_index_free(x);
+	ty_call_data_index_free(x);
 }
 
 static void losses(void **state)
 {
 	struct section s = {.n = 0};
-	struct ty_evidence_index *x;
+	struct ty_call_data_index *x;
 
 	piece(&s, 4, 0); /* a recording that kept its newest part */
 	string(&s, 990, 7, 257, 1, 0x10, 0, "/a");
 	piece(&s, 7, 3);
 	string(&s, 1990, 7, 257, 1, 0x10, 0, "/b");
-	x = ty_evidence_index_new(s.p, s.n);
-	assert_int_equal(ty_evidence_counts(x).lost, 3);
-	assert_int_equal(ty_evidence_counts(x).pieces_missing, 2);
-	assert_int_equal(ty_evidence_counts(x).records, 2);
-	ty_evidence_index_free(x);
+	x = ty_call_data_index_new(s.p, s.n);
+	assert_int_equal(ty_call_data_counts(x).lost, 3);
+	assert_int_equal(ty_call_data_counts(x).pieces_missing, 2);
+	assert_int_equal(ty_call_data_counts(x).records, 2);
+	ty_call_data_index_free(x);
 }
 
 /* A section that ends anywhere, or has heads that lie. */
 static void damage(void **state)
 {
 	struct section s = {.n = 0};
-	struct ty_evidence_index *newer;
+	struct ty_call_data_index *newer;
 	struct ty_ev_record bad;
 
 	piece(&s, 0, 0);
@@ -184,29 +184,29 @@ static void damage(void **state)
 	string(&s, 1990, 7, 257, 1, 0x10, 0, "/b");
 	for (size_t n = 0; n < s.n; n++) {
 		char *exact = malloc(n + !n); /* so that the sanitizers see one byte too much */
-		struct ty_evidence_index *x;
+		struct ty_call_data_index *x;
 
 		memcpy(exact, s.p, n);
-		x = ty_evidence_index_new(exact, n);
-		assert_int_equal(ty_evidence_counts(x).records, n >= 67);
-		assert_int_equal(ty_evidence_counts(x).damaged, n != 0 && n != 32 && n != 67);
-		ty_evidence_index_free(x);
+		x = ty_call_data_index_new(exact, n);
+		assert_int_equal(ty_call_data_counts(x).records, n >= 67);
+		assert_int_equal(ty_call_data_counts(x).damaged, n != 0 && n != 32 && n != 67);
+		ty_call_data_index_free(x);
 		free(exact);
 	}
 	/* A kind of a newer version: what follows is read. */
 	memcpy(&bad, s.p + 32, sizeof(bad));
 	bad.kind = 63;
 	memcpy(s.p + 32, &bad, sizeof(bad));
-	newer = ty_evidence_index_new(s.p, s.n);
-	assert_false(ty_evidence_counts(newer).damaged);
-	assert_int_equal(ty_evidence_counts(newer).records, 1);
-	assert_int_equal(ty_evidence_counts(newer).newer, 1);
-	ty_evidence_index_free(newer);
+	newer = ty_call_data_index_new(s.p, s.n);
+	assert_false(ty_call_data_counts(newer).damaged);
+	assert_int_equal(ty_call_data_counts(newer).records, 1);
+	assert_int_equal(ty_call_data_counts(newer).newer, 1);
+	ty_call_data_index_free(newer);
 	bad.kind = TY_EVK_STRING;
 	memcpy(s.p + 32, &bad, sizeof(bad));
 	for (unsigned i = 0; i < 6; i++) {
 		struct section t = s;
-		struct ty_evidence_index *x;
+		struct ty_call_data_index *x;
 
 		memcpy(&bad, t.p + 67, sizeof(bad));
 		bad.len = i == 0 ? 4097 : bad.len;
@@ -216,16 +216,16 @@ static void damage(void **state)
 		memcpy(t.p + 67, &bad, sizeof(bad));
 		if (i == 5)
 			t.p[t.n - 1] = 'x'; /* a string without its end */
-		x = ty_evidence_index_new(t.p, t.n);
-		assert_true(ty_evidence_counts(x).damaged);
-		assert_int_equal(ty_evidence_counts(x).records, 1);
-		ty_evidence_index_free(x);
+		x = ty_call_data_index_new(t.p, t.n);
+		assert_true(ty_call_data_counts(x).damaged);
+		assert_int_equal(ty_call_data_counts(x).records, 1);
+		ty_call_data_index_free(x);
 	}
 }
 
 static void is_text(uint8_t kind, uint8_t flags, const char *p, unsigned n, const char *want)
 {
-	const struct ty_evidence_item i = {.p = p, .len = n, .kind = kind, .flags = flags};
+	const struct ty_call_data_item i = {.p = p, .len = n, .kind = kind, .flags = flags};
 
 	assert_string_equal(text_of(&i), want);
 }
@@ -307,22 +307,22 @@ static void descriptors(void **state)
 	struct ty_ev_fd two[2] = {{.fd = 3, .inode = 5, .mode = 0010600},
 				  {.fd = 4, .inode = 5, .mode = 0010600}},
 			out;
-	struct ty_evidence_item it = {(const char *)two, sizeof(two), TY_EVK_FDS, 0};
+	struct ty_call_data_item it = {(const char *)two, sizeof(two), TY_EVK_FDS, 0};
 	struct ty_buf b;
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
 		ty_buf_init(&b, 1024);
-		assert_int_equal(ty_evidence_fd_text(&v[i].fd, &b), 0);
+		assert_int_equal(ty_call_data_fd_text(&v[i].fd, &b), 0);
 		assert_string_equal(b.p ? b.p : "", v[i].want);
 		ty_buf_fini(&b);
 	}
 	assert_string_equal(text_of(&it), "[3<pipe:[5]>, 4<pipe:[5]>]");
-	assert_true(ty_evidence_fd(&it, 1, &out));
+	assert_true(ty_call_data_fd(&it, 1, &out));
 	assert_int_equal(out.fd, 4);
-	assert_false(ty_evidence_fd(&it, 2, &out));
+	assert_false(ty_call_data_fd(&it, 2, &out));
 	it.kind = TY_EVK_STRING;
-	assert_false(ty_evidence_fd(&it, 0, &out));
+	assert_false(ty_call_data_fd(&it, 0, &out));
 }
 
 static void in_short(void **state)
@@ -343,12 +343,12 @@ static void in_short(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
-		const struct ty_evidence_item it = {
+		const struct ty_call_data_item it = {
 			.p = v[i].p, .len = v[i].n, .kind = TY_EVK_SOCKADDR};
 		struct ty_buf b;
 
 		ty_buf_init(&b, 4096);
-		assert_int_equal(ty_evidence_short(&it, v[i].to, &b), v[i].want != NULL);
+		assert_int_equal(ty_call_data_short(&it, v[i].to, &b), v[i].want != NULL);
 		ty_buf_addc(&b, 0);
 		if (v[i].want)
 			assert_string_equal(b.p, v[i].want);
@@ -356,7 +356,7 @@ static void in_short(void **state)
 	}
 }
 
-static const struct ty_ev_value *value_of(const struct ty_evidence_call *c, unsigned arg)
+static const struct ty_ev_value *value_of(const struct ty_call_data_call *c, unsigned arg)
 {
 	for (unsigned i = 0; i < 5 && c->what.values[i].arg; i++)
 		if (c->what.values[i].arg == arg + 1)
@@ -365,7 +365,7 @@ static const struct ty_ev_value *value_of(const struct ty_evidence_call *c, unsi
 }
 
 /* The size of a value, who counts them, and when they are there. */
-static void fits(const struct ty_sysarch *a, const struct ty_evidence_call *c,
+static void fits(const struct ty_sysarch *a, const struct ty_call_data_call *c,
 		 const struct ty_sysrow *row, const struct ty_ev_value *v)
 {
 	const unsigned i = v->arg - 1u;
@@ -397,8 +397,8 @@ static void as_the_table(void **state)
 
 	uname(&u);
 	a = ty_sysarch_find(u.machine);
-	for (unsigned i = 0; i < ty_evidence_calls_n; i++) {
-		const struct ty_evidence_call *c = &ty_evidence_calls[i];
+	for (unsigned i = 0; i < ty_call_data_table_n; i++) {
+		const struct ty_call_data_call *c = &ty_call_data_table[i];
 		const struct ty_sysrow *row = ty_syscall_row(a, TY_ABI_NATIVE64, c->nr);
 
 		assert_non_null(row->name);
@@ -438,5 +438,5 @@ int main(void)
 		cmocka_unit_test(descriptors),
 	};
 
-	return cmocka_run_group_tests_name("evidence", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("call_data", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
  *   filtered TEXT                    the filter in force at the mark before it
  *   search TEXT                      filter TEXT          in the order in which they were asked
  *
- * It is read again by timeline_load.c.
+ * It is read again by timeline_marks_read.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See export_evidence.h. What the window begins with (open descriptors, calls under way) is found
+ * See export_call_data.h. What the window begins with (open descriptors, calls under way) is found
  * by reading the events before it, as `tarry dump syscalls` does.
  */
-#include "export_evidence.h"
+#include "export_call_data.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "counter_record.h"
 #include "counts.h"
-#include "evidence_index.h"
+#include "call_data_index.h"
 #include "fd_track.h"
 #include "field_text.h"
 #include "perf_data.h"
@@ -102,14 +102,14 @@ struct begin {
 	struct ty_pairs *pairs;
 	struct ty_tgids *tgids;
 	struct ty_fd_track *fds;
-	struct ty_evidence_index *strings; /* NULL: none */
-	uint64_t first_ns;		   /* of the window's first event */
-	bool lost;			   /* events, before it */
+	struct ty_call_data_index *strings; /* NULL: none */
+	uint64_t first_ns;		    /* of the window's first event */
+	bool lost;			    /* events, before it */
 };
 
 static void begin_fini(struct begin *b)
 {
-	ty_evidence_index_free(b->strings);
+	ty_call_data_index_free(b->strings);
 	ty_fd_track_free(b->fds);
 	ty_tgids_free(b->tgids);
 	ty_pairs_free(b->pairs);
@@ -129,7 +129,7 @@ static int begin_one(struct begin *b, const struct ty_event *ev, struct ty_err *
 	if (ev->kind == TY_EV_GAP) {
 		ty_fd_track_lost(b->fds);
 		if (b->strings)
-			ty_evidence_gap(b->strings, ev->ts_ns);
+			ty_call_data_gap(b->strings, ev->ts_ns);
 		b->lost = true;
 	}
 	r = r ? r : ty_pairs_feed(b->pairs, ev, &step, err);
@@ -139,7 +139,7 @@ static int begin_one(struct begin *b, const struct ty_event *ev, struct ty_err *
 		if (ty_fd_track_follows(b->fds, c))
 			r = ty_fd_track_end(b->fds, ty_tgids_get(b->tgids, c->end_tid), c);
 		if (b->strings)
-			ty_evidence_over(b->strings, c->end_tid, c->end_ns);
+			ty_call_data_over(b->strings, c->end_tid, c->end_ns);
 	}
 	if (!r && step.started && ty_fd_track_follows(b->fds, &step.call))
 		ty_fd_track_begin(b->fds, ty_tgids_get(b->tgids, step.call.tid), &step.call);
@@ -151,14 +151,14 @@ static int begin_find(const struct ty_export_cut *c, struct begin *b)
 {
 	struct ty_trace *t = c->s->trace;
 	const uint64_t from_ns = c->from_ns + (uint64_t)t->ts_offset_ns;
-	const struct ty_text strings = ty_trace_section(t, TY_SEC_EVIDENCE);
+	const struct ty_text strings = ty_trace_section(t, TY_SEC_CALL_DATA);
 	struct ty_event ev;
 	int r;
 
 	b->first_ns = c->from_ns;
 	b->pairs = ty_pairs_new(c->s->arch);
 	b->tgids = ty_tgids_new(ty_trace_section(t, TY_SEC_THREADS).s);
-	b->strings = strings.n ? ty_evidence_index_new(strings.s, strings.n) : NULL;
+	b->strings = strings.n ? ty_call_data_index_new(strings.s, strings.n) : NULL;
 	b->fds = ty_fd_track_new(t, c->s->arch, b->strings);
 	if (!b->pairs || !b->tgids || !b->fds || (strings.n && !b->strings))
 		return no_memory(c);
@@ -221,7 +221,7 @@ static int put_commands(const struct ty_export_cut *c, const struct begin *b)
 	ty_buf_init(&k.text, 256u << 20);
 	ty_buf_add(&k.text, was.s, was.n);
 	if (b->strings)
-		r = ty_evidence_each(b->strings, TY_EVK_ARGV, add_command, &k);
+		r = ty_call_data_each(b->strings, TY_EVK_ARGV, add_command, &k);
 	if (r || k.text.failed)
 		r = no_memory(c);
 	else if (k.text.len)
@@ -235,10 +235,10 @@ static int put_commands(const struct ty_export_cut *c, const struct begin *b)
 /* What the arguments of a call point to that is under way where the window begins. */
 static int put_open_call(struct part *p, const struct begin *b, const struct ty_call *call)
 {
-	struct ty_evidence_item item[6];
+	struct ty_call_data_item item[6];
 	int r = 0;
 
-	ty_evidence_of(b->strings, call, ty_evidence_after(b->strings, call->tid), item);
+	ty_call_data_of(b->strings, call, ty_call_data_after(b->strings, call->tid), item);
 	for (unsigned i = 0; !r && i < 6; i++) {
 		const struct ty_ev_record h = {
 			.ns = b->first_ns,
@@ -265,7 +265,7 @@ static bool is_kept(const struct ty_export_cut *c, const struct begin *b,
 	if (h->ns >= c->from_ns || !b)
 		return true;
 	return !(h->flags & TY_EVF_EXIT) && h->kind != TY_EVK_ARGV &&
-	       h->ns > ty_evidence_after(b->strings, (int32_t)h->tid) &&
+	       h->ns > ty_call_data_after(b->strings, (int32_t)h->tid) &&
 	       !ty_pairs_current(b->pairs, (int32_t)h->tid);
 }
 
@@ -276,14 +276,14 @@ static size_t string_more(const void *head)
 
 static int put_strings(const struct ty_export_cut *c, const struct begin *b)
 {
-	struct records rec = {.t = ty_trace_section(c->s->trace, TY_SEC_EVIDENCE)};
+	struct records rec = {.t = ty_trace_section(c->s->trace, TY_SEC_CALL_DATA)};
 	struct ty_ev_record h;
 	struct ty_call call;
 	uint32_t it = 0;
 	struct part p;
 	int r = 0;
 
-	part_init(&p, c, TY_SEC_EVIDENCE);
+	part_init(&p, c, TY_SEC_CALL_DATA);
 	while (!r && next_record(&rec, &h, sizeof(h), string_more))
 		if (h.kind == TY_EVK_PIECE || is_kept(c, b, &h))
 			r = part_add(&p, rec.t.s + rec.at, rec.n, NULL, 0);
@@ -428,7 +428,7 @@ static int put_counters(const struct ty_export_cut *c)
 	return part_end(&p, r);
 }
 
-int ty_export_evidence(const struct ty_export_cut *c, bool from_start)
+int ty_export_call_data(const struct ty_export_cut *c, bool from_start)
 {
 	static const enum ty_section whole[] = {TY_SEC_VDSO, TY_SEC_KALLSYMS, TY_SEC_MAPS,
 						TY_SEC_SAMPLING};

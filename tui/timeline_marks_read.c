@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was kept of a recording (timeline_save.c): read again, and its page. Nothing in it is
+ * What was kept of a recording (timeline_marks_write.c): read again, and its page. Nothing in it is
  * trusted: a line that this recording cannot contain is ignored.
  */
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * Runs in the kernel (BPF, CO-RE): reads the data behind the pointers of traced threads' system
  * calls and writes it to a perf ring per CPU, because the time stamps there are those of the trace
- * clock. Loaded by evidence.c; records: evidence_record.h.
+ * clock. Loaded by call_data.c; records: call_data_record.h.
  *
  * The programs of single system calls (syscalls:sys_enter_NAME) run one at a time per CPU, without
  * preemption, so one scratch record per CPU serves all. BPF cannot wait for a page: data that is

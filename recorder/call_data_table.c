@@ -8,7 +8,7 @@
  * described when it ends. values: what arguments point to; of calls that do not wait, arguments
  * that the kernel only reads are read at the end as well, so that they have one hook.
  */
-#include "evidence_calls.h"
+#include "call_data_table.h"
 
 #include <sys/syscall.h>
 
@@ -40,7 +40,7 @@
 		}                                                                                  \
 	}
 
-const struct ty_evidence_call ty_evidence_calls[] = {
+const struct ty_call_data_call ty_call_data_table[] = {
 	CALL("openat", SYS_openat, .strings = A(1), .exit = 1),
 	CALL("openat2", SYS_openat2, .strings = A(1)),
 	CALL("newfstatat", SYS_newfstatat, .strings = A(1), .exit = 1),
@@ -139,4 +139,4 @@ const struct ty_evidence_call ty_evidence_calls[] = {
 	CALL("renameat", SYS_renameat, .strings = A(1) | A(3)),
 #endif
 };
-const unsigned ty_evidence_calls_n = sizeof(ty_evidence_calls) / sizeof(*ty_evidence_calls);
+const unsigned ty_call_data_table_n = sizeof(ty_call_data_table) / sizeof(*ty_call_data_table);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the BPF program (evidence.bpf.c) and its loader (evidence.c). */
-#ifndef TY_EVIDENCE_BPF_H
-#define TY_EVIDENCE_BPF_H
+/* Shared by the BPF program (call_data.bpf.c) and its loader (call_data.c). */
+#ifndef TY_CALL_DATA_BPF_H
+#define TY_CALL_DATA_BPF_H
 
-#include "evidence_record.h"
+#include "call_data_record.h"
 
 /* LIST: maximum number of strings, and of bytes of each. */
 enum { TY_EV_CALLS = 512, TY_EV_ARGS = 5, TY_EV_LIST = 64, TY_EV_LIST_BYTES = 512 };
