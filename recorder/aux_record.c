@@ -40,6 +40,7 @@ struct ty_aux_rec {
 	struct perf_event_attr attrs[PMUS_MAX], side_attr;
 	const char *names[PMUS_MAX];
 	uint8_t *pmu_of;
+	struct ty_build_ids ids;
 	struct ty_meta meta;
 	bool have_meta, started;
 	pthread_t thread;
@@ -52,7 +53,7 @@ struct ty_aux_rec {
 static int open_side(struct ty_aux_rec *a, unsigned i, int cpu, struct ty_err *err)
 {
 	struct ty_err why = {0};
-	int e = ty_aux_open_side(&a->side[i], &a->side_attr, cpu, SIDE_BYTES, &why);
+	int e = ty_aux_open_side(&a->side[i], &a->side_attr, cpu, SIDE_BYTES, &a->ids, &why);
 
 	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s, switches of CPU %d: %s", a->ev.option, cpu,
 			   why.msg)
@@ -94,6 +95,7 @@ static void free_all(struct ty_aux_rec *a)
 		ty_meta_fini(&a->meta);
 	if (a->wake >= 0)
 		close(a->wake);
+	ty_build_ids_fini(&a->ids);
 	free(a->hw);
 	free(a->side);
 	free(a->more);

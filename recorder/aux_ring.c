@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See aux_ring.h. Budget: a piece is passed in place, without a copy; only records that wrap and
- * the last words of the stream are copied.
+ * See aux_ring.h. Budget: a piece is passed in place, without a copy; only records that wrap,
+ * mappings and the last words of the stream are copied.
  */
 #include "aux_ring.h"
 
@@ -90,7 +90,6 @@ struct perf_event_attr ty_aux_side_attr(uint64_t sample_type, uint32_t wakeup)
 					.disabled = 1,
 					.mmap = 1,
 					.mmap2 = 1,
-					.build_id = 1,
 					.comm = 1,
 					.comm_exec = 1,
 					.task = 1,
@@ -100,14 +99,12 @@ struct perf_event_attr ty_aux_side_attr(uint64_t sample_type, uint32_t wakeup)
 }
 
 int ty_aux_open_side(struct ty_aux_ring *r, struct perf_event_attr *attr, int cpu, size_t bytes,
-		     struct ty_err *err)
+		     struct ty_build_ids *ids, struct ty_err *err)
 {
 	int e = ty_aux_open(r, attr, -1, cpu, bytes, 0, false, err);
 
-	if (!e || !attr->build_id)
-		return e;
-	attr->build_id = 0;
-	return ty_aux_open(r, attr, -1, cpu, bytes, 0, false, err);
+	r->ids = ids;
+	return e;
 }
 
 int ty_aux_join(const struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, int *fd,
@@ -238,27 +235,30 @@ static int drain_records(struct ty_aux_ring *r, const struct ty_aux_sink *sink)
 	const uint8_t *data = (const uint8_t *)r->page + r->page_bytes;
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE),
 		 tail = r->page->data_tail, from = tail;
-	uint8_t wrapped[RECORD_MAX];
+	uint8_t copy[RECORD_MAX];
 	int e = 0;
 
 	while (!e && tail < head) {
 		struct perf_event_header h;
-		bool wraps;
+		bool maps, wraps;
 
 		copy_out(r, tail, &h, sizeof(h));
 		if (h.size < sizeof(h) || h.size > head - tail)
 			break; /* not what a kernel writes; nothing behind it can be read */
 		look(r, tail, &h);
 		wraps = tail % r->data_bytes + h.size > r->data_bytes;
-		if (wraps || tail % r->data_bytes == 0) {
+		maps = r->ids && h.type == PERF_RECORD_MMAP2;
+		if (maps || wraps || tail % r->data_bytes == 0) {
 			if (tail > from)
 				e = sink->records(sink->ctx, r, data + from % r->data_bytes,
 						  (size_t)(tail - from));
 			from = tail;
 		}
-		if (!e && wraps) {
-			copy_out(r, tail, wrapped, h.size);
-			e = sink->records(sink->ctx, r, wrapped, h.size);
+		if (!e && (maps || wraps)) {
+			copy_out(r, tail, copy, h.size);
+			if (maps)
+				ty_build_ids_put(r->ids, copy, h.size);
+			e = sink->records(sink->ctx, r, copy, h.size);
 			from = tail + h.size;
 		}
 		tail += h.size;

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "build_id.h"
 #include "err.h"
 
 struct ty_aux_ring {
@@ -37,6 +38,8 @@ struct ty_aux_ring {
 	uint64_t collided;  /* AUX records that report samples lost to collisions */
 	int *more;	    /* further events that write to these rings; the caller's array */
 	size_t more_n;
+	struct ty_build_ids
+		*ids; /* where mappings get theirs from; NULL: records stay as they are */
 	bool stopped; /* by the kernel, because the AUX ring was full */
 };
 
@@ -76,10 +79,10 @@ int ty_aux_open(struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, 
 /* The side band of all processes (mappings, names, forks, exits), disabled: an event that does
  * nothing else. Wakes up poll when `wakeup` bytes wait. */
 struct perf_event_attr ty_aux_side_attr(uint64_t sample_type, uint32_t wakeup);
-/* Opens it on a CPU, with build ids where the kernel tells them (5.12 and later), otherwise without
- * (attr says it). As ty_aux_open. */
+/* Opens it on a CPU. Its mappings get build ids (see there), which are shared by all rings of one
+ * thread and live as long. As ty_aux_open. */
 int ty_aux_open_side(struct ty_aux_ring *r, struct perf_event_attr *attr, int cpu, size_t bytes,
-		     struct ty_err *err);
+		     struct ty_build_ids *ids, struct ty_err *err);
 /* Opens a further event with output to r's rings, for another thread on the same CPU: *fd, to be
  * stored in r->more and closed with r; -1 without an error for a thread that has exited. */
 int ty_aux_join(const struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, int *fd,

@@ -4,14 +4,24 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { PHDRS_MAX = 256, NOTES_MAX = 65536 };
+#include "unaligned.h"
+
+enum { PHDRS_MAX = 256, NOTES_MAX = 65536, FILES_MAX = 65536 };
 
 unsigned ty_file_build_id(const char *path, uint8_t id[20])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	/* Opening a device may do something. */
+	int fd = stat(path, &st) || !S_ISREG(st.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	uint8_t notes[NOTES_MAX];
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph;
@@ -54,4 +64,85 @@ unsigned ty_file_build_id(const char *path, uint8_t id[20])
 	}
 	close(fd);
 	return got;
+}
+
+/* The file at path, read only if it was not yet, or has changed since. */
+static unsigned read_once(struct ty_build_ids *b, const char *path, const struct stat *st,
+			  uint8_t id[20])
+{
+	uint32_t *i =
+		b->ids.n < FILES_MAX ? ty_pair_map_add(&b->by_file, st->st_dev, st->st_ino) : NULL;
+	struct ty_known_id *got;
+
+	if (!i || (*i == TY_PAIR_NONE && vec_reserve(&b->ids, b->ids.n + 1)))
+		return ty_file_build_id(path, id);
+	if (*i == TY_PAIR_NONE) {
+		*i = (uint32_t)b->ids.n++;
+		b->ids.v[*i].changed = (struct timespec){.tv_nsec = -1};
+	}
+	got = &b->ids.v[*i];
+	if (got->changed.tv_sec != st->st_ctim.tv_sec ||
+	    got->changed.tv_nsec != st->st_ctim.tv_nsec) {
+		got->n = (uint8_t)ty_file_build_id(path, got->id);
+		got->changed = st->st_ctim;
+	}
+	memcpy(id, got->id, got->n);
+	return got->n;
+}
+
+/* The bytes of PERF_RECORD_MMAP2 (perf_event_open(2)). */
+enum { PID = 8, ADDR = 16, LEN = 24, MAJOR = 40, MINOR = 44, INODE = 48, FILE_NAME = 72 };
+
+/* Is the file that the process has there now, at link, the one of the record? An overlay file
+ * system has other devices and inodes than the kernel's records: by its name then. */
+static bool is_still(const char *link, const char *name, dev_t recorded, const struct stat *st)
+{
+	char path[PATH_MAX];
+	ssize_t n = st->st_dev == recorded ? -1 : readlink(link, path, sizeof(path));
+
+	return n > 0 && strlen(name) == (size_t)n && !memcmp(path, name, (size_t)n);
+}
+
+void ty_build_ids_put(struct ty_build_ids *b, uint8_t *rec, size_t n)
+{
+	struct perf_event_header h;
+	const char *name = (const char *)rec + FILE_NAME;
+	uint8_t id[20] = {0}, id_n = 0;
+	struct stat st;
+	char link[96];
+	dev_t dev;
+
+	if (n <= FILE_NAME)
+		return;
+	memcpy(&h, rec, sizeof(h));
+	if (h.type != PERF_RECORD_MMAP2)
+		return;
+	h.misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+	if (*name == '/' && memchr(name, 0, n - FILE_NAME)) {
+		dev = makedev(ty_u32_at(rec + MAJOR), ty_u32_at(rec + MINOR));
+		snprintf(link, sizeof(link), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
+			 ty_u32_at(rec + PID), ty_u64_at(rec + ADDR),
+			 ty_u64_at(rec + ADDR) + ty_u64_at(rec + LEN));
+		for (unsigned k = 0; !id_n && k < 2; k++) {
+			const char *at = k ? link : name;
+
+			if (!stat(at, &st) &&
+			    ((st.st_dev == dev && st.st_ino == ty_u64_at(rec + INODE)) ||
+			     (k && is_still(link, name, dev, &st))))
+				id_n = (uint8_t)read_once(b, at, &st, id);
+		}
+	}
+	if (id_n) {
+		h.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+		memset(rec + MAJOR, 0, 4);
+		rec[MAJOR] = id_n;
+		memcpy(rec + MAJOR + 4, id, sizeof(id));
+	}
+	memcpy(rec, &h, sizeof(h));
+}
+
+void ty_build_ids_fini(struct ty_build_ids *b)
+{
+	ty_pair_map_fini(&b->by_file);
+	vec_fini(&b->ids);
 }
