@@ -48,6 +48,7 @@ struct ty_fd_other {
 };
 
 struct ty_cpu_gaps;
+struct ty_samples;
 struct ty_ticks;
 
 struct ty_explain {
@@ -121,6 +122,9 @@ struct ty_explain {
 	/* Cache for many ledgers: the gaps of a window that contains theirs (ty_cpu_gaps_find).
 	 * NULL: each ledger scans all gaps of the recording. */
 	const struct ty_cpu_gaps *gaps;
+	/* CPU samples in order of threads, too (ty_samples_by_thread), which divide a ledger's user
+	 * mode by function. NULL: it is not divided. */
+	const struct ty_samples *samples;
 	/* Set by another thread to cancel with -TY_EINTR. NULL: never. */
 	const atomic_bool *stop;
 	/* Remaining number of steps (roughly spans visited); at 0, cancels as with stop. NULL:

@@ -15,8 +15,6 @@
 #include "compare.h"
 #include "err.h"
 
-enum { NOTED = 10 }; /* samples: of fewer a share says nothing */
-
 bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *s)
 {
 	const struct ty_window *w = of->w;
@@ -48,6 +46,18 @@ void ty_hot_interval(uint64_t count, uint64_t n, double *low, double *high)
 
 	*low = n && (mid - half) / d > 0 ? (mid - half) / d : 0;
 	*high = n && (mid + half) / d < 1 ? (mid + half) / d : 1;
+}
+
+double ty_hot_share(uint64_t count, uint64_t n, uint64_t weight, uint64_t all_weight, double *low,
+		    double *high)
+{
+	const double of_count = n ? (double)count / (double)n : 0;
+	const double share = all_weight ? (double)weight / (double)all_weight : of_count;
+
+	ty_hot_interval(count, n, low, high);
+	*low = share - (of_count - *low) > 0 ? share - (of_count - *low) : 0;
+	*high = share + (*high - of_count) < 1 ? share + (*high - of_count) : 1;
+	return share;
 }
 
 /* What ended at a node. */
@@ -173,15 +183,9 @@ static bool count_stack(const struct ty_samples *s, uint32_t node, const struct 
 static void finish(struct table *t, const struct ty_samples *s, const struct ty_hot *h,
 		   struct ty_hot_row **rows, uint32_t *n)
 {
-	vec_each (r, &t->v) {
-		double wide = h->samples ? (double)r->self / (double)h->samples : 0, low, high;
-
-		/* The interval is that of the count, laid around the share by weight. */
-		ty_hot_interval(r->self, h->samples, &low, &high);
-		r->share = h->weight ? (double)r->self_weight / (double)h->weight : wide;
-		r->low = r->share - (wide - low) > 0 ? r->share - (wide - low) : 0;
-		r->high = r->share + (high - wide) < 1 ? r->share + (high - wide) : 1;
-	}
+	vec_each (r, &t->v)
+		r->share = ty_hot_share(r->self, h->samples, r->self_weight, h->weight, &r->low,
+					&r->high);
 	if (t->v.n)
 		qsort_r(t->v.v, t->v.n, sizeof(*t->v.v), by_self, (void *)s);
 	*rows = t->v.v;
@@ -404,7 +408,7 @@ bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size
 {
 	int n;
 
-	if (h->samples < NOTED)
+	if (h->samples < TY_HOT_LEAST)
 		return false;
 	n = snprintf(out, size,
 		     "sampled on CPU: %.0f%% (%.0f to %.0f%%) in %s, %" PRIu64 " samples",

@@ -56,6 +56,12 @@ struct ty_hot_callers {
 };
 int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_callers *out);
 
+/* Of fewer samples a share says nothing. */
+enum { TY_HOT_LEAST = 10 };
+/* Share by weight of what has `count` of n samples; its interval is that of the count, laid around
+ * it. */
+double ty_hot_share(uint64_t count, uint64_t n, uint64_t weight, uint64_t all_weight, double *low,
+		    double *high);
 /* Of count of n: the interval in which the true share lies, 95 times of 100. */
 void ty_hot_interval(uint64_t count, uint64_t n, double *low, double *high);
 

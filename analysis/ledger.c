@@ -18,6 +18,7 @@
 #include "cpu_gaps.h"
 #include "irq_find.h"
 #include "ledger_book.h"
+#include "ledger_samples.h"
 #include "steal.h"
 #include "waits.h"
 
@@ -500,6 +501,7 @@ static void account(struct walk *w, uint32_t thread, uint64_t from, uint64_t to)
 		 last = k == TY_NONE ? 0 : ty_model_span_find(m, thread, to), n;
 
 	calls_begin(w, thread, from, to);
+	ty_ledger_samples(&w->book, w->gaps, thread, from, to);
 	for (; k != TY_NONE && (n = spans_more(w, thread, k, last)); k += n)
 		for (uint32_t i = 0; i < n && from < to && !w->book.failed; i++) {
 			struct ty_span s = {.start_ns = w->spans->start_ns[i],

@@ -16,11 +16,22 @@
 #include "process.h"
 #include "window.h"
 
+/* A function that samples of user mode were in. */
+struct ty_ledger_func {
+	uint32_t func, samples; /* in ty_samples.funcs; UINT32_MAX: unknown */
+	uint64_t weight;
+};
+enum { TY_LEDGER_FUNCS = 5 };
+
 struct ty_ledger_row {
 	char row[160]; /* "on CPU in user mode", "sleeping in read, woken by a timer", ... */
 	uint64_t ns, longest_ns; /* total; longest piece */
 	uint32_t span;		 /* of the longest piece; TY_NONE */
 	uint8_t state;		 /* its enum ty_state, for colours */
+	/* User mode: its CPU samples (ledger_samples.h), those with most weight first. */
+	uint64_t samples, weight;
+	struct ty_ledger_func func[TY_LEDGER_FUNCS];
+	uint32_t funcs_n, funcs_left; /* in func; further ones */
 };
 
 struct ty_ledger {

@@ -97,6 +97,24 @@ void ty_book_call(struct ty_book *b, int32_t nr, uint8_t abi, uint64_t ns, uint3
 	add(b, *hint, ns, ns, span);
 }
 
+void ty_book_sample(struct ty_book *b, uint32_t func, uint64_t weight)
+{
+	uint32_t *id = ty_pair_map_add(&b->samples, b->who, func);
+	struct ty_book_sample *s;
+
+	if (id && *id == TY_PAIR_NONE &&
+	    !vec_push(&b->sample, (struct ty_book_sample){.who = b->who, .func = func}))
+		*id = (uint32_t)b->sample.n - 1;
+	if (!id || *id == TY_PAIR_NONE) {
+		b->failed = -TY_ENOMEM;
+		return;
+	}
+	s = &b->sample.v[*id];
+	s->n++;
+	if (__builtin_add_overflow(s->weight, weight, &s->weight))
+		s->weight = UINT64_MAX;
+}
+
 uint32_t ty_book_object(struct ty_book *b, const char *text)
 {
 	char *copy;
@@ -242,9 +260,48 @@ static int by_text(const void *pa, const void *pb)
 	return strcmp(a->row, b->row) ?: compare(b->longest_ns, a->longest_ns);
 }
 
+static int by_weight(const void *pa, const void *pb)
+{
+	const struct ty_book_sample *a = pa, *b = pb;
+
+	return compare(b->weight, a->weight) ?: compare(b->n, a->n) ?: compare(a->func, b->func);
+}
+
+/* Gives rows of user mode their samples: the functions with most weight first. */
+static void divide(struct ty_book *b, struct ty_ledger *out)
+{
+	struct ty_book_row of = {
+		.k = {.what = TY_ROW_USER, .state = TY_ST_RUNNING, .nr = -1, .who = TY_NONE}};
+	struct ty_ledger_row *row = NULL, user;
+
+	if (b->sample.n)
+		qsort(b->sample.v, b->sample.n, sizeof(*b->sample.v), by_weight);
+	vec_each (s, &b->sample) {
+		if (!row || s->who != of.k.who) {
+			of.k.who = s->who;
+			text(b, &of, user.row, sizeof(user.row));
+			for (row = out->rows; row < out->rows + out->n; row++)
+				if (!strcmp(row->row, user.row))
+					break;
+		}
+		if (row == out->rows + out->n)
+			continue; /* among other causes */
+		row->samples += s->n;
+		if (__builtin_add_overflow(row->weight, s->weight, &row->weight))
+			row->weight = UINT64_MAX;
+		if (row->funcs_n < TY_LEDGER_FUNCS)
+			row->func[row->funcs_n++] = (struct ty_ledger_func){
+				.func = s->func, .samples = s->n, .weight = s->weight};
+		else
+			row->funcs_left++;
+	}
+}
+
 void ty_book_fini(struct ty_book *b)
 {
 	vec_fini(&b->row);
+	vec_fini(&b->sample);
+	ty_pair_map_fini(&b->samples);
 	for (size_t i = 0; i < b->object.n; i++)
 		free(b->object.v[i]);
 	vec_fini(&b->object);
@@ -277,6 +334,7 @@ int ty_book_close(struct ty_book *b, struct ty_ledger *out)
 		}
 		qsort(out->rows, w, sizeof(*out->rows), by_ns);
 		out->n = w;
+		divide(b, out);
 	}
 	ty_book_fini(b);
 	if (b->failed)

@@ -8,6 +8,7 @@
 
 #include "hash_index.h"
 #include "ledger.h"
+#include "pair_map.h"
 #include "vec.h"
 
 struct ty_ledger_key {
@@ -63,6 +64,12 @@ struct ty_book_row {
 	uint32_t span; /* of the longest piece */
 };
 
+/* CPU samples of user mode in a function. */
+struct ty_book_sample {
+	uint32_t who, func, n;
+	uint64_t weight;
+};
+
 /* Threads of one name that are reported together: index of the first, and their number; of many
  * processes, or of one. */
 struct ty_ledger_group {
@@ -84,6 +91,8 @@ struct ty_book {
 	struct ty_hash_index rows;	 /* of row, by the hash of its key */
 	uint32_t in_call[TY_BOOK_HINTS]; /* cache: last row of a system call's number */
 	VEC(char *) object;
+	VEC(struct ty_book_sample) sample;	/* by their row's `who` and function */
+	struct ty_pair_map samples;		/* of sample */
 	const struct ty_ledger_group *group_of; /* by thread index; NULL: each thread by itself */
 	uint32_t who;				/* ty_ledger_key.who of rows added from now on */
 	int failed; /* -TY_ENOMEM, -TY_EINTR: further calls have no effect */
@@ -96,6 +105,8 @@ void ty_book_pieces(struct ty_book *b, struct ty_ledger_key k, uint64_t ns, uint
 		    uint32_t span);
 /* Adds CPU time in a system call. */
 void ty_book_call(struct ty_book *b, int32_t nr, uint8_t abi, uint64_t ns, uint32_t span);
+/* Adds a CPU sample in a function to the row of user mode. */
+void ty_book_sample(struct ty_book *b, uint32_t func, uint64_t weight);
 /* Value for ty_ledger_key.object; 0 for "", and when the table is full. */
 uint32_t ty_book_object(struct ty_book *b, const char *text);
 /* Moves the rows to out, longest time first; out is empty if b failed. b is empty afterwards.

@@ -391,11 +391,18 @@ static int host_memory_load(void *ctx, const atomic_bool *stop, const struct ty_
 	return ty_view_memory_load(&v->memory, stop, out, err);
 }
 
-/* Read once; requested by one thread at a time. */
-static int host_samples_load(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
-			     struct ty_err *err)
+static int functions_load(struct shown *v, const atomic_bool *stop, const struct ty_samples **out,
+			  struct ty_err *err)
 {
-	struct shown *v = ctx;
+	const int rc = ty_session_functions(v->s, stop);
+
+	*out = v->s->functions;
+	return rc;
+}
+
+static int samples_load(struct shown *v, const atomic_bool *stop, const struct ty_samples **out,
+			struct ty_err *err)
+{
 	const struct ty_sample_load_opts o = {
 		.roots = &v->o->flow.roots, .stop = stop, .quiet = true};
 	struct ty_samples *s = NULL;
@@ -416,6 +423,32 @@ static int host_samples_load(void *ctx, const atomic_bool *stop, const struct ty
 		v->samples = s;
 	*out = v->samples;
 	return rc;
+}
+
+/* Read once. A flame graph, a lane and a ledger may request them at the same time. */
+static int read_alone(struct shown *v, const atomic_bool *stop, const struct ty_samples **out,
+		      struct ty_err *err,
+		      int (*load)(struct shown *v, const atomic_bool *stop,
+				  const struct ty_samples **out, struct ty_err *err))
+{
+	int rc;
+
+	pthread_mutex_lock(&v->locks.samples);
+	rc = load(v, stop, out, err);
+	pthread_mutex_unlock(&v->locks.samples);
+	return rc;
+}
+
+static int host_samples_load(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
+			     struct ty_err *err)
+{
+	return read_alone(ctx, stop, out, err, samples_load);
+}
+
+static int host_functions_load(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
+			       struct ty_err *err)
+{
+	return read_alone(ctx, stop, out, err, functions_load);
 }
 
 /* Read once; by a session of its own, so that it shares nothing but the model with the others. */
@@ -480,8 +513,10 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 
 	*v = (struct shown){.o = o, .s = s};
 	v->export.s = s;
-	v->locks = (struct ty_session_locks){PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+	v->locks = (struct ty_session_locks){PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+					     PTHREAD_MUTEX_INITIALIZER};
 	s->locks = &v->locks;
+	ty_session_symfs(s, &o->flow.roots);
 	v->explain = ty_explain_session(s);
 	v->explain.where =
 		NULL; /* stacks are read from the file; no text of the timeline has one */
@@ -509,6 +544,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 			 .keep_save = o->print ? NULL : host_keep_save,
 			 .memory_load = has_samples(s->trace) ? host_memory_load : NULL,
 			 .samples_load = has_functions(s->trace) ? host_samples_load : NULL,
+			 .functions_load =
+				 ty_samples_recorded(s->trace) ? host_functions_load : NULL,
 			 .objects_load = host_objects_load,
 			 .lanes_load = has_lanes(s->trace) ? host_lanes_load : NULL},
 		.model = s->model,

@@ -29,6 +29,7 @@ void ty_samples_free(struct ty_samples *s)
 		return;
 	ty_strtab_free(s->texts);
 	vec_fini(&s->v);
+	vec_fini(&s->by_thread);
 	vec_fini(&s->waits);
 	vec_fini(&s->funcs);
 	vec_fini(&s->frames);
@@ -110,4 +111,40 @@ void ty_samples_range(const struct ty_samples *s, uint64_t from_ns, uint64_t to_
 {
 	*first = partition_point(i, (size_t)0, s->v.n, s->v.v[i].ns < from_ns);
 	*end = partition_point(i, *first, s->v.n, s->v.v[i].ns < to_ns);
+}
+
+static int by_tid(const void *pa, const void *pb, void *ctx)
+{
+	const struct ty_samples *s = ctx;
+	const uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	/* They are by time. */
+	return compare(s->v.v[a].tid, s->v.v[b].tid) ?: compare(a, b);
+}
+
+int ty_samples_by_thread(struct ty_samples *s)
+{
+	const size_t n = s->v.n < UINT32_MAX ? s->v.n : UINT32_MAX;
+
+	if (s->by_thread.n == n)
+		return 0;
+	s->by_thread.n = 0;
+	if (vec_reserve(&s->by_thread, n))
+		return -TY_ENOMEM;
+	while (s->by_thread.n < n) {
+		s->by_thread.v[s->by_thread.n] = (uint32_t)s->by_thread.n;
+		s->by_thread.n++;
+	}
+	qsort_r(s->by_thread.v, n, sizeof(*s->by_thread.v), by_tid, s);
+	return 0;
+}
+
+void ty_samples_of_thread(const struct ty_samples *s, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+			  size_t *first, size_t *end)
+{
+#define AT(i) (&s->v.v[s->by_thread.v[i]])
+	*first = partition_point(i, (size_t)0, s->by_thread.n,
+				 AT(i)->tid < tid || (AT(i)->tid == tid && AT(i)->ns < from_ns));
+	*end = partition_point(i, *first, s->by_thread.n, AT(i)->tid == tid && AT(i)->ns < to_ns);
+#undef AT
 }

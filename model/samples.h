@@ -47,6 +47,7 @@ struct ty_sample {
 
 struct ty_samples {
 	VEC(struct ty_sample) v; /* by time */
+	VEC(uint32_t) by_thread; /* of v, by thread and time; empty before ty_samples_by_thread */
 	/* Waits whose stack was recorded, where they were requested: ns is when one began, period
 	 * its length; the innermost function is "[sleeping]" or "[blocked]". */
 	VEC(struct ty_sample) waits;
@@ -84,6 +85,11 @@ static inline const char *ty_samples_str(const struct ty_samples *s, uint32_t te
 	return ty_strtab_get(s->texts, text);
 }
 
+/* Orders them by thread, too: for ty_samples_of_thread. 0 or -TY_ENOMEM. */
+int ty_samples_by_thread(struct ty_samples *s);
+/* Samples by_thread[first, end) of a thread number in a window. */
+void ty_samples_of_thread(const struct ty_samples *s, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+			  size_t *first, size_t *end);
 /* Samples [first, end) of a window, by time. */
 void ty_samples_range(const struct ty_samples *s, uint64_t from_ns, uint64_t to_ns, size_t *first,
 		      size_t *end);

@@ -144,6 +144,7 @@ void ty_answer_ledger_text(const struct ty_report *r, FILE *f)
 			of * (double)a->row[i].ns);
 		ty_put_plain(f, a->row[i].row);
 		putc('\n', f);
+		ty_ledger_shares_text(r->s->functions, &a->row[i], 22, f);
 	}
 	if (a->rows_left) {
 		fprintf(f, "%11s  %5.1f%%  %u smaller rows: %starry report ",

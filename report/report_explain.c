@@ -9,6 +9,7 @@
 #include "compare.h"
 #include "cpu_gaps.h"
 #include "explain_session.h"
+#include "ledger_samples.h"
 #include "put_text.h"
 #include "text_page.h"
 #include "process.h"
@@ -215,6 +216,14 @@ void ty_explained_fini(struct ty_explained *e)
 	free(e->ledger);
 }
 
+static void text_or_null(struct ty_json *j, const char *key, const char *text)
+{
+	if (text && *text)
+		ty_json_str(j, key, text);
+	else
+		ty_json_null(j, key);
+}
+
 /* stalls ------------------------------------------------------------------------------------ */
 
 void ty_report_holder_json(const struct ty_explain *x, const struct ty_wait_holder *h,
@@ -351,6 +360,42 @@ void ty_chain_json(const struct ty_explained *e, struct ty_json *j)
 
 /* ledger ------------------------------------------------------------------------------------ */
 
+void ty_ledger_shares_text(const struct ty_samples *s, const struct ty_ledger_row *row, int indent,
+			   FILE *f)
+{
+	char text[200];
+
+	for (uint32_t i = 0; i < ty_ledger_shares_shown(row); i++) {
+		ty_ledger_share_text(s, row, i, text, sizeof(text));
+		fprintf(f, "%*s", indent, "");
+		ty_put_plain(f, text);
+		putc('\n', f);
+	}
+}
+
+static void shares_json(const struct ty_samples *s, const struct ty_ledger_row *row,
+			struct ty_json *j)
+{
+	if (!row->samples)
+		return;
+	ty_json_u64(j, "samples", row->samples);
+	ty_json_array(j, "functions");
+	for (uint32_t i = 0; i < row->funcs_n; i++) {
+		const struct ty_ledger_share v = ty_ledger_share(s, row, i);
+
+		ty_json_object(j, NULL);
+		text_or_null(j, "function", v.function);
+		text_or_null(j, "module", v.module);
+		ty_json_u64(j, "samples", row->func[i].samples);
+		ty_json_f64(j, "share", v.share);
+		ty_json_f64(j, "share_low", v.low);
+		ty_json_f64(j, "share_high", v.high);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	ty_json_u64(j, "functions_left", row->funcs_left);
+}
+
 void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
@@ -382,6 +427,7 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 				all ? 100.0 * (double)l->rows[k].ns / (double)all : 0.0);
 			ty_put_plain(f, l->rows[k].row);
 			putc('\n', f);
+			ty_ledger_shares_text(e->x.samples, &l->rows[k], 21, f);
 		}
 		if (l->n > ROWS_SHOWN)
 			fprintf(f, "  and %u smaller rows (--json has all)\n", l->n - ROWS_SHOWN);
@@ -391,7 +437,7 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 			e->processes ? "processes" : "threads");
 }
 
-static void json_rows(struct ty_json *j, const struct ty_ledger *l)
+static void json_rows(const struct ty_explained *e, struct ty_json *j, const struct ty_ledger *l)
 {
 	ty_json_u64(j, "start_ns", l->start_ns);
 	ty_json_u64(j, "end_ns", l->end_ns);
@@ -401,6 +447,7 @@ static void json_rows(struct ty_json *j, const struct ty_ledger *l)
 		ty_json_object(j, NULL);
 		ty_json_str(j, "row", l->rows[k].row);
 		ty_json_u64(j, "ns", l->rows[k].ns);
+		shares_json(e->x.samples, &l->rows[k], j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);
@@ -424,7 +471,7 @@ void ty_ledgers_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_object(j, NULL);
 		ty_json_i64(j, "tid", l->thread == TY_NONE ? 0 : ty_model_thread(m, t)->tid);
 		ty_json_str(j, "comm", ty_model_str(m, ty_model_thread(m, t)->name));
-		json_rows(j, l);
+		json_rows(e, j, l);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);
@@ -443,7 +490,7 @@ void ty_ledgers_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_str(j, "comm", ty_model_str(m, t->name));
 		ty_json_u64(j, "threads", l->threads);
 		ty_json_u64(j, "total_ns", l->total_ns);
-		json_rows(j, l);
+		json_rows(e, j, l);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);
@@ -465,22 +512,10 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_u64(j, "start_ns", s->start_ns);
 		ty_json_u64(j, "duration_ns", s->duration_ns);
 		ty_json_str(j, "state", ty_state_name(s->state));
-		if (!*ty_stall_call(&e->x, s, buf))
-			ty_json_null(j, "syscall");
-		else
-			ty_json_str(j, "syscall", ty_stall_call(&e->x, s, buf));
-		if (*s->object)
-			ty_json_str(j, "object", s->object);
-		else
-			ty_json_null(j, "object");
-		if (*s->peer)
-			ty_json_str(j, "peer", s->peer);
-		else
-			ty_json_null(j, "peer");
-		if (where(&e->x, s, in, sizeof(in)))
-			ty_json_str(j, "in", in);
-		else
-			ty_json_null(j, "in");
+		text_or_null(j, "syscall", ty_stall_call(&e->x, s, buf));
+		text_or_null(j, "object", s->object);
+		text_or_null(j, "peer", s->peer);
+		text_or_null(j, "in", where(&e->x, s, in, sizeof(in)) ? in : NULL);
 		if (s->waits <= 1 && ty_wait_holder(&e->x, s->thread, s->span, &h))
 			ty_report_holder_json(&e->x, &h, j);
 		ty_json_u64(j, "waits", s->waits);

@@ -67,4 +67,9 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j);
 void ty_report_holder_json(const struct ty_explain *x, const struct ty_wait_holder *h,
 			   struct ty_json *j);
 
+/* The functions of a row's user mode as lines, indented by that much (ledger_samples.h). */
+struct ty_samples;
+void ty_ledger_shares_text(const struct ty_samples *s, const struct ty_ledger_row *row, int indent,
+			   FILE *f);
+
 #endif

@@ -346,21 +346,16 @@ int ty_hot_section_find(struct ty_report *r, struct ty_err *err)
 
 int ty_hot_note(struct ty_report *r)
 {
-	const struct ty_sample_load_opts o = {
-		.roots = r->s->roots, .innermost = true, .quiet = true};
+	const struct ty_samples *s = r->s->functions;
+	const struct ty_hot_of of = hot_of(r, s);
 	struct ty_answer *a = &r->answer;
-	struct ty_samples *s = NULL;
-	struct ty_hot h = {0};
-	struct ty_hot_of of;
+	struct ty_hot h;
 	char text[200];
 	int e;
 
-	if (a->notes >= TY_ANSWER_NOTES || !ty_samples_recorded(r->s->trace))
+	if (a->notes >= TY_ANSWER_NOTES || !s)
 		return 0;
-	e = ty_samples_of_trace(r->s->trace, &o, &s, NULL);
-	of = hot_of(r, s);
-	if (!e)
-		e = ty_hot_find(&of, &h);
+	e = ty_hot_find(&of, &h);
 	if (!e && h.samples) {
 		const struct hot_ctx c = {s, &h, NULL};
 
@@ -368,8 +363,7 @@ int ty_hot_note(struct ty_report *r)
 					     a->note[a->notes], sizeof(a->note[0]));
 	}
 	ty_hot_fini(&h);
-	ty_samples_free(s);
-	return e == -TY_ENOMEM ? e : 0;
+	return e;
 }
 
 /* How far samples alone would have been wrong. */

@@ -421,6 +421,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .role = role,
 				   .disk = disk,
 				   .holder = holder,
+				   .samples = s->functions,
 				   .ticks = s->ticks && s->ticks->period_ns ? s->ticks : NULL,
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),

@@ -375,6 +375,20 @@ int ty_session_samples(struct ty_session *s, struct ty_err *err)
 	return s->samples ? 0 : ty_samples_of_trace(s->trace, &o, &s->samples, err);
 }
 
+int ty_session_functions(struct ty_session *s, const atomic_bool *stop)
+{
+	const struct ty_sample_load_opts o = {
+		.roots = s->roots, .innermost = true, .quiet = true, .stop = stop};
+	int e;
+
+	if (s->functions || !ty_samples_recorded(s->trace))
+		return 0;
+	e = ty_samples_of_trace(s->trace, &o, &s->functions, NULL);
+	if (!e)
+		e = ty_samples_by_thread(s->functions);
+	return e == -TY_ENOMEM || e == -TY_EINTR ? e : 0;
+}
+
 int ty_session_counts(struct ty_session *s, struct ty_err *err)
 {
 	return s->counts ? 0 : ty_counts_of_trace(s->trace, &s->counts, err);
@@ -385,6 +399,7 @@ void ty_session_fini(struct ty_session *s)
 	ty_call_data_index_free(s->call_data);
 	ty_wait_stacks_free(s->stacks);
 	ty_samples_free(s->samples);
+	ty_samples_free(s->functions);
 	ty_counts_free(s->counts);
 	ty_strtab_free(s->addresses);
 	vec_each (text, &s->address)

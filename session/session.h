@@ -7,6 +7,7 @@
 #define TY_SESSION_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,7 +39,7 @@ typedef VEC(struct ty_thread_line) ty_thread_lines;
 /* Held by callbacks of ty_explain_session. Stacks have their own: unwinding takes long, and a view
  * reads arguments for its next frame. */
 struct ty_session_locks {
-	pthread_mutex_t reading, stacks;
+	pthread_mutex_t reading, stacks, samples;
 };
 
 struct ty_session {
@@ -59,6 +60,7 @@ struct ty_session {
 	ty_thread_lines snapshot;	      /* of TY_SEC_THREADS; created on first use */
 	struct ty_wait_stacks *stacks; /* created on first use; also NULL when none are recorded */
 	struct ty_samples *samples;    /* created on first use; also NULL when none are recorded */
+	struct ty_samples *functions;  /* the same, of each only the innermost frame */
 	struct ty_counts *counts;      /* created on first use; also NULL when none are recorded */
 	const struct ty_texts *roots;  /* --symfs, for these; NULL */
 	char arch_name[32];
@@ -108,6 +110,11 @@ struct ty_wait_stacks *ty_session_stacks(struct ty_session *s);
 /* The samples of what ran on the CPUs, unwound and named, as s->samples. 0; -TY_ENOTFOUND: none are
  * recorded; -TY_E... */
 int ty_session_samples(struct ty_session *s, struct ty_err *err);
+/* The functions that samples were in, without callers, which is much faster: as s->functions, in
+ * order of threads, too. Explaining analyses (ty_explain_session) use them from then on. Nothing
+ * where there are none, or where they cannot be read. 0, -TY_ENOMEM, or -TY_EINTR: *stop (may be
+ * NULL) was set by another thread. */
+int ty_session_functions(struct ty_session *s, const atomic_bool *stop);
 /* The readings of performance counters, as s->counts. The same. */
 int ty_session_counts(struct ty_session *s, struct ty_err *err);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "glyphs.h"
-#include "ledger.h"
+#include "ledger_samples.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 
@@ -187,10 +187,22 @@ bool ty_timeline_chain(struct ty_timeline *t)
 	return ty_timeline_start_page_job(t, &the_chain, thread, s.start_ns, s.end_ns);
 }
 
+/* For ledgers, which they divide. */
+static int find_functions(struct ty_page_job *a)
+{
+	return a->explain.samples || !a->host->functions_load
+		       ? 0
+		       : a->host->functions_load(a->host->ctx, a->explain.stop, &a->explain.samples,
+						 &a->err);
+}
+
 static int make_ledger(struct ty_page_job *a)
 {
 	uint64_t from = a->window.from_ns, to = a->window.to_ns;
+	int r = find_functions(a);
 
+	if (r)
+		return r;
 	if (a->thread == TY_NONE)
 		return ty_ledger_command(&a->explain, from, to, &a->ledger);
 	return ty_ledger_thread(&a->explain, a->thread, from, to, &a->ledger);
@@ -202,9 +214,9 @@ static int make_process_ledger(struct ty_page_job *a)
 	struct ty_member *all = ty_members_find(m);
 	const struct ty_member *of;
 	uint32_t n;
-	int r = -TY_ENOMEM;
+	int r = all ? find_functions(a) : -TY_ENOMEM;
 
-	if (all) {
+	if (!r) {
 		of = ty_members_of(m, all, a->thread, &n);
 		r = ty_ledger_process(&a->explain, of, n, a->window.from_ns, a->window.to_ns,
 				      &a->ledger);
@@ -222,7 +234,7 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 {
 	const struct ty_ledger *l = &a->ledger;
 	bool process = a->what->make == make_process_ledger;
-	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], many[32] = "";
+	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], many[32] = "", share[200];
 
 	if (!l->n) {
 		ty_timeline_say(t, "%s did not exist then",
@@ -252,6 +264,10 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 			struct ty_span s = ty_model_span(t->m, r->span);
 
 			ty_page_link(&t->page, s.thread, s.start_ns);
+		}
+		for (uint32_t k = 0; k < ty_ledger_shares_shown(r); k++) {
+			ty_ledger_share_text(a->explain.samples, r, k, share, sizeof(share));
+			ty_page_add(&t->page, TY_ROLE_DIM, "%23s%s", "", share);
 		}
 	}
 	ty_page_add(&t->page, TY_ROLE_DIM,

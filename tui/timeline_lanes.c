@@ -34,7 +34,8 @@ static void load_names(void *ctx)
 	struct ty_err err = {0};
 
 	l->names_failed =
-		l->host->samples_load(l->host->ctx, &l->names_aside.stop, &l->names, &err) != 0;
+		l->host->functions_load(l->host->ctx, &l->names_aside.stop, &l->names, &err) ||
+		!l->names;
 }
 
 void ty_timeline_lanes_begin(struct ty_timeline *t)
@@ -281,7 +282,7 @@ static void samples_text(struct ty_timeline *t, const struct ty_row *r, uint64_t
 	}
 	k = (size_t)snprintf(out, n, "%" PRIu64 " CPU sample%s in this cell", seen,
 			     seen == 1 ? "" : "s");
-	if (!l->names && !l->names_failed && !l->names_aside.on && l->host->samples_load) {
+	if (!l->names && !l->names_failed && !l->names_aside.on && l->host->functions_load) {
 		ty_background_start(&l->names_aside, t->in->aside, load_names, t);
 		ty_background_wait(&l->names_aside, 0);
 	}

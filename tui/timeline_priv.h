@@ -136,6 +136,7 @@ struct ty_page_job_ops {
 struct ty_page_job {
 	struct ty_background aside;
 	const struct ty_page_job_ops *what;
+	const struct ty_view_host *host;
 	struct ty_explain explain;
 	uint32_t thread;
 	struct ty_window window;

@@ -119,6 +119,10 @@ struct ty_view_host {
 	 * where `aside`): 0, -TY_EINTR when *stop is set, or with err. NULL: it has none. */
 	int (*samples_load)(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
 			    struct ty_err *err);
+	/* The same without callers, which is much faster, and by thread, too
+	 * (ty_samples_by_thread). */
+	int (*functions_load)(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
+			      struct ty_err *err);
 	/* The files that calls act on, read when they are first asked for (in a thread where
 	 * `aside`), which takes a pass over the recording; permille: how far it is. As above. NULL:
 	 * they cannot be read. */

@@ -14,6 +14,7 @@
 #include "fixture_story.h"
 #include "fixture_timeline.h"
 #include "help.h"
+#include "samples.h"
 
 #define MS    1000000ull
 #define START TY_STORY_START
@@ -45,6 +46,30 @@ static void frames_are_as_they_were(void **state)
 	ty_model_free(m);
 }
 
+static struct ty_samples *functions;
+
+/* A sample a millisecond of each thread, wherever it was. */
+static int functions_load(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
+			  struct ty_err *err)
+{
+	static const char *const names[] = {"parse", "parse", "compress", "parse", "copy"};
+
+	for (unsigned i = 0; i < 8000; i++) {
+		const struct ty_sample_frame f = {
+			.func = ty_samples_func(functions, names[i / 2 % 5], "/bin/web", false)};
+		const struct ty_sample v = {
+			.ns = START + i / 2 * MS,
+			.tid = i & 1 ? 100 : 101,
+			.period = MS,
+			.node = ty_samples_node(functions, 0, ty_samples_frame(functions, &f))};
+
+		assert_int_equal(vec_push(&functions->v, v), 0);
+	}
+	ty_samples_sort(functions);
+	*out = functions;
+	return ty_samples_by_thread(functions);
+}
+
 /* What is opened on top of the timeline: help, chain, ledger, statistics. */
 static void pages_are_as_they_were(void **state)
 {
@@ -60,6 +85,8 @@ static void pages_are_as_they_were(void **state)
 	void *page;
 
 	in.at_finding = 1;
+	in.host.functions_load = functions_load;
+	functions = ty_samples_new();
 	for (unsigned i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
 		struct ty_timeline *t = ty_tl_open(&in);
 		enum ty_view_result r = ty_timeline_ops.act(t, pages[i].a);
@@ -75,6 +102,7 @@ static void pages_are_as_they_were(void **state)
 	ty_tl_golden("help-80x130", ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 130));
 	ty_tl_golden("help-80x130-ascii",
 		     ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_ascii, 80, 130));
+	ty_samples_free(functions);
 	ty_model_free(m);
 }
 

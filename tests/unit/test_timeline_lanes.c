@@ -124,7 +124,7 @@ static void test_lanes(void **state)
 
 	(void)state;
 	in.host.lanes_load = lanes;
-	in.host.samples_load = samples;
+	in.host.functions_load = samples;
 	t = ty_tl_open(&in);
 	vec_each (r, &t->tracks.rows)
 		if (r->kind == TY_ROW_THREAD && r->foldable && r->folded)
