@@ -53,12 +53,7 @@ static uint32_t charged(const struct ty_answer_work *k, const struct ty_seg *s, 
 	return k->mine[thread] ? ty_process_of(k->x->m, thread) : root;
 }
 
-static int by_ns(const void *pa, const void *pb)
-{
-	const struct group *a = pa, *b = pb;
-
-	return compare(b->ns, a->ns) ?: compare(a->one, b->one);
-}
+ORDER(by_ns, struct group, compare(b->ns, a->ns) ?: compare(a->one, b->one))
 
 static void say(char *out, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -64,13 +64,9 @@ static bool by_call(enum ty_answer_part p)
 	}
 }
 
-static int by_ns(const void *pa, const void *pb)
-{
-	const struct ty_answer_sum *a = pa, *b = pb;
-
-	return compare(a->last, b->last) ?: compare(b->ns, a->ns) ?: compare(a->part, b->part) ?: compare(a->who, b->who)
-	       ?: compare(a->nr, b->nr);
-}
+ORDER(by_ns, struct ty_answer_sum,
+      compare(a->last, b->last) ?: compare(b->ns, a->ns) ?: compare(a->part, b->part) ?:
+      compare(a->who, b->who) ?: compare(a->nr, b->nr))
 
 static void add(struct ty_answer_sum *s, const struct ty_answer_work *k, uint32_t row)
 {

@@ -21,19 +21,9 @@ struct group {
 	uint32_t name, n, one;
 };
 
-static int by_name(const void *pa, const void *pb)
-{
-	const struct group *a = pa, *b = pb;
+ORDER(by_name, struct group, compare(a->name, b->name) ?: compare(b->ran_ns, a->ran_ns))
 
-	return compare(a->name, b->name) ?: compare(b->ran_ns, a->ran_ns);
-}
-
-static int by_ran(const void *pa, const void *pb)
-{
-	const struct group *a = pa, *b = pb;
-
-	return compare(b->ran_ns, a->ran_ns) ?: compare(a->one, b->one);
-}
+ORDER(by_ran, struct group, compare(b->ran_ns, a->ran_ns) ?: compare(a->one, b->one))
 
 /* In place; how many. */
 static uint32_t join(struct group *g, uint32_t n)

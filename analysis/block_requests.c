@@ -17,12 +17,7 @@ bool ty_block_is_of(const struct ty_model *m, const struct ty_io *io, uint32_t t
 	       !strchr(ty_model_str(m, io->rwbs), 'A');
 }
 
-static int by_begin(const void *pa, const void *pb)
-{
-	const struct ty_flight *a = pa, *b = pb;
-
-	return compare(a->from_ns, b->from_ns);
-}
+ORDER(by_begin, struct ty_flight, compare(a->from_ns, b->from_ns))
 
 /* Cut to [from, to). */
 static unsigned add(struct ty_flight *v, unsigned n, uint64_t from, uint64_t to, uint64_t a,

@@ -19,19 +19,9 @@ struct one {
 typedef VEC(struct one) ones;
 typedef VEC(struct ty_call_sum) sums;
 
-static int by_length(const void *pa, const void *pb)
-{
-	const struct one *a = pa, *b = pb;
+ORDER(by_length, struct one, compare(b->ns, a->ns) ?: compare(a->call, b->call))
 
-	return compare(b->ns, a->ns) ?: compare(a->call, b->call);
-}
-
-static int by_time(const void *pa, const void *pb)
-{
-	const struct ty_call_sum *a = pa, *b = pb;
-
-	return compare(b->ns, a->ns) ?: compare(a->max_at_ns, b->max_at_ns);
-}
+ORDER(by_time, struct ty_call_sum, compare(b->ns, a->ns) ?: compare(a->max_at_ns, b->max_at_ns))
 
 static int collect(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		   struct ty_call_rows *rows, ones *v, bool *cut)

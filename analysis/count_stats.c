@@ -89,12 +89,7 @@ static void add_sum(struct ty_count_sum *to, const struct ty_count_sum *s)
 	to->cut += s->cut;
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct ty_count_row *a = pa, *b = pb;
-
-	return compare(b->sum.on_ns, a->sum.on_ns) ?: compare(a->tid, b->tid);
-}
+ORDER(by_time, struct ty_count_row, compare(b->sum.on_ns, a->sum.on_ns) ?: compare(a->tid, b->tid))
 
 static int by_cpu(const void *pa, const void *pb)
 {

@@ -5,12 +5,8 @@
 #include "compare.h"
 #include "partition.h"
 
-static int by_cpu_and_begin(const void *pa, const void *pb)
-{
-	const struct ty_cpu_gap *a = pa, *b = pb;
-
-	return compare(a->cpu, b->cpu) ?: compare(a->from_ns, b->from_ns);
-}
+ORDER(by_cpu_and_begin, struct ty_cpu_gap,
+      compare(a->cpu, b->cpu) ?: compare(a->from_ns, b->from_ns))
 
 int ty_cpu_gaps_find(const struct ty_model *m, uint64_t from_ns, uint64_t to_ns,
 		     struct ty_cpu_gaps *g)

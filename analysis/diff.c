@@ -224,15 +224,9 @@ static bool significant(const struct ty_diff_row *r, double in_s, double out_s)
 	       3 * sqrt(all * in_s * out_s / ((in_s + out_s) * (in_s + out_s)) + 1);
 }
 
-static int by_share(const void *pa, const void *pb)
-{
-	const struct ty_diff_row *a = pa, *b = pb;
-
-	return compare(b->significant, a->significant) ?:
-	       compare(b->share, a->share) ?:
-	       compare(a->kind, b->kind) ?:
-	       strcmp(a->what, b->what);
-}
+ORDER(by_share, struct ty_diff_row,
+      compare(b->significant, a->significant) ?: compare(b->share, a->share) ?:
+      compare(a->kind, b->kind) ?: strcmp(a->what, b->what))
 
 static int rows(struct sums *s, const struct ty_sysarch *arch, struct ty_diff *d)
 {

@@ -40,12 +40,7 @@ struct calls {
 	size_t n, cap;
 };
 
-static int by_end(const void *pa, const void *pb)
-{
-	const struct call *a = pa, *b = pb;
-
-	return compare(a->end_ns, b->end_ns) ?: compare(a->call, b->call);
-}
+ORDER(by_end, struct call, compare(a->end_ns, b->end_ns) ?: compare(a->call, b->call))
 
 static void put(struct ty_fd_table *t, uint64_t fd, uint8_t kind, bool cloexec)
 {

@@ -31,19 +31,9 @@ struct stats {
 	void *ctx;
 };
 
-static int by_ns(const void *a, const void *b)
-{
-	const struct one *x = a, *y = b;
+ORDER(by_ns, struct one, compare(a->ns, b->ns) ?: compare(a->seq, b->seq))
 
-	return compare(x->ns, y->ns) ?: compare(x->seq, y->seq);
-}
-
-static int by_insns(const void *a, const void *b)
-{
-	const struct one *x = a, *y = b;
-
-	return compare(x->insns, y->insns) ?: compare(x->seq, y->seq);
-}
+ORDER(by_insns, struct one, compare(a->insns, b->insns) ?: compare(a->seq, b->seq))
 
 static inline bool chosen(const struct stats *s, const struct ty_flow_call *c)
 {
@@ -174,12 +164,7 @@ struct place {
 	uint32_t func;
 };
 
-static int by_self(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	return compare(y->self_insns, x->self_insns) ?: compare(x->func, y->func);
-}
+ORDER(by_self, struct place, compare(b->self_insns, a->self_insns) ?: compare(a->func, b->func))
 
 static void add_gap(struct ty_flow_stats *out, const struct ty_flow *f, const struct ty_flow_at *at)
 {

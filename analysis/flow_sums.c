@@ -103,12 +103,7 @@ void ty_flow_sums_other_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, ui
 	a->caller_calls = 1;
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct ty_flow_caller *x = a, *y = b;
-
-	return compare(y->count, x->count) ?: compare(x->func, y->func);
-}
+ORDER(by_count, struct ty_flow_caller, compare(b->count, a->count) ?: compare(a->func, b->func))
 
 /* The callers of all functions: first how many, then where they are, then which. */
 static void close_callers(struct ty_flow_sums *s, struct ty_flow_caller *all)

@@ -246,19 +246,10 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 	}
 }
 
-static int by_ns(const void *pa, const void *pb)
-{
-	const struct ty_ledger_row *a = pa, *b = pb;
+ORDER(by_ns, struct ty_ledger_row, compare(b->ns, a->ns) ?: strcmp(a->row, b->row))
 
-	return compare(b->ns, a->ns) ?: strcmp(a->row, b->row);
-}
-
-static int by_text(const void *pa, const void *pb)
-{
-	const struct ty_ledger_row *a = pa, *b = pb;
-
-	return strcmp(a->row, b->row) ?: compare(b->longest_ns, a->longest_ns);
-}
+ORDER(by_text, struct ty_ledger_row,
+      strcmp(a->row, b->row) ?: compare(b->longest_ns, a->longest_ns))
 
 static int by_weight(const void *pa, const void *pb)
 {

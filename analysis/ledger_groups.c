@@ -15,13 +15,9 @@ struct same_name {
 	uint8_t mine;
 };
 
-static int by_name(const void *pa, const void *pb)
-{
-	const struct same_name *a = pa, *b = pb;
-
-	return compare(a->mine, b->mine) ?: compare(a->name, b->name)
-	       ?: compare(a->process, b->process) ?: compare(a->thread, b->thread);
-}
+ORDER(by_name, struct same_name,
+      compare(a->mine, b->mine) ?: compare(a->name, b->name) ?: compare(a->process, b->process) ?:
+      compare(a->thread, b->thread))
 
 /* Makes a group of n threads when they are many. */
 static void make(struct ty_ledger_group *c, const struct same_name *v, uint32_t n,

@@ -259,14 +259,8 @@ int ty_log_read(struct ty_log *l, const struct ty_model *m, const char *path, ui
 	return e ? ty_fail(err, -e, TY_NO_OFFSET, "--log %s: %s", path, ty_strerror(e)) : 0;
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct ty_log_line *a = pa, *b = pb;
-
-	return compare(a->ts_ns, b->ts_ns) ?:
-	       compare(a->file, b->file) ?:
-	       compare(a->number, b->number);
-}
+ORDER(by_time, struct ty_log_line,
+      compare(a->ts_ns, b->ts_ns) ?: compare(a->file, b->file) ?: compare(a->number, b->number))
 
 void ty_log_sort(struct ty_log *l)
 {

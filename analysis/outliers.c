@@ -195,12 +195,7 @@ static uint64_t gap(const struct ty_outlier_row *r)
 	return r->slow_ns > r->median_ns ? r->slow_ns - r->median_ns : r->median_ns - r->slow_ns;
 }
 
-static int by_gap(const void *pa, const void *pb)
-{
-	const struct ty_outlier_row *a = pa, *b = pb;
-
-	return compare(gap(b), gap(a)) ?: strcmp(a->row, b->row);
-}
+ORDER(by_gap, struct ty_outlier_row, compare(gap(b), gap(a)) ?: strcmp(a->row, b->row))
 
 static void add(struct ty_outlier *o, const struct ty_ledger_row *row, uint64_t slow,
 		uint64_t median)

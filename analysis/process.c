@@ -17,12 +17,8 @@ uint32_t ty_process_of(const struct ty_model *m, uint32_t thread)
 	return leader == TY_NONE ? thread : leader;
 }
 
-static int by_process(const void *pa, const void *pb)
-{
-	const struct ty_member *a = pa, *b = pb;
-
-	return compare(a->process, b->process) ?: compare(a->thread, b->thread);
-}
+ORDER(by_process, struct ty_member,
+      compare(a->process, b->process) ?: compare(a->thread, b->thread))
 
 struct ty_member *ty_members_find(const struct ty_model *m)
 {

@@ -17,28 +17,14 @@ struct pick {
 };
 typedef VEC(struct pick) picks;
 
-static int by_name(const void *pa, const void *pb)
-{
-	const struct pick *a = pa, *b = pb;
+ORDER(by_name, struct pick,
+      compare(a->name, b->name) ?: compare(a->kind, b->kind) ?: compare(b->timed, a->timed) ?:
+      compare(a->length_ns, b->length_ns) ?: compare(a->region, b->region))
 
-	return compare(a->name, b->name) ?:
-	       compare(a->kind, b->kind) ?:
-	       compare(b->timed, a->timed) ?:
-	       compare(a->length_ns, b->length_ns) ?:
-	       compare(a->region, b->region);
-}
-
-static int by_name_thread(const void *pa, const void *pb)
-{
-	const struct pick *a = pa, *b = pb;
-
-	return compare(a->name, b->name) ?:
-	       compare(a->kind, b->kind) ?:
-	       compare(a->thread, b->thread) ?:
-	       compare(b->timed, a->timed) ?:
-	       compare(a->length_ns, b->length_ns) ?:
-	       compare(a->region, b->region);
-}
+ORDER(by_name_thread, struct pick,
+      compare(a->name, b->name) ?: compare(a->kind, b->kind) ?: compare(a->thread, b->thread) ?:
+      compare(b->timed, a->timed) ?: compare(a->length_ns, b->length_ns) ?:
+      compare(a->region, b->region))
 
 static bool touches(const struct ty_window *w, const struct ty_region *r)
 {
@@ -155,17 +141,10 @@ static int measure(const struct ty_model *m, const struct pick *p, size_t n, uin
 	return 0;
 }
 
-static int by_total(const void *pa, const void *pb)
-{
-	const struct ty_region_stats *a = pa, *b = pb;
-
-	return compare(!a->timed, !b->timed) ?:
-	       compare(b->total_ns, a->total_ns) ?:
-	       compare(a->kind, b->kind) ?:
-	       compare(b->count, a->count) ?:
-	       compare(a->name, b->name) ?:
-	       compare(a->thread, b->thread);
-}
+ORDER(by_total, struct ty_region_stats,
+      compare(!a->timed, !b->timed) ?: compare(b->total_ns, a->total_ns) ?:
+      compare(a->kind, b->kind) ?: compare(b->count, a->count) ?: compare(a->name, b->name) ?:
+      compare(a->thread, b->thread))
 
 /* Rows of the picks, one per name and kind, or per thread of them as well. */
 static int add_up(const struct ty_model *m, picks *p, bool threads, struct ty_region_stats **out,

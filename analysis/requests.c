@@ -374,12 +374,7 @@ struct birth {
 	uint32_t process, parent; /* TY_NONE: unknown */
 };
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct birth *a = pa, *b = pb;
-
-	return compare(a->at_ns, b->at_ns) ?: compare(a->process, b->process);
-}
+ORDER(by_time, struct birth, compare(a->at_ns, b->at_ns) ?: compare(a->process, b->process))
 
 /* Had the process a socket when its descriptors were listed, or is that not known? */
 static bool had_sockets(const struct pass *p, int32_t pid)
@@ -468,24 +463,16 @@ static void leftovers(struct pass *p, uint64_t until_ns)
 		}
 }
 
-static int by_length(const void *pa, const void *pb)
-{
-	const struct ty_request *a = pa, *b = pb;
-
-	return compare(length(b), length(a)) ?: compare(a->start_ns, b->start_ns);
-}
+ORDER(by_length, struct ty_request,
+      compare(length(b), length(a)) ?: compare(a->start_ns, b->start_ns))
 
 static int by_number(const void *pa, const void *pb)
 {
 	return compare(*(const uint32_t *)pa, *(const uint32_t *)pb);
 }
 
-static int by_total(const void *pa, const void *pb)
-{
-	const struct ty_service *a = pa, *b = pb;
-
-	return compare(b->total_ns, a->total_ns) ?: compare(a->process, b->process);
-}
+ORDER(by_total, struct ty_service,
+      compare(b->total_ns, a->total_ns) ?: compare(a->process, b->process))
 
 static uint64_t quantile(const struct process *of, unsigned percent)
 {

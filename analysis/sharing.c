@@ -113,20 +113,12 @@ static int threads(struct ty_sharing_line *l, const struct ty_sharing_site *site
 }
 
 /* By what it cost: latency lost; then by what shows it. */
-static int line_order(const void *a, const void *b)
-{
-	const struct ty_sharing_line *x = a, *y = b;
-
-	return compare(y->lost, x->lost) ?:
-	       compare(y->evidence, x->evidence) ?:
-	       compare(y->lat_sum, x->lat_sum) ?:
-	       compare(y->peer + y->remote, x->peer + x->remote) ?:
-	       compare(y->count, x->count) ?:
-	       compare(x->line, y->line) ?:
-	       compare(y->physical, x->physical) ?:
-	       compare(x->shared, y->shared) ?:
-	       compare(x->pid, y->pid);
-}
+ORDER(line_order, struct ty_sharing_line,
+      compare(b->lost, a->lost) ?: compare(b->evidence, a->evidence) ?:
+      compare(b->lat_sum, a->lat_sum) ?: compare(b->peer + b->remote, a->peer + a->remote) ?:
+      compare(b->count, a->count) ?: compare(a->line, b->line) ?:
+      compare(b->physical, a->physical) ?: compare(a->shared, b->shared) ?:
+      compare(a->pid, b->pid))
 
 /* The findings while they are made. */
 struct keep {

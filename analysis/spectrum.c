@@ -411,14 +411,9 @@ static unsigned place(const struct ty_spec_kind *k)
 	return k->of == TY_SPEC_CALL ? 6 : k->of == TY_SPEC_IO ? 4 : of_state[k->state];
 }
 
-static int by_place(const void *pa, const void *pb)
-{
-	const struct ty_spec_kind_sum *a = pa, *b = pb;
-
-	return compare(place(&a->kind), place(&b->kind)) ?:
-	       compare(b->total_ns, a->total_ns) ?:
-	       compare(a->kind.nr, b->kind.nr);
-}
+ORDER(by_place, struct ty_spec_kind_sum,
+      compare(place(&a->kind), place(&b->kind)) ?: compare(b->total_ns, a->total_ns) ?:
+      compare(a->kind.nr, b->kind.nr))
 
 int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_query *a,
 		      struct ty_spec_kind_sum **out, uint32_t *n)

@@ -403,12 +403,8 @@ static void join(struct groups *t)
 	}
 }
 
-static int by_total(const void *pa, const void *pb)
-{
-	const struct ty_syscall_stats *a = pa, *b = pb;
-
-	return compare(b->total_ns, a->total_ns) ?: strcmp(a->name, b->name);
-}
+ORDER(by_total, struct ty_syscall_stats,
+      compare(b->total_ns, a->total_ns) ?: strcmp(a->name, b->name))
 
 int ty_syscall_stats(const struct ty_model *m, const struct ty_window *w,
 		     const struct ty_sysarch *arch, struct ty_syscall_stats **out, uint32_t *n)

@@ -12,12 +12,8 @@ uint64_t ty_thread_blocked_ns(const struct ty_thread_stats *s)
 	return s->ns[TY_ST_SLEEPING] + s->ns[TY_ST_BLOCKED] + s->ns[TY_ST_STOPPED];
 }
 
-static int by_running(const void *pa, const void *pb)
-{
-	const struct ty_thread_stats *a = pa, *b = pb;
-
-	return compare(b->ns[TY_ST_RUNNING], a->ns[TY_ST_RUNNING]) ?: compare(a->thread, b->thread);
-}
+ORDER(by_running, struct ty_thread_stats,
+      compare(b->ns[TY_ST_RUNNING], a->ns[TY_ST_RUNNING]) ?: compare(a->thread, b->thread))
 
 static bool measure(const struct ty_model *m, const struct ty_window *w, uint32_t thread,
 		    struct ty_thread_stats *s, struct ty_span_rows *rows)

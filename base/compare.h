@@ -10,4 +10,17 @@
 
 #define compare(a, b) (((a) > (b)) - ((a) < (b)))
 
+/*
+ * Defines a function for qsort, bsearch and the like, for elements a and b of a type:
+ *
+ * 	ORDER(by_start, struct span, compare(a->start_ns, b->start_ns))
+ */
+#define ORDER(name, type, order)                                                                   \
+	static int name(const void *pa, const void *pb)                                            \
+	{                                                                                          \
+		const type *a = pa, *b = pb;                                                       \
+                                                                                                   \
+		return order;                                                                      \
+	}
+
 #endif

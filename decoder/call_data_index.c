@@ -47,12 +47,8 @@ static struct ty_ev_record head_at(const struct ty_call_data_index *x, size_t of
 	return r;
 }
 
-static int by_tid_and_time(const void *pa, const void *pb)
-{
-	const struct entry *a = pa, *b = pb;
-
-	return compare(a->tid, b->tid) ?: compare(a->ns, b->ns) ?: compare(a->off, b->off);
-}
+ORDER(by_tid_and_time, struct entry,
+      compare(a->tid, b->tid) ?: compare(a->ns, b->ns) ?: compare(a->off, b->off))
 
 static bool is_good(const struct ty_ev_record *r)
 {

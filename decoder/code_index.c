@@ -74,12 +74,7 @@ static int by_value(const void *a, const void *b)
 	return compare(*x, *y);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct ty_code_mapping *x = a, *y = b;
-
-	return compare(x->t_ns, y->t_ns) ?: compare(x->order, y->order);
-}
+ORDER(by_time, struct ty_code_mapping, compare(a->t_ns, b->t_ns) ?: compare(a->order, b->order))
 
 /* The stretch that holds addr. */
 static uint32_t stretch(const struct ty_code_index *x, uint64_t addr)

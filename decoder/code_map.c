@@ -236,24 +236,13 @@ int ty_code_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, 
 	return c->images.n >= MAPS_MAX ? -TY_ELIMIT : vec_push(&c->images, i);
 }
 
-static int by_space_time(const void *a, const void *b)
-{
-	const struct ty_code_life *x = a, *y = b;
+ORDER(by_space_time, struct ty_code_life,
+      compare(a->space, b->space) ?: compare(a->from_ns, b->from_ns) ?:
+      compare(a->order, b->order))
 
-	return compare(x->space, y->space) ?:
-	       compare(x->from_ns, y->from_ns) ?:
-	       compare(x->order, y->order);
-}
-
-static int by_pid_addr_time(const void *a, const void *b)
-{
-	const struct ty_code_image_of *x = a, *y = b;
-
-	return compare(x->pid, y->pid) ?:
-	       compare(x->lo, y->lo) ?:
-	       compare(x->t_ns, y->t_ns) ?:
-	       compare(x->order, y->order);
-}
+ORDER(by_pid_addr_time, struct ty_code_image_of,
+      compare(a->pid, b->pid) ?: compare(a->lo, b->lo) ?: compare(a->t_ns, b->t_ns) ?:
+      compare(a->order, b->order))
 
 int ty_code_ready(struct ty_code *c)
 {

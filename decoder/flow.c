@@ -203,19 +203,10 @@ int ty_flow_thread(struct ty_flow *f, int32_t pid, int32_t tid)
 	return f->tids.n >= THREADS_MAX ? -TY_ELIMIT : vec_push(&f->tids, t);
 }
 
-static int by_cpu_time(const void *a, const void *b)
-{
-	const struct ty_flow_sw *x = a, *y = b;
+ORDER(by_cpu_time, struct ty_flow_sw,
+      compare(a->cpu, b->cpu) ?: compare(a->t_ns, b->t_ns) ?: compare(a->order, b->order))
 
-	return compare(x->cpu, y->cpu) ?: compare(x->t_ns, y->t_ns) ?: compare(x->order, y->order);
-}
-
-static int by_tid(const void *a, const void *b)
-{
-	const struct ty_flow_tid *x = a, *y = b;
-
-	return compare(x->tid, y->tid) ?: compare(x->order, y->order);
-}
+ORDER(by_tid, struct ty_flow_tid, compare(a->tid, b->tid) ?: compare(a->order, b->order))
 
 static int32_t pid_of(const struct ty_flow *f, int32_t tid)
 {

@@ -38,12 +38,8 @@ int ty_flow_fork(struct ty_flow *f, int32_t tid, int32_t parent, uint64_t t_ns)
 	return put(f, (struct ty_flow_comm){.t_ns = t_ns, .tid = tid, .parent = parent});
 }
 
-static int by_tid_time(const void *a, const void *b)
-{
-	const struct ty_flow_comm *x = a, *y = b;
-
-	return compare(x->tid, y->tid) ?: compare(x->t_ns, y->t_ns) ?: compare(x->order, y->order);
-}
+ORDER(by_tid_time, struct ty_flow_comm,
+      compare(a->tid, b->tid) ?: compare(a->t_ns, b->t_ns) ?: compare(a->order, b->order))
 
 void ty_flow_comms_ready(struct ty_flow *f)
 {

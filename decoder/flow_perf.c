@@ -333,12 +333,7 @@ int ty_flow_perf_file(struct ty_flow_perf *p, const uint8_t *bytes, size_t n, ui
 	return e;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-
-	return compare(x->t_ns, y->t_ns) ?: compare(x->order, y->order);
-}
+ORDER(by_time, struct change, compare(a->t_ns, b->t_ns) ?: compare(a->order, b->order))
 
 int ty_flow_perf_monotonic(struct ty_flow_perf *p, uint64_t mono_ns, uint64_t t_ns)
 {
@@ -389,12 +384,7 @@ static int keep_load(void *ctx, const struct ty_jit_load *l)
 	return vec_push(&j->v, *l);
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct ty_jit_load *x = a, *y = b;
-
-	return compare(x->addr, y->addr) ?: compare(x->n, y->n);
-}
+ORDER(by_place, struct ty_jit_load, compare(a->addr, b->addr) ?: compare(a->n, b->n))
 
 /* Functions without a known time: use those that share no address with another one. */
 static void only_alone(struct jitting *j)

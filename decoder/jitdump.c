@@ -26,12 +26,7 @@ struct reading {
 	void *ctx;
 };
 
-static int by_off(const void *a, const void *b)
-{
-	const struct ty_code_line *x = a, *y = b;
-
-	return compare(x->off, y->off) ?: compare(x->line, y->line);
-}
+ORDER(by_off, struct ty_code_line, compare(a->off, b->off) ?: compare(a->line, b->line))
 
 /* Lines of the next function. The file of an entry may be that of the previous one. */
 static int on_lines(struct reading *g, struct ty_rd *r)

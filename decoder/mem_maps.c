@@ -18,12 +18,7 @@
 
 /* The index ------------------------------------------------------------------------------------ */
 
-static int edge_order(const void *a, const void *b)
-{
-	const struct ty_mem_edge *x = a, *y = b;
-
-	return compare(x->pid, y->pid) ?: compare(x->addr, y->addr);
-}
+ORDER(edge_order, struct ty_mem_edge, compare(a->pid, b->pid) ?: compare(a->addr, b->addr))
 
 /* Where a mapping ends; at the end of all addresses the next process begins. */
 static struct ty_mem_edge end_of(const struct ty_mem_map *m)

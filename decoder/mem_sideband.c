@@ -398,47 +398,19 @@ static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, str
 	return e;
 }
 
-static int run_order(const void *a, const void *b)
-{
-	const struct ty_mem_run *x = a, *y = b;
+ORDER(run_order, struct ty_mem_run, compare(a->ts, b->ts))
 
-	return compare(x->ts, y->ts);
-}
+ORDER(name_order, struct ty_mem_name,
+      compare(a->tid, b->tid) ?: compare(a->ts, b->ts) ?: compare(a->order, b->order))
 
-static int name_order(const void *a, const void *b)
-{
-	const struct ty_mem_name *x = a, *y = b;
+ORDER(tid_order, struct ty_mem_tid, compare(a->tid, b->tid) ?: compare(a->order, b->order))
 
-	return compare(x->tid, y->tid) ?: compare(x->ts, y->ts) ?: compare(x->order, y->order);
-}
+ORDER(map_order, struct ty_mem_map, compare(a->pid, b->pid) ?: compare(a->order, b->order))
 
-static int tid_order(const void *a, const void *b)
-{
-	const struct ty_mem_tid *x = a, *y = b;
+ORDER(life_order, struct ty_mem_life,
+      compare(a->pid, b->pid) ?: compare(a->ts, b->ts) ?: compare(a->order, b->order))
 
-	return compare(x->tid, y->tid) ?: compare(x->order, y->order);
-}
-
-static int map_order(const void *a, const void *b)
-{
-	const struct ty_mem_map *x = a, *y = b;
-
-	return compare(x->pid, y->pid) ?: compare(x->order, y->order);
-}
-
-static int life_order(const void *a, const void *b)
-{
-	const struct ty_mem_life *x = a, *y = b;
-
-	return compare(x->pid, y->pid) ?: compare(x->ts, y->ts) ?: compare(x->order, y->order);
-}
-
-static int sample_order(const void *a, const void *b)
-{
-	const struct ty_mem_sample *x = a, *y = b;
-
-	return compare(x->ts, y->ts) ?: compare(x->off, y->off);
-}
+ORDER(sample_order, struct ty_mem_sample, compare(a->ts, b->ts) ?: compare(a->off, b->off))
 
 #define SORT(a, order)                                                                             \
 	do {                                                                                       \

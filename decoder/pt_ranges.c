@@ -28,12 +28,7 @@ static int by_size(const void *a, const void *b)
 	return compare(*x, *y);
 }
 
-static int by_owner(const void *a, const void *b)
-{
-	const struct ty_flow_lost *x = a, *y = b;
-
-	return compare(x->whose, y->whose) ?: compare(x->off, y->off);
-}
+ORDER(by_owner, struct ty_flow_lost, compare(a->whose, b->whose) ?: compare(a->off, b->off))
 
 /* In order, each once: a piece then holds no more of them than bytes. */
 static void sort_lost(ty_flow_losts *l)

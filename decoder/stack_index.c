@@ -25,15 +25,9 @@ struct ty_stack_index {
 	struct ty_stack_counts n;
 };
 
-static int by_thread(const void *pa, const void *pb)
-{
-	const struct entry *a = pa, *b = pb;
-
-	return compare(a->kind, b->kind)
-		       ?: compare(a->tid, b->tid)
-		       ?: compare(a->ns, b->ns)
-		       ?: compare(a->off, b->off);
-}
+ORDER(by_thread, struct entry,
+      compare(a->kind, b->kind) ?: compare(a->tid, b->tid) ?: compare(a->ns, b->ns) ?:
+      compare(a->off, b->off))
 
 static bool is_stack(const struct ty_stk_head *h)
 {

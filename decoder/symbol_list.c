@@ -83,12 +83,7 @@ static void kernel_line(struct ty_symbol_list *l, const char *p, size_t n)
 	add(l, start, 0, p, a);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	return compare(x->start, y->start) ?: compare(x->order, y->order);
-}
+ORDER(by_start, struct entry, compare(a->start, b->start) ?: compare(a->order, b->order))
 
 static const char *name_of(const struct ty_symbol_list *l, const struct entry *e)
 {

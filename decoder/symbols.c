@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "compare.h"
 #include "vec.h"
 
 enum { SYMBOLS_MAX = 1 << 24, NAMES_LIMIT = 64 << 20, PLT_ENTRY = 16 };
@@ -437,12 +438,7 @@ bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *
 	return false;
 }
 
-static int unit_order(const void *a, const void *b)
-{
-	const struct unit *x = a, *y = b;
-
-	return x->from != y->from ? (x->from < y->from ? -1 : 1) : 0;
-}
+ORDER(unit_order, struct unit, a->from != b->from ? (a->from < b->from ? -1 : 1) : 0)
 
 /* Whose code lies where, by the units themselves. */
 static void make_units(struct ty_symbols *s)

@@ -55,12 +55,7 @@ static const uint8_t *body_of(const struct ty_export_sideband *s, const struct r
 				      : (const uint8_t *)s->bodies.p + (r->body - s->section.n);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct rec *x = a, *y = b;
-
-	return compare(x->time, y->time) ?: compare(x->order, y->order);
-}
+ORDER(by_time, struct rec, compare(a->time, b->time) ?: compare(a->order, b->order))
 
 /* A name such as perf has it where the file has none: that of its PMU. */
 static void event_name(const struct ty_perf *f, const struct ty_perf_event *e, char out[64])

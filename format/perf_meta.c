@@ -68,12 +68,7 @@ static int add_event(struct ty_perf *p, const struct ty_perf_attr *attr, const u
 	return 0;
 }
 
-static int id_order(const void *a, const void *b)
-{
-	const struct ty_perf_id_ent *x = a, *y = b;
-
-	return compare(x->id, y->id) ?: compare(x->event, y->event);
-}
+ORDER(id_order, struct ty_perf_id_ent, compare(a->id, b->id) ?: compare(a->event, b->event))
 
 const struct ty_perf_event *ty_perf_event_find(struct ty_perf *p, uint64_t id)
 {

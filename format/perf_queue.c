@@ -69,12 +69,7 @@ static int no_memory(const struct ty_perf_queue *q, struct ty_err *err)
 }
 
 /* Equal times keep the order of the file. */
-static int by_time(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	return compare(x->ts, y->ts) ?: compare(x->at, y->at);
-}
+ORDER(by_time, struct entry, compare(a->ts, b->ts) ?: compare(a->at, b->at))
 
 static void sort(struct cpu *c)
 {

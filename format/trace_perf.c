@@ -99,12 +99,7 @@ static int lost(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 	return 0;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct ty_perf_id_cpu *x = a, *y = b;
-
-	return compare(x->id, y->id);
-}
+ORDER(by_id, struct ty_perf_id_cpu, compare(a->id, b->id))
 
 /*
  * At its end, perf (since 6.1) writes the total loss of each event. What no LOST record stated was

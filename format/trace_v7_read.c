@@ -278,12 +278,7 @@ static int metadata(struct v7 *v)
 	return 0;
 }
 
-static int by_cpu(const void *pa, const void *pb)
-{
-	const struct cpu_place *a = pa, *b = pb;
-
-	return compare(a->cpu, b->cpu);
-}
+ORDER(by_cpu, struct cpu_place, compare(a->cpu, b->cpu))
 
 /* n bytes at off, which must lie before end. */
 static bool read_small(const struct ty_trace *t, uint64_t off, uint64_t end, void *dst, size_t n)

@@ -236,14 +236,9 @@ static int strings(struct ty_builder *b, struct ty_index_body *body)
 	return to ? 0 : -TY_ENOMEM;
 }
 
-static int by_tid(const void *pa, const void *pb)
-{
-	const struct ty_tid_entry *a = pa, *b = pb;
-
-	return compare(a->tid, b->tid) ?:
-	       compare(a->from_ns, b->from_ns) ?:
-	       compare(a->thread, b->thread);
-}
+ORDER(by_tid, struct ty_tid_entry,
+      compare(a->tid, b->tid) ?: compare(a->from_ns, b->from_ns) ?:
+      compare(a->thread, b->thread))
 
 static int tids(struct ty_builder *b, struct ty_index_body *body)
 {

@@ -74,12 +74,7 @@ struct timed {
 	uint32_t index;
 };
 
-static int time_order(const void *a, const void *b)
-{
-	const struct timed *x = a, *y = b;
-
-	return compare(x->ts_ns, y->ts_ns) ?: compare(x->index, y->index);
-}
+ORDER(time_order, struct timed, compare(a->ts_ns, b->ts_ns) ?: compare(a->index, b->index))
 
 /* index[from, to), which is in the order of the merge, by time. */
 static void sort_piece(struct ty_mem_heat *h, uint64_t from, uint64_t to, struct timed *v)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "builder.h"
+#include "compare.h"
 
 static bool room(struct ty_region_log *l)
 {
@@ -394,12 +395,7 @@ void ty_regions_gap(struct ty_builder *b, unsigned buffer, uint64_t from, uint64
 			async_close(b, i, from, TY_NONE, TY_RGN_LOST);
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct ty_region_gap *a = pa, *b = pb;
-
-	return a->from < b->from ? -1 : a->from > b->from;
-}
+ORDER(by_start, struct ty_region_gap, a->from<b->from ? -1 : a->from> b->from)
 
 /* A gap is reported at its end, when regions of other buffers may have ended inside it. The lost
  * events may include their begins or ends. */

@@ -26,12 +26,7 @@ int ty_sample_marks_add(struct ty_sample_marks *s, uint64_t ns, uint32_t tid, ui
 	return e ? e : vec_push(&s->by[TY_MARKS_CPU], (struct ty_sample_mark){ns, cpu});
 }
 
-static int by_id(const void *pa, const void *pb)
-{
-	const struct ty_sample_mark *a = pa, *b = pb;
-
-	return compare(a->id, b->id) ?: compare(a->ns, b->ns);
-}
+ORDER(by_id, struct ty_sample_mark, compare(a->id, b->id) ?: compare(a->ns, b->ns))
 
 void ty_sample_marks_sort(struct ty_sample_marks *s)
 {

@@ -93,12 +93,8 @@ uint32_t ty_samples_node(struct ty_samples *s, uint32_t parent, uint32_t frame)
 	return *id;
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct ty_sample *a = pa, *b = pb;
-
-	return compare(a->ns, b->ns) ?: compare(a->tid, b->tid) ?: compare(a->cpu, b->cpu);
-}
+ORDER(by_time, struct ty_sample,
+      compare(a->ns, b->ns) ?: compare(a->tid, b->tid) ?: compare(a->cpu, b->cpu))
 
 void ty_samples_sort(struct ty_samples *s)
 {

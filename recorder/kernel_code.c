@@ -35,19 +35,9 @@ struct stretch {
 typedef VEC(struct name) names;
 typedef VEC(struct stretch) stretches;
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct name *x = a, *y = b;
+ORDER(by_addr, struct name, compare(a->addr, b->addr))
 
-	return compare(x->addr, y->addr);
-}
-
-static int by_lo(const void *a, const void *b)
-{
-	const struct stretch *x = a, *y = b;
-
-	return compare(x->lo, y->lo);
-}
+ORDER(by_lo, struct stretch, compare(a->lo, b->lo))
 
 static bool is_one_of(const char *name, const char *a, const char *b)
 {

@@ -17,12 +17,7 @@ struct name {
 	bool wanted;
 };
 
-static int by_addr(const void *pa, const void *pb)
-{
-	const struct name *a = pa, *b = pb;
-
-	return compare(a->addr, b->addr) ?: compare(a->at, b->at);
-}
+ORDER(by_addr, struct name, compare(a->addr, b->addr) ?: compare(a->at, b->at))
 
 /* All lines that name code: "ADDRESS t NAME". */
 static bool read_list(const char *path, struct ty_buf *text, struct name **names, size_t *n)

@@ -104,12 +104,7 @@ static void give(struct ty_map_events *e, const struct event *v)
 		e->fn(e->ctx, &x);
 }
 
-static int by_ns(const void *pa, const void *pb)
-{
-	const struct event *a = pa, *b = pb;
-
-	return compare(a->ns, b->ns) ?: compare(a->off, b->off);
-}
+ORDER(by_ns, struct event, compare(a->ns, b->ns) ?: compare(a->off, b->off))
 
 void ty_map_events_give(struct ty_map_events *e, uint64_t ns)
 {

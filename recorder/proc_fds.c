@@ -223,19 +223,9 @@ static int list(struct fds *f, struct process *p)
 	return r < 0 ? r : 0;
 }
 
-static int by_fd(const void *pa, const void *pb)
-{
-	const struct ty_proc_task *a = pa, *b = pb;
+ORDER(by_fd, struct ty_proc_task, compare(a->tgid, b->tgid) ?: compare(a->fd, b->fd))
 
-	return compare(a->tgid, b->tgid) ?: compare(a->fd, b->fd);
-}
-
-static int fewest_first(const void *pa, const void *pb)
-{
-	const struct process *a = pa, *b = pb;
-
-	return compare(a->fds, b->fds) ?: compare(a->pid, b->pid);
-}
+ORDER(fewest_first, struct process, compare(a->fds, b->fds) ?: compare(a->pid, b->pid))
 
 /* How many descriptors a process has: since Linux 6.2 the size of the folder. */
 static size_t count(int pid)

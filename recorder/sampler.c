@@ -411,12 +411,7 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 	return 0;
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct waiting *a = pa, *b = pb;
-
-	return compare(a->ns, b->ns) ?: compare(a->at, b->at);
-}
+ORDER(by_time, struct waiting, compare(a->ns, b->ns) ?: compare(a->at, b->at))
 
 /* Writes samples in order of time, each after the mappings that precede it. Holds back the newest
  * unless all are to be written. */

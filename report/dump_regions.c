@@ -19,15 +19,9 @@ struct place {
 	uint32_t thread, lane, region;
 };
 
-static int by_begin(const void *pa, const void *pb)
-{
-	const struct place *a = pa, *b = pb;
-
-	return compare(a->start_ns, b->start_ns) ?:
-	       compare(a->thread, b->thread) ?:
-	       compare(a->lane, b->lane) ?:
-	       compare(a->region, b->region);
-}
+ORDER(by_begin, struct place,
+      compare(a->start_ns, b->start_ns) ?: compare(a->thread, b->thread) ?:
+      compare(a->lane, b->lane) ?: compare(a->region, b->region))
 
 static const char *kind_of(const struct ty_region *r)
 {

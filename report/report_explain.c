@@ -50,21 +50,12 @@ static bool has_ledger(const struct ty_model *m, const struct ty_window *w, uint
 	return running_ns > 0;
 }
 
-static int by_running(const void *pa, const void *pb)
-{
-	const struct entry *a = pa, *b = pb;
-
-	return compare(b->running_ns, a->running_ns) ?: compare(a->first, b->first);
-}
+ORDER(by_running, struct entry,
+      compare(b->running_ns, a->running_ns) ?: compare(a->first, b->first))
 
 /* Arguments of calls are read from the file, chunk by chunk; the latest chunks are kept. So the
  * ledgers of threads that lived at the same time are computed one after the other. */
-static int by_start(const void *pa, const void *pb)
-{
-	const struct entry *a = pa, *b = pb;
-
-	return compare(a->start_ns, b->start_ns) ?: compare(a->rank, b->rank);
-}
+ORDER(by_start, struct entry, compare(a->start_ns, b->start_ns) ?: compare(a->rank, b->rank))
 
 /* The entries, most time on CPU first; a process has one when one of its threads would have it. */
 static uint32_t entries(const struct ty_explained *e, const struct ty_window *w,

@@ -122,20 +122,10 @@ static const struct ty_field fields[] = {
 	{TY_F_U64, "wakeups", "woken", 6, .at = OF(wakeups), .gap = 1},
 	{.type = TY_F_END}};
 
-static int by_name(const void *pa, const void *pb)
-{
-	const struct row *a = pa, *b = pb;
+ORDER(by_name, struct row, compare(a->name_id, b->name_id))
 
-	return compare(a->name_id, b->name_id);
-}
-
-static int by_running(const void *pa, const void *pb)
-{
-	const struct row *a = pa, *b = pb;
-
-	return compare(b->ns[TY_ST_RUNNING], a->ns[TY_ST_RUNNING])
-		       ?: compare(a->name_id, b->name_id);
-}
+ORDER(by_running, struct row,
+      compare(b->ns[TY_ST_RUNNING], a->ns[TY_ST_RUNNING]) ?: compare(a->name_id, b->name_id))
 
 /* Those of one name become one. */
 static uint32_t fold(struct row *v, uint32_t n)

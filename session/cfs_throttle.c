@@ -44,12 +44,7 @@ struct ty_throttle_lines {
 	VEC(int32_t) tids;
 };
 
-static int by_end(const void *pa, const void *pb)
-{
-	const struct line *a = pa, *b = pb;
-
-	return compare(a->to_ns, b->to_ns);
-}
+ORDER(by_end, struct line, compare(a->to_ns, b->to_ns))
 
 static int add_tids(struct ty_throttle_lines *h, struct ty_snap_field tids, struct tids *out)
 {

@@ -96,13 +96,8 @@ static int add_section(struct work *k, const char *text)
 	return r;
 }
 
-static int by_process(const void *pa, const void *pb)
-{
-	const struct line *a = pa, *b = pb;
-
-	return compare(a->title.process, b->title.process)
-		       ?: compare(a->title.from_ns, b->title.from_ns);
-}
+ORDER(by_process, struct line,
+      compare(a->title.process, b->title.process) ?: compare(a->title.from_ns, b->title.from_ns))
 
 /* The same line of the same process, read again, says nothing new. */
 static void sort(struct work *k)

@@ -25,19 +25,10 @@ struct ty_fd_names {
 	VEC(int) cut; /* a set: whose lists are not whole; empty in older recordings */
 };
 
-static int by_fd(const void *pa, const void *pb)
-{
-	const struct ty_fd_name *a = pa, *b = pb;
+ORDER(by_fd, struct ty_fd_name, compare(a->pid, b->pid) ?: compare(a->fd, b->fd))
 
-	return compare(a->pid, b->pid) ?: compare(a->fd, b->fd);
-}
-
-static int by_bytes(const void *pa, const void *pb)
-{
-	const struct ty_text *a = pa, *b = pb;
-
-	return memcmp(a->s, b->s, a->n < b->n ? a->n : b->n) ?: compare(a->n, b->n);
-}
+ORDER(by_bytes, struct ty_text,
+      memcmp(a->s, b->s, a->n < b->n ? a->n : b->n) ?: compare(a->n, b->n))
 
 /* "TCP:[127.0.0.1:80 listening]" */
 static int add_listening(struct ty_fd_names *n, const char *target)

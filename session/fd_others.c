@@ -155,12 +155,8 @@ static int add_listed(struct ty_fd_others *o, const char *text)
 	return r;
 }
 
-static int by_key(const void *pa, const void *pb)
-{
-	const struct end *a = pa, *b = pb;
-
-	return compare(a->key, b->key) ?: compare(a->ns, b->ns) ?: compare(a->task, b->task);
-}
+ORDER(by_key, struct end,
+      compare(a->key, b->key) ?: compare(a->ns, b->ns) ?: compare(a->task, b->task))
 
 struct ty_fd_others *ty_fd_others_new(const char *fds, const struct ty_call_data_index *strings)
 {

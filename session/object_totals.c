@@ -113,13 +113,9 @@ static int count(void *ctx, int64_t at, const struct ty_call *c, uint64_t end_ns
 	return 0;
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct ty_object *a = pa, *b = pb;
-
-	return compare(b->total_ns, a->total_ns) ?: compare(b->calls, a->calls)
-							   ?: strcmp(a->name, b->name);
-}
+ORDER(by_time, struct ty_object,
+      compare(b->total_ns, a->total_ns) ?: compare(b->calls, a->calls) ?:
+      strcmp(a->name, b->name))
 
 static void give(struct work *k, struct ty_object_totals *out)
 {

@@ -111,12 +111,7 @@ int ty_sample_loader_side(struct loader *l, const struct ty_perf_rec *r,
 	return e ? e : ty_flow_perf_record(l->perf, r, id, -1);
 }
 
-static int by_change(const void *pa, const void *pb)
-{
-	const struct name_change *a = pa, *b = pb;
-
-	return compare(a->ns, b->ns) ?: compare(a->order, b->order);
-}
+ORDER(by_change, struct name_change, compare(a->ns, b->ns) ?: compare(a->order, b->order))
 
 /* The names of the samples' threads: both in order of time. */
 static int name_threads(struct loader *l)

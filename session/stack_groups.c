@@ -60,12 +60,8 @@ static void fold(const char *comm, const struct ty_stack_frames *f, struct ty_bu
 	}
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct ty_stack_group *a = pa, *b = pb;
-
-	return compare(b->total_ns, a->total_ns) ?: compare(a->start_ns, b->start_ns);
-}
+ORDER(by_time, struct ty_stack_group,
+      compare(b->total_ns, a->total_ns) ?: compare(a->start_ns, b->start_ns))
 
 static void add(struct ty_stack_group *g, const struct ty_stack_wait *wait, int32_t tid, size_t nth)
 {

@@ -19,12 +19,7 @@ struct ty_steal_lines {
 	VEC(struct line) v; /* by CPU, then time */
 };
 
-static int by_cpu_and_end(const void *pa, const void *pb)
-{
-	const struct line *a = pa, *b = pb;
-
-	return compare(a->cpu, b->cpu) ?: compare(a->to_ns, b->to_ns);
-}
+ORDER(by_cpu_and_end, struct line, compare(a->cpu, b->cpu) ?: compare(a->to_ns, b->to_ns))
 
 static bool number(const char **p, char behind, uint64_t *out)
 {

@@ -11,19 +11,9 @@
 
 #include <stdlib.h>
 
-static int by_end(const void *a, const void *b)
-{
-	const struct ty_gap_mark *x = a, *y = b;
+ORDER(by_end, struct ty_gap_mark, compare(a->to_ns, b->to_ns))
 
-	return compare(x->to_ns, y->to_ns);
-}
-
-static int by_cpu_and_end(const void *a, const void *b)
-{
-	const struct ty_gap_mark *x = a, *y = b;
-
-	return compare(x->cpu, y->cpu) ?: by_end(a, b);
-}
+ORDER(by_cpu_and_end, struct ty_gap_mark, compare(a->cpu, b->cpu) ?: by_end(a, b))
 
 static void earliest(struct ty_gap_mark *v, uint32_t n, bool groups)
 {

@@ -98,12 +98,7 @@ static int fill_scatter(struct ty_memory_view *v)
 	return 0;
 }
 
-static int strip_order(const void *a, const void *b)
-{
-	const struct ty_memory_strip *x = a, *y = b;
-
-	return compare(y->n, x->n) ?: compare(x->id, y->id);
-}
+ORDER(strip_order, struct ty_memory_strip, compare(b->n, a->n) ?: compare(a->id, b->id))
 
 static int fill_strips(struct ty_memory_view *v)
 {
