@@ -62,9 +62,14 @@ void ty_json_array(struct ty_json *j, const char *key);
 void ty_json_end_object(struct ty_json *j);
 void ty_json_end_array(struct ty_json *j);
 void ty_json_strn(struct ty_json *j, const char *key, const char *s, size_t n);
+void ty_json_null(struct ty_json *j, const char *key);
+/* s NULL: null. */
 static inline void ty_json_str(struct ty_json *j, const char *key, const char *s)
 {
-	ty_json_strn(j, key, s, strlen(s));
+	if (s)
+		ty_json_strn(j, key, s, strlen(s));
+	else
+		ty_json_null(j, key);
 }
 
 /* A string constant of this program of at most TY_JSON_KEY_MAX bytes that needs no escaping. */
@@ -131,8 +136,24 @@ static inline void ty_json_bool(struct ty_json *j, const char *key, bool v)
 	j->p = p + (v ? 5 : 6);
 }
 
+/* A number, or null. */
+static inline void ty_json_u64_if(struct ty_json *j, const char *key, bool known, uint64_t v)
+{
+	if (known)
+		ty_json_u64(j, key, v);
+	else
+		ty_json_null(j, key);
+}
+
+static inline void ty_json_i64_if(struct ty_json *j, const char *key, bool known, int64_t v)
+{
+	if (known)
+		ty_json_i64(j, key, v);
+	else
+		ty_json_null(j, key);
+}
+
 void ty_json_f64(struct ty_json *j, const char *key, double v); /* null when not finite */
-void ty_json_null(struct ty_json *j, const char *key);
 /* Ends one top-level value with a newline (a line of NDJSON, or the whole report). */
 void ty_json_line(struct ty_json *j);
 

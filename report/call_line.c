@@ -170,10 +170,7 @@ static void add_fd_names(struct ty_json *j, const struct ty_arg_names *names, un
 	if (any) {
 		ty_json_array(j, "fd_names");
 		for (unsigned i = 0; i < n; i++)
-			if (names->fd[i])
-				ty_json_str(j, NULL, names->fd[i]);
-			else
-				ty_json_null(j, NULL);
+			ty_json_str(j, NULL, names->fd[i]);
 		ty_json_end_array(j);
 	}
 	if (names->result)
@@ -225,15 +222,9 @@ void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_
 
 	ty_json_object(j, NULL);
 	ty_json_u64(j, "ts_ns", begun ? c->start_ns : c->end_ns);
-	if (c->how == TY_CALL_RETURNED)
-		ty_json_u64(j, "duration_ns", c->end_ns - c->start_ns);
-	else
-		ty_json_null(j, "duration_ns");
+	ty_json_u64_if(j, "duration_ns", c->how == TY_CALL_RETURNED, c->end_ns - c->start_ns);
 	ty_json_i64(j, "tid", begun ? c->tid : c->end_tid);
-	if (pid > 0)
-		ty_json_i64(j, "pid", pid);
-	else
-		ty_json_null(j, "pid");
+	ty_json_i64_if(j, "pid", pid > 0, pid);
 	ty_json_str(j, "comm", comm);
 	ty_json_str(j, "name", ty_syscall_name(arch, c->abi, c->nr, buf));
 	if (begun) {
@@ -271,10 +262,7 @@ void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_
 			ty_json_str(j, "errno", scratch->p);
 		}
 	} else {
-		if (has_result(c))
-			ty_json_i64(j, "ret", c->ret);
-		else
-			ty_json_null(j, "ret");
+		ty_json_i64_if(j, "ret", has_result(c), c->ret);
 		ty_json_null(j, "errno");
 	}
 	ty_json_str(j, "status", status[c->how]);

@@ -182,10 +182,7 @@ static void json_gap(struct dump *d, const struct ty_event *ev)
 	json_buffer(d, ev);
 	ty_json_str(j, "gap", what[ev->u.gap.what]);
 	ty_json_u64(j, "from_ns", ev->u.gap.from_ns);
-	if (ev->u.gap.count == UINT64_MAX)
-		ty_json_null(j, "count");
-	else
-		ty_json_u64(j, "count", ev->u.gap.count);
+	ty_json_u64_if(j, "count", ev->u.gap.count != UINT64_MAX, ev->u.gap.count);
 	if (ev->u.gap.to_end)
 		ty_json_bool(j, "to_end", true);
 	ty_json_end_object(j);

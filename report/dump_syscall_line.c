@@ -181,10 +181,7 @@ static void show_gap(struct dump *d, const struct line *l)
 		ty_json_u64(&d->j, "cpu", l->u.gap.cpu);
 		ty_json_str(&d->j, "gap", name);
 		ty_json_u64(&d->j, "from_ns", l->u.gap.from_ns);
-		if (l->u.gap.count == UINT64_MAX)
-			ty_json_null(&d->j, "count");
-		else
-			ty_json_u64(&d->j, "count", l->u.gap.count);
+		ty_json_u64_if(&d->j, "count", l->u.gap.count != UINT64_MAX, l->u.gap.count);
 		if (l->u.gap.to_end)
 			ty_json_bool(&d->j, "to_end", true);
 		ty_json_end_object(&d->j);

@@ -35,18 +35,9 @@ struct dump {
 static void json_where(struct dump *d, const struct ty_flow_at *at)
 {
 	ty_json_object(&d->j, NULL);
-	if (at->ts_ns == TY_FLOW_NO_TIME)
-		ty_json_null(&d->j, "ts_ns");
-	else
-		ty_json_u64(&d->j, "ts_ns", at->ts_ns);
-	if (at->tid < 0)
-		ty_json_null(&d->j, "tid");
-	else
-		ty_json_i64(&d->j, "tid", at->tid);
-	if (at->cpu < 0)
-		ty_json_null(&d->j, "cpu");
-	else
-		ty_json_i64(&d->j, "cpu", at->cpu);
+	ty_json_u64_if(&d->j, "ts_ns", at->ts_ns != TY_FLOW_NO_TIME, at->ts_ns);
+	ty_json_i64_if(&d->j, "tid", at->tid >= 0, at->tid);
+	ty_json_i64_if(&d->j, "cpu", at->cpu >= 0, at->cpu);
 }
 
 static void json_end(struct dump *d)
@@ -190,14 +181,6 @@ static void call_begins(void *ctx, const struct ty_flow_call *c)
 		c->flags & TY_CALL_BACK ? " (continues)" : "");
 }
 
-static void json_time(struct dump *d, const char *key, uint64_t ns)
-{
-	if (ns == TY_FLOW_NO_TIME)
-		ty_json_null(&d->j, key);
-	else
-		ty_json_u64(&d->j, key, ns);
-}
-
 static void call_ends(void *ctx, const struct ty_flow_call *c)
 {
 	struct dump *d = ctx;
@@ -206,7 +189,7 @@ static void call_ends(void *ctx, const struct ty_flow_call *c)
 	if (!d->sel->json || !ty_flow_chosen(&d->choice, &at))
 		return;
 	json_where(d, &at);
-	json_time(d, "end_ns", c->end_ns);
+	ty_json_u64_if(&d->j, "end_ns", c->end_ns != TY_FLOW_NO_TIME, c->end_ns);
 	ty_json_str(&d->j, "function", ty_flow_calls_function(d->calls, c->func)->name);
 	ty_json_hex(&d->j, "ip", c->ip);
 	ty_json_u64(&d->j, "depth", c->depth);
@@ -232,12 +215,9 @@ static void put_gap(struct dump *d, const struct ty_flow_at *at)
 		ty_json_str(&d->j, "gap", g.text);
 		ty_json_hex(&d->j, "ip", at->item.ip);
 		ty_json_u64(&d->j, "offset", g.off);
-		if (g.sized)
-			ty_json_u64(&d->j, "bytes", g.bytes);
-		else
-			ty_json_null(&d->j, "bytes");
+		ty_json_u64_if(&d->j, "bytes", g.sized, g.bytes);
 		ty_json_u64(&d->j, "never_recorded", g.lost);
-		json_time(d, "until_ns", g.until_ns);
+		ty_json_u64_if(&d->j, "until_ns", g.until_ns != TY_FLOW_NO_TIME, g.until_ns);
 		if (g.to)
 			ty_json_hex(&d->j, "goes_on_at", g.to);
 		else

@@ -307,10 +307,7 @@ static void tables_json(const struct ty_hot_of *of, const struct ty_hot *h, stru
 
 	ty_json_str(j, "event", s->event);
 	ty_json_u64(j, "hz", s->hz);
-	if (s->how)
-		ty_json_str(j, "callers", s->how);
-	else
-		ty_json_null(j, "callers");
+	ty_json_str(j, "callers", s->how);
 	ty_json_u64(j, "samples", h->samples);
 	ty_json_u64(j, "weight", h->weight);
 	ty_json_u64(j, "in_kernel", h->in_kernel);

@@ -53,10 +53,7 @@ static void frames_json(const struct ty_stack_frames *s, struct ty_json *j)
 		const struct ty_stack_frame *f = &s->v[i];
 
 		ty_json_object(j, NULL);
-		if (f->function)
-			ty_json_str(j, "function", f->function);
-		else
-			ty_json_null(j, "function");
+		ty_json_str(j, "function", f->function);
 		if (f->module) {
 			ty_json_str(j, "module", f->module);
 			ty_json_hex(j, "offset", f->off);

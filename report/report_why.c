@@ -154,10 +154,9 @@ void ty_rule_json(const struct ty_rule *r, struct ty_json *j)
 static void json_tid(const struct ty_model *m, struct ty_json *j, const char *key, uint32_t thread,
 		     uint64_t t)
 {
-	if (thread == TY_NONE)
-		ty_json_null(j, key);
-	else
-		ty_json_i64(j, key, ty_model_tid(m, thread, t));
+	const bool known = thread != TY_NONE;
+
+	ty_json_i64_if(j, key, known, known ? ty_model_tid(m, thread, t) : 0);
 }
 
 void ty_edges_json(const struct ty_explained *e, const struct ty_stall *s, struct ty_json *j)
@@ -176,14 +175,8 @@ void ty_edges_json(const struct ty_explained *e, const struct ty_stall *s, struc
 		ty_json_str(j, "grade", ty_grade_name((enum ty_grade)g->grade));
 		json_tid(e->x.m, j, "tid", g->thread, g->start_ns);
 		json_tid(e->x.m, j, "to", g->to, g->start_ns);
-		if (*call)
-			ty_json_str(j, "syscall", call);
-		else
-			ty_json_null(j, "syscall");
-		if (*g->object)
-			ty_json_str(j, "object", g->object);
-		else
-			ty_json_null(j, "object");
+		ty_json_str(j, "syscall", *call ? call : NULL);
+		ty_json_str(j, "object", *g->object ? g->object : NULL);
 		ty_json_u64(j, "start_ns", g->start_ns);
 		ty_json_u64(j, "end_ns", g->end_ns);
 		ty_json_end_object(j);
