@@ -10,7 +10,7 @@
 #include "plain_text.h"
 #include "units.h"
 
-#define VALUE_MAX 320
+#define VALUE_MAX 2048
 
 /* A field's value, whatever its size. */
 union value {
@@ -45,13 +45,14 @@ static bool is_known(const struct ty_field *d, union value v)
 	switch (d->type) {
 	case TY_F_U64:
 	case TY_F_DURATION:
+	case TY_F_HEX:
 	case TY_F_INSTANT: return v.u64 != UINT64_MAX;
 	case TY_F_U32: return v.u32 != UINT32_MAX;
 	case TY_F_ID: return v.i32 >= 0;
 	case TY_F_F64: return !isnan(v.f64);
 	case TY_F_STR:
-	case TY_F_OPTIONAL:
-	case TY_F_TEXT: return v.s;
+	case TY_F_TEXT:
+	case TY_F_OBJECT: return v.s;
 	default: return true;
 	}
 }
@@ -92,8 +93,9 @@ static const char *text_of(const struct ty_field *d, const struct ty_field_ctx *
 	case TY_F_BOOL: return v.b ? d->head : "";
 	case TY_F_STR:
 	case TY_F_CHARS:
-	case TY_F_OPTIONAL:
 	case TY_F_TEXT: return v.s;
+	case TY_F_HEX: snprintf(buf, VALUE_MAX, "0x%" PRIx64, v.u64); return buf;
+	case TY_F_OBJECT:
 	case TY_F_END: break;
 	}
 	return "";
@@ -134,8 +136,8 @@ static void put_json(const struct ty_field *d, const struct ty_field_ctx *c, con
 	char buf[VALUE_MAX];
 	const union value v = value_of(d, c, record, buf);
 
-	if (!is_known(d, v)) {
-		if (d->type != TY_F_OPTIONAL)
+	if (!is_known(d, v) || (d->optional && d->type == TY_F_BOOL && !v.b)) {
+		if (!d->optional)
 			ty_json_null(j, d->key);
 		return;
 	}
@@ -152,8 +154,13 @@ static void put_json(const struct ty_field *d, const struct ty_field_ctx *c, con
 	case TY_F_BOOL: ty_json_bool(j, d->key, v.b); break;
 	case TY_F_STR:
 	case TY_F_CHARS:
-	case TY_F_OPTIONAL:
 	case TY_F_TEXT: ty_json_str(j, d->key, v.s); break;
+	case TY_F_HEX: ty_json_hex(j, d->key, v.u64); break;
+	case TY_F_OBJECT:
+		ty_json_object(j, d->key);
+		ty_fields_json(d->of, c, v.s, j);
+		ty_json_end_object(j);
+		break;
 	case TY_F_END: break;
 	}
 }

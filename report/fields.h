@@ -6,6 +6,7 @@
 #ifndef TY_FIELDS_H
 #define TY_FIELDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,8 +27,9 @@ enum ty_field_type {
 	TY_F_BOOL,     /* bool; text: the heading's word where it is true, else nothing */
 	TY_F_STR,      /* const char *; NULL: unknown */
 	TY_F_CHARS,    /* char [] */
-	TY_F_OPTIONAL, /* const char *; NULL: not a member of the JSON object */
+	TY_F_HEX,      /* uint64_t; "0x..." in both; UINT64_MAX: unknown */
 	TY_F_TEXT,     /* the result of `text`; NULL: unknown */
+	TY_F_OBJECT,   /* const void *, a record of the table `of`; NULL: unknown; JSON only */
 };
 
 struct ty_field {
@@ -37,6 +39,8 @@ struct ty_field {
 	int width;	  /* of the column, to the right; negative: to the left; 0: the rest */
 	size_t at;	  /* where the value lies in the record */
 	signed char gap;  /* blanks before the column; 0: 2 (none before the first); -1: none */
+	bool optional;	  /* unknown or false: not a member of the JSON object */
+	const struct ty_field *of;
 	/* TEXT: in buf or constant, for the record. */
 	const char *(*text)(const void *ctx, const void *record, char *buf, size_t n);
 };

@@ -3,10 +3,9 @@
 #include "flow_functions.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "json_out.h"
-#include "plain_text.h"
+#include "fields.h"
+#include "sentence.h"
 #include "units.h"
 
 enum { ROWS = 40, CALLERS = 3 };
@@ -16,14 +15,56 @@ static const char *func_name(const struct ty_flow_stats *st, uint32_t func)
 	return func == TY_NO_FUNC ? "(outside)" : ty_flow_calls_function(st->calls_of, func)->name;
 }
 
-static void plain(FILE *o, const char *s)
+static const char *name(const void *ctx, const void *record, char *buf, size_t n)
 {
-	char text[300];
-
-	snprintf(text, sizeof(text), "%s", s);
-	ty_plain(text, strlen(text));
-	fputs(text, o);
+	return func_name(ctx, ((const struct ty_flow_func *)record)->func);
 }
+
+static const char *file(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_flow_stats *st = ctx;
+
+	return ty_flow_calls_function(st->calls_of, ((const struct ty_flow_func *)record)->func)
+		->file;
+}
+
+static const char *with_callers(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_flow_func *f = record;
+	struct ty_sentence o = {.p = buf, .size = n};
+
+	ty_put(&o, "%s", func_name(ctx, f->func));
+	for (size_t i = 0; i < f->callers.n && i < CALLERS; i++)
+		ty_put(&o, "%s%s %" PRIu64, i ? ", " : " (", func_name(ctx, f->callers.v[i].func),
+		       f->callers.v[i].count);
+	if (f->callers.n)
+		ty_put(&o, ")");
+	if (f->not_whole)
+		ty_put(&o, " [%" PRIu64 " not whole]", f->not_whole);
+	return buf;
+}
+
+#define OF(member) offsetof(struct ty_flow_func, member)
+static const struct ty_field fields[] = {
+	{TY_F_TEXT, "name", NULL, 0, .text = name},
+	{TY_F_TEXT, "file", NULL, 0, .text = file},
+	{TY_F_DIGITS, "count", "calls", 9, .at = OF(count)},
+	{TY_F_U64, "not_whole", NULL, 0, .at = OF(not_whole)},
+	{TY_F_DIGITS, NULL, "self insns", 11, .at = OF(self_insns), .gap = 1},
+	{TY_F_DIGITS, "insns", "all insns", 11, .at = OF(insns), .gap = 1},
+	{TY_F_U64, "self_insns", NULL, 0, .at = OF(self_insns)},
+	{TY_F_DIGITS, "p50_insns", "p50 insns", 9, .at = OF(p50_insns), .gap = 1},
+	{TY_F_DIGITS, "p99_insns", "p99 insns", 9, .at = OF(p99_insns), .gap = 1},
+	{TY_F_DIGITS, "max_insns", "max insns", 9, .at = OF(max_insns), .gap = 1},
+	{TY_F_DIGITS, "total_ns", NULL, 0, .at = OF(total_ns)},
+	{TY_F_DIGITS, "self_ns", NULL, 0, .at = OF(self_ns)},
+	{TY_F_DIGITS, "p50_ns", NULL, 0, .at = OF(p50_ns)},
+	{TY_F_DIGITS, "p99_ns", NULL, 0, .at = OF(p99_ns)},
+	{TY_F_DIGITS, "max_ns", NULL, 0, .at = OF(max_ns)},
+	{TY_F_DIGITS, "max_start_ns", NULL, 0, .at = OF(max_start_ns)},
+	{TY_F_I32, "max_tid", NULL, 0, .at = OF(max_tid)},
+	{TY_F_TEXT, NULL, "function (callers)", 0, .text = with_callers},
+	{.type = TY_F_END}};
 
 /* The part that the rest excludes. */
 static void print_not_decoded(const struct ty_flow_stats *st, FILE *o)
@@ -53,6 +94,7 @@ static void print_not_decoded(const struct ty_flow_stats *st, FILE *o)
 void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, FILE *o)
 {
 	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX], d[TY_DURATION_MAX];
+	const struct ty_field_ctx ctx = {.ctx = st};
 	size_t shown = 0;
 
 	print_not_decoded(st, o);
@@ -64,27 +106,12 @@ void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, FILE 
 			: "",
 		st->insns, st->insns == 1 ? "" : "s", st->calls, st->calls == 1 ? "" : "s",
 		st->funcs.n, st->funcs.n == 1 ? "" : "s", st->gaps, st->gaps == 1 ? "" : "s");
-	fprintf(o, "%9s %11s %11s %9s %9s %9s  %s\n", "calls", "self insns", "all insns",
-		"p50 insns", "p99 insns", "max insns", "function (callers)");
+	ty_fields_head(fields, &ctx, o);
 	vec_each (f, &st->funcs) {
 		if (shown++ == ROWS)
 			break;
-		fprintf(o,
-			"%9" PRIu64 " %11" PRIu64 " %11" PRIu64 " %9" PRIu64 " %9" PRIu64
-			" %9" PRIu64 "  ",
-			f->count, f->self_insns, f->insns, f->p50_insns, f->p99_insns,
-			f->max_insns);
-		plain(o, func_name(st, f->func));
-		for (size_t i = 0; i < f->callers.n && i < CALLERS; i++) {
-			fputs(i ? ", " : " (", o);
-			plain(o, func_name(st, f->callers.v[i].func));
-			fprintf(o, " %" PRIu64, f->callers.v[i].count);
-		}
-		if (f->callers.n)
-			putc(')', o);
-		if (f->not_whole)
-			fprintf(o, " [%" PRIu64 " not whole]", f->not_whole);
-		fprintf(o, "\n%9s time: self %s, p50 %s, p99 %s, max %s", "",
+		ty_fields_text(fields, &ctx, f, o);
+		fprintf(o, "%9s time: self %s, p50 %s, p99 %s, max %s", "",
 			ty_fmt_duration(f->self_ns, a), ty_fmt_duration(f->p50_ns, b),
 			ty_fmt_duration(f->p99_ns, c), ty_fmt_duration(f->max_ns, d));
 		if (f->max_ns && f->max_start_ns != TY_FLOW_NO_TIME)
@@ -115,6 +142,7 @@ void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, FILE 
 
 void ty_flow_functions_json(const struct ty_flow_stats *st, bool software, FILE *out)
 {
+	const struct ty_field_ctx ctx = {.ctx = st};
 	struct ty_json o;
 
 	ty_json_init(&o, out);
@@ -135,22 +163,7 @@ void ty_flow_functions_json(const struct ty_flow_stats *st, bool software, FILE 
 	ty_json_array(&o, "functions");
 	vec_each (f, &st->funcs) {
 		ty_json_object(&o, NULL);
-		ty_json_str(&o, "name", func_name(st, f->func));
-		ty_json_str(&o, "file", ty_flow_calls_function(st->calls_of, f->func)->file);
-		ty_json_u64(&o, "count", f->count);
-		ty_json_u64(&o, "not_whole", f->not_whole);
-		ty_json_u64(&o, "insns", f->insns);
-		ty_json_u64(&o, "self_insns", f->self_insns);
-		ty_json_u64(&o, "p50_insns", f->p50_insns);
-		ty_json_u64(&o, "p99_insns", f->p99_insns);
-		ty_json_u64(&o, "max_insns", f->max_insns);
-		ty_json_u64(&o, "total_ns", f->total_ns);
-		ty_json_u64(&o, "self_ns", f->self_ns);
-		ty_json_u64(&o, "p50_ns", f->p50_ns);
-		ty_json_u64(&o, "p99_ns", f->p99_ns);
-		ty_json_u64(&o, "max_ns", f->max_ns);
-		ty_json_u64(&o, "max_start_ns", f->max_start_ns);
-		ty_json_i64(&o, "max_tid", f->max_tid);
+		ty_fields_json(fields, &ctx, f, &o);
 		ty_json_array(&o, "callers");
 		vec_each (c, &f->callers) {
 			ty_json_object(&o, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tarry report sharing: cache lines that threads share, with every site, as text and JSON. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "mem_report.h"
 #include "sharing.h"
@@ -49,11 +50,107 @@ static void print_names(struct ty_mem_report *r, const struct ty_sharing *s,
 		fputs(" (assumed)", f);
 }
 
+/* An access to the line, by one thread and instruction. */
+struct row {
+	struct ty_sharing_site site;
+	struct ty_mem_report_code code;
+	const char *comm, *variable, *shared; /* comm, variable: NULL if unknown */
+	uint64_t variable_offset;
+	double lat_mean; /* NaN: none recorded */
+	int32_t tid, pid, pc_of_pid;
+	uint32_t offset, size;
+	bool size_assumed, writes;
+};
+
+/* n: its variable; NULL: it is not needed. */
+static struct row row_of(struct ty_mem_report *r, const struct ty_sharing *s,
+			 const struct ty_sharing_line *l, uint32_t i,
+			 const struct ty_mem_name_of *n)
+{
+	const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
+	const struct ty_mem_thread *t = &r->points->thread[v->thread];
+	struct row o = {.site = *v,
+			.code = TY_MEM_NO_CODE,
+			.comm = t->comm[0] ? t->comm : NULL,
+			.variable = n ? n->symbol : NULL,
+			.shared = l->kind == TY_SHARING_UNKNOWN ? "unknown"
+				  : v->true_shared		? "true"
+								: "false",
+			.variable_offset = n && n->symbol ? n->offset : UINT64_MAX,
+			.lat_mean = v->lat_count ? (double)v->lat_sum / (double)v->lat_count : NAN,
+			.tid = t->tid,
+			.pid = t->pid,
+			.pc_of_pid = -1,
+			.offset = v->offset,
+			.size = v->size,
+			.size_assumed = v->size_assumed,
+			.writes = v->writes};
+	struct ty_mem_code code;
+
+	if (v->pc != UINT32_MAX) {
+		if (!ty_mem_names_own_code(r->names, &r->points->code[v->pc], t, l->last_ns, &code))
+			o.pc_of_pid = code.pid;
+		o.code = ty_mem_report_code(r, &code);
+	}
+	return o;
+}
+
+static const char *size(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct row *w = record;
+
+	snprintf(buf, n, "%3u%c  %-5s%c", w->size, w->size_assumed ? '?' : ' ',
+		 w->writes ? "write" : "read", w->site.true_shared ? '=' : ' ');
+	return buf;
+}
+
+static const char *latency(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct row *w = record;
+
+	if (isnan(w->lat_mean))
+		return NULL;
+	snprintf(buf, n, "%.0f", w->lat_mean);
+	return buf;
+}
+
+static const char *thread(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct row *w = record;
+	struct ty_sentence o = {.p = buf, .size = n};
+
+	ty_put(&o, "%d %s ", w->tid, w->comm ? w->comm : "");
+	if (w->code.pc != UINT64_MAX)
+		ty_mem_report_code_text(&w->code, &o);
+	if (w->pc_of_pid >= 0)
+		ty_put(&o, " (address as in pid %d)", w->pc_of_pid);
+	return buf;
+}
+
+#define OF(member) offsetof(struct row, member)
+static const struct ty_field site_fields[] = {
+	{TY_F_I32, "tid", NULL, 0, .at = OF(tid)},
+	{TY_F_ID, "pid", NULL, 0, .at = OF(pid), .optional = true},
+	{TY_F_STR, "comm", NULL, 0, .at = OF(comm), .optional = true},
+	TY_MEM_CODE_FIELDS(OF(code)),
+	{TY_F_ID, "pc_of_pid", NULL, 0, .at = OF(pc_of_pid), .optional = true},
+	{TY_F_U32, "offset", "offset", 6, .at = OF(offset), .gap = 2},
+	{TY_F_TEXT, NULL, "size  op", -12, .gap = 1, .text = size},
+	{TY_F_STR, "variable", NULL, 0, .at = OF(variable), .optional = true},
+	{TY_F_U64, "variable_offset", NULL, 0, .at = OF(variable_offset), .optional = true},
+	{TY_F_U32, "size", NULL, 0, .at = OF(size)},
+	{TY_F_BOOL, "size_assumed", NULL, 0, .at = OF(size_assumed)},
+	{TY_F_BOOL, "store", NULL, 0, .at = OF(writes)},
+	{TY_F_STR, "shared", NULL, 0, .at = OF(shared)},
+	{TY_F_DIGITS, "count", "samples", 8, .at = OF(site.count), .gap = 1},
+	{TY_F_TEXT, NULL, "latency", 8, .gap = 1, .text = latency},
+	{TY_F_F64, "lat_mean", NULL, 0, .at = OF(lat_mean)},
+	{TY_F_TEXT, NULL, "thread", 0, .text = thread},
+	{.type = TY_F_END}};
+
 static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		       const struct ty_sharing_line *l, FILE *f)
 {
-	char b[512];
-
 	fprintf(f, "\n%s sharing, %s 0x%" PRIx64, ty_sharing_kind_name(l->kind),
 		l->physical    ? "physical line"
 		: is_mapped(l) ? "line of shared memory at"
@@ -85,27 +182,9 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		fputs("; the process was not recorded and is assumed to be one", f);
 	fputs("\n  offset size  op      samples  latency  thread\n", f);
 	for (uint32_t i = 0; i < l->sites_n; i++) {
-		const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
-		const struct ty_mem_thread *t = &r->points->thread[v->thread];
-		struct ty_mem_code code;
+		const struct row row = row_of(r, s, l, i, NULL);
 
-		fprintf(f, "  %6u %3u%c  %-5s%c %8" PRIu64, v->offset, v->size,
-			v->size_assumed ? '?' : ' ', v->writes ? "write" : "read",
-			v->true_shared ? '=' : ' ', v->count);
-		if (v->lat_count)
-			fprintf(f, " %8.0f", (double)v->lat_sum / (double)v->lat_count);
-		else
-			fprintf(f, " %8s", "-");
-		fprintf(f, "  %d %s ", t->tid, ty_mem_report_plain(b, sizeof(b), t->comm));
-		if (v->pc != UINT32_MAX) {
-			bool own = ty_mem_names_own_code(r->names, &r->points->code[v->pc], t,
-							 l->last_ns, &code);
-
-			ty_mem_report_code(r, f, &code);
-			if (!own)
-				fprintf(f, " (address as in pid %d)", code.pid);
-		}
-		fputc('\n', f);
+		ty_fields_text(site_fields, &(struct ty_field_ctx){0}, &row, f);
 	}
 }
 
@@ -153,43 +232,12 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	ty_json_array(j, "accessors");
 	for (uint32_t i = 0; i < l->sites_n; i++) {
 		const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
-		const struct ty_mem_thread *t = &r->points->thread[v->thread];
-		struct ty_mem_code code;
+		struct row row;
 
-		ty_json_object(j, NULL);
-		ty_json_i64(j, "tid", t->tid);
-		if (t->pid >= 0)
-			ty_json_i64(j, "pid", t->pid);
-		if (t->comm[0])
-			ty_json_str(j, "comm", t->comm);
-		if (v->pc != UINT32_MAX) {
-			bool own = ty_mem_names_own_code(r->names, &r->points->code[v->pc], t,
-							 l->last_ns, &code);
-
-			ty_mem_report_code_json(r, j, &code);
-			if (!own)
-				ty_json_i64(j, "pc_of_pid", code.pid);
-		}
-		ty_json_u64(j, "offset", v->offset);
 		if (named && i && v[-1].offset != v->offset) /* they are in this order */
 			name_site(r, s, l, i, &n);
-		if (n.symbol) {
-			ty_json_str(j, "variable", n.symbol);
-			ty_json_u64(j, "variable_offset", n.offset);
-		}
-		ty_json_u64(j, "size", v->size);
-		ty_json_bool(j, "size_assumed", v->size_assumed);
-		ty_json_bool(j, "store", v->writes);
-		ty_json_str(j, "shared",
-			    l->kind == TY_SHARING_UNKNOWN ? "unknown"
-			    : v->true_shared		  ? "true"
-							  : "false");
-		ty_json_u64(j, "count", v->count);
-		if (v->lat_count)
-			ty_json_f64(j, "lat_mean", (double)v->lat_sum / (double)v->lat_count);
-		else
-			ty_json_null(j, "lat_mean");
-		ty_json_end_object(j);
+		row = row_of(r, s, l, i, &n);
+		ty_fields_object(site_fields, &(struct ty_field_ctx){0}, &row, j);
 	}
 	ty_json_end_array(j);
 	ty_json_end_object(j);

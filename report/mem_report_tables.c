@@ -2,6 +2,7 @@
 /* tarry report memory: tables of samples by instruction, function, source, page, thread; branches;
  * and the quality of the sample. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,114 +22,233 @@ const char *ty_mem_report_plain(char *buf, size_t size, const char *s)
 	return buf;
 }
 
-void ty_mem_report_code(struct ty_mem_report *r, FILE *f, const struct ty_mem_code *c)
+struct ty_mem_report_code ty_mem_report_code(struct ty_mem_report *r, const struct ty_mem_code *c)
 {
 	struct ty_mem_name_of n;
-	char b[512];
 
-	fprintf(f, "0x%" PRIx64, c->addr);
 	ty_mem_name_code(r->names, c, &n);
-	if (n.symbol)
-		fprintf(f, " %s+0x%" PRIx64, ty_mem_report_plain(b, sizeof(b), n.symbol), n.offset);
-	else if (n.mapping)
-		fprintf(f, " %s+0x%" PRIx64, ty_mem_report_plain(b, sizeof(b), n.mapping),
-			n.mapping_off);
-	if (n.file) {
-		const char *slash = strrchr(n.file, '/');
-
-		fprintf(f, " (%s:%d)",
-			ty_mem_report_plain(b, sizeof(b), slash ? slash + 1 : n.file), n.line);
-	}
-	if (n.assumed)
-		fputs(" (assumed)", f);
+	return (struct ty_mem_report_code){.pc = c->addr,
+					   .symbol = n.symbol,
+					   .offset = n.symbol ? n.offset : UINT64_MAX,
+					   .mapping = n.mapping,
+					   .mapping_offset = n.mapping_off,
+					   .file = n.file,
+					   .line = n.file ? n.line : -1,
+					   .assumed = n.assumed};
 }
 
-void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j,
-			     const struct ty_mem_code *c)
+void ty_mem_report_code_text(const struct ty_mem_report_code *c, struct ty_sentence *o)
 {
+	const char *slash = c->file ? strrchr(c->file, '/') : NULL;
+
+	ty_put(o, "0x%" PRIx64, c->pc);
+	if (c->symbol || c->mapping)
+		ty_put(o, " %s+0x%" PRIx64, c->symbol ? c->symbol : c->mapping,
+		       c->symbol ? c->offset : c->mapping_offset);
+	if (c->file)
+		ty_put(o, " (%s:%d)", slash ? slash + 1 : c->file, c->line);
+	if (c->assumed)
+		ty_put(o, " (assumed)");
+}
+
+/* A row of a table: what it is of, and its numbers. */
+struct latency {
+	uint64_t n;
+	double mean; /* NaN: none recorded */
+	uint32_t p50, p90, p99, max;
+};
+
+enum { TOTAL, ISSUE, EXEC, XLAT, INSN, PARTS };
+
+struct row {
+	struct ty_mem_report_code code;
+	uint64_t page; /* UINT64_MAX: none */
+	const char *mapping, *source, *level, *by, *comm;
+	int32_t pid, tid;
+	struct ty_memory_row w;
+	struct latency part[PARTS];
+	const struct latency *lat[PARTS]; /* NULL: none recorded */
+	char source_text[TY_MEM_LEVEL_TEXT];
+	enum ty_memory_by of;
+};
+
+static void fill(struct row *o, struct ty_mem_report *r, enum ty_memory_by by,
+		 const struct ty_memory_row *w, const struct ty_mem_name_of *functions)
+{
+	const struct ty_latency *parts[] = {&w->total, &w->issue, &w->exec, &w->xlat, &w->insn};
 	struct ty_mem_name_of n;
 
-	ty_json_hex(j, "pc", c->addr);
-	ty_mem_name_code(r->names, c, &n);
-	if (n.symbol) {
-		ty_json_str(j, "symbol", n.symbol);
-		ty_json_u64(j, "symbol_offset", n.offset);
+	*o = (struct row){.code = TY_MEM_NO_CODE,
+			  .page = UINT64_MAX,
+			  .pid = -1,
+			  .tid = -1,
+			  .w = *w,
+			  .of = by};
+	for (unsigned i = 0; i < PARTS; i++) {
+		const struct ty_latency *l = parts[i];
+
+		o->part[i] =
+			(struct latency){0, NAN, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+		if (!l->n)
+			continue;
+		o->part[i] = (struct latency){
+			l->n, (double)l->sum / (double)l->n, l->p50, l->p90, l->p99, l->max};
+		o->lat[i] = &o->part[i];
 	}
-	if (n.mapping)
-		ty_json_str(j, "object", n.mapping);
-	if (n.file) {
-		ty_json_str(j, "file", n.file);
-		ty_json_i64(j, "source_line", n.line);
-	}
-	if (n.assumed)
-		ty_json_bool(j, "name_assumed", true);
-}
-
-/* Text ----------------------------------------------------------------------------------------- */
-
-static void print_latency(FILE *f, const struct ty_latency *l)
-{
-	if (l->n)
-		fprintf(f, " %6u %6u %6u %6u", l->p50, l->p90, l->p99, l->max);
-	else
-		fprintf(f, " %6s %6s %6s %6s", "-", "-", "-", "-");
-}
-
-static double mean(const struct ty_latency *l)
-{
-	return l->n ? (double)l->sum / (double)l->n : 0;
-}
-
-static void print_mean(FILE *f, const struct ty_latency *l, int width)
-{
-	if (l->n)
-		fprintf(f, " %*.1f", width, mean(l));
-	else
-		fprintf(f, " %*s", width, "-");
-}
-
-static const char *source_name(uint64_t key, char out[TY_MEM_LEVEL_TEXT])
-{
-	return ty_mem_level_text((enum ty_mem_level)(key >> 8), key & 0xff, out);
-}
-
-static void print_key(struct ty_mem_report *r, FILE *f, enum ty_memory_by by,
-		      const struct ty_memory_row *w, const struct ty_mem_name_of *functions)
-{
-	const struct ty_mem_thread *t;
-	struct ty_mem_name_of n;
-	char b[512];
-
 	switch (by) {
 	case TY_MEMORY_BY_PC:
-	case TY_MEMORY_BY_BRANCH: ty_mem_report_code(r, f, &r->points->code[w->key]); break;
+	case TY_MEMORY_BY_BRANCH: o->code = ty_mem_report_code(r, &r->points->code[w->key]); break;
 	case TY_MEMORY_BY_FUNCTION:
-		fputs(ty_mem_report_plain(b, sizeof(b),
-					  functions[w->key].symbol    ? functions[w->key].symbol
-					  : functions[w->key].mapping ? functions[w->key].mapping
-								      : "(no mapping recorded)"),
-		      f);
+		o->code.symbol = functions[w->key].symbol;
+		o->code.mapping = functions[w->key].mapping;
 		break;
-	case TY_MEMORY_BY_SOURCE: fputs(source_name(w->key, b), f); break;
+	case TY_MEMORY_BY_SOURCE:
+		o->source = ty_mem_level_text((enum ty_mem_level)(w->key >> 8), w->key & 0xff,
+					      o->source_text);
+		o->level = ty_mem_level_name((enum ty_mem_level)(w->key >> 8));
+		o->by = w->key & TY_MEM_SRC_EVENTS ? "events" : "code";
+		break;
 	case TY_MEMORY_BY_PAGE:
-		fprintf(f, "0x%" PRIx64, w->key);
 		ty_mem_name(r->names, w->pid, w->key, w->ts_ns, &n);
-		if (w->pid >= 0)
-			fprintf(f, " of pid %d", w->pid);
-		if (n.mapping)
-			fprintf(f, " %s%s", ty_mem_report_plain(b, sizeof(b), n.mapping),
-				n.assumed ? " (assumed)" : "");
+		o->page = w->key;
+		o->pid = w->pid;
+		o->mapping = n.mapping;
+		o->code.assumed = n.assumed;
 		break;
 	case TY_MEMORY_BY_THREAD:
-		t = &r->points->thread[w->key];
-		fprintf(f, "%d %s", t->tid, ty_mem_report_plain(b, sizeof(b), t->comm));
+		o->tid = r->points->thread[w->key].tid;
+		o->comm = r->points->thread[w->key].comm;
+		o->comm = *o->comm ? o->comm : NULL;
 		break;
 	}
+}
+
+static const char *of(const void *ctx, const void *record, char *buf, size_t size)
+{
+	const struct row *w = record;
+	struct ty_sentence o = {.p = buf, .size = size};
+
+	switch (w->of) {
+	case TY_MEMORY_BY_PC:
+	case TY_MEMORY_BY_BRANCH: ty_mem_report_code_text(&w->code, &o); break;
+	case TY_MEMORY_BY_FUNCTION:
+		return w->code.symbol	 ? w->code.symbol
+		       : w->code.mapping ? w->code.mapping
+					 : "(no mapping recorded)";
+	case TY_MEMORY_BY_SOURCE: return w->source;
+	case TY_MEMORY_BY_PAGE:
+		ty_put(&o, "0x%" PRIx64, w->page);
+		if (w->pid >= 0)
+			ty_put(&o, " of pid %d", w->pid);
+		if (w->mapping)
+			ty_put(&o, " %s%s", w->mapping, w->code.assumed ? " (assumed)" : "");
+		break;
+	case TY_MEMORY_BY_THREAD: ty_put(&o, "%d %s", w->tid, w->comm ? w->comm : ""); break;
+	}
+	return buf;
+}
+
+static const char *share(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_memory_row *w = &((const struct row *)record)->w;
+
+	snprintf(buf, n, "%5.1f%% (%4.1f-%5.1f%%)", 100 * w->share, 100 * w->low, 100 * w->high);
+	return buf;
+}
+
+static const char *walks(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_memory_row *w = &((const struct row *)record)->w;
+
+	if (!w->tlb)
+		return NULL;
+	snprintf(buf, n, "%.1f%%", 100.0 * (double)w->walks / (double)w->tlb);
+	return buf;
+}
+
+static const char *mispredicted(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_memory_row *w = &((const struct row *)record)->w;
+
+	snprintf(buf, n, "%6" PRIu64 " %5.1f%%", w->mispredicts,
+		 100.0 * (double)w->mispredicts / (double)w->count);
+	return buf;
+}
+
+#define OF(member) offsetof(struct row, member)
+static const struct ty_field latency_fields[] = {
+	{TY_F_U64, "count", NULL, 0, .at = offsetof(struct latency, n)},
+	{TY_F_F64, "mean", NULL, 0, .at = offsetof(struct latency, mean)},
+	{TY_F_U32, "p50", NULL, 0, .at = offsetof(struct latency, p50)},
+	{TY_F_U32, "p90", NULL, 0, .at = offsetof(struct latency, p90)},
+	{TY_F_U32, "p99", NULL, 0, .at = offsetof(struct latency, p99)},
+	{TY_F_U32, "max", NULL, 0, .at = offsetof(struct latency, max)},
+	{.type = TY_F_END}};
+#define LATENCY(key, part)                                                                         \
+	{                                                                                          \
+		TY_F_OBJECT, key, NULL, 0, .at = OF(lat[part]), .optional = true,                  \
+					   .of = latency_fields                                    \
+	}
+#define HEAD                                                                                       \
+	TY_MEM_CODE_FIELDS(OF(code)), {TY_F_DIGITS, "count", "samples", 10, .at = OF(w.count)},    \
+		{TY_F_F64, "share", NULL, 0, .at = OF(w.share)},                                   \
+		{TY_F_F64, "share_low", NULL, 0, .at = OF(w.low)},                                 \
+		{TY_F_F64, "share_high", NULL, 0, .at = OF(w.high)},                               \
+	{                                                                                          \
+		TY_F_TEXT, NULL, "share (95%)", 20, .gap = 1, .text = share                        \
+	}
+#define TAIL                                                                                       \
+	{TY_F_TEXT, NULL, "", 0, .text = of}, LATENCY("lat_total", TOTAL),                         \
+		LATENCY("lat_issue", ISSUE), LATENCY("lat_exec", EXEC), LATENCY("lat_xlat", XLAT), \
+		LATENCY("lat_insn", INSN),                                                         \
+	{                                                                                          \
+		.type = TY_F_END                                                                   \
+	}
+
+static const struct ty_field branch_fields[] = {
+	HEAD,
+	{TY_F_U64, "mispredicts", NULL, 0, .at = OF(w.mispredicts)},
+	{TY_F_U64, "not_taken", NULL, 0, .at = OF(w.not_taken)},
+	{TY_F_TEXT, NULL, "mispredicted", 13, .gap = 6, .text = mispredicted},
+	{TY_F_DIGITS, "targets", "targets", 7, .at = OF(w.targets)},
+	TAIL};
+static const struct ty_field access_fields[] = {
+	{TY_F_STR, "source", NULL, 0, .at = OF(source), .optional = true},
+	{TY_F_STR, "level", NULL, 0, .at = OF(level), .optional = true},
+	{TY_F_STR, "source_by", NULL, 0, .at = OF(by), .optional = true},
+	{TY_F_HEX, "page", NULL, 0, .at = OF(page), .optional = true},
+	{TY_F_ID, "pid", NULL, 0, .at = OF(pid), .optional = true},
+	{TY_F_STR, "mapping", NULL, 0, .at = OF(mapping), .optional = true},
+	{TY_F_ID, "tid", NULL, 0, .at = OF(tid), .optional = true},
+	{TY_F_STR, "comm", NULL, 0, .at = OF(comm), .optional = true},
+	HEAD,
+	{TY_F_U64, "loads", NULL, 0, .at = OF(w.loads)},
+	{TY_F_U64, "stores", NULL, 0, .at = OF(w.stores)},
+	{TY_F_U64, "tlb", NULL, 0, .at = OF(w.tlb)},
+	{TY_F_U64, "tlb_walks", NULL, 0, .at = OF(w.walks)},
+	{TY_F_U64, "l1", NULL, 0, .at = OF(w.l1)},
+	{TY_F_U64, "l1_misses", NULL, 0, .at = OF(w.l1_miss)},
+	{TY_F_U32, NULL, "p50", 6, .at = OF(part[TOTAL].p50), .gap = 5},
+	{TY_F_U32, NULL, "p90", 6, .at = OF(part[TOTAL].p90), .gap = 1},
+	{TY_F_U32, NULL, "p99", 6, .at = OF(part[TOTAL].p99), .gap = 1},
+	{TY_F_U32, NULL, "max", 6, .at = OF(part[TOTAL].max), .gap = 1},
+	{TY_F_F64, NULL, "issue", 12, .at = OF(part[ISSUE].mean), .gap = 1},
+	{TY_F_F64, NULL, "exec", 6, .at = OF(part[EXEC].mean), .gap = 1},
+	{TY_F_F64, NULL, "xlat", 6, .at = OF(part[XLAT].mean), .gap = 1},
+	{TY_F_F64, NULL, "insn", 6, .at = OF(part[INSN].mean), .gap = 1},
+	{TY_F_TEXT, NULL, "TLB walks", 9, .text = walks},
+	TAIL};
+
+static const struct ty_field *fields_of(enum ty_memory_by by)
+{
+	return by == TY_MEMORY_BY_BRANCH ? branch_fields : access_fields;
 }
 
 static void print_table(struct ty_mem_report *r, FILE *f, const char *title, enum ty_memory_by by,
 			const struct ty_memory_table *t, const struct ty_mem_name_of *functions)
 {
+	struct row row;
+
 	if (!t->rows_n)
 		return;
 	fprintf(f, "\n%s (%" PRIu64 " samples, %" PRIu64 " distinct):\n", title, t->samples,
@@ -142,116 +262,24 @@ static void print_table(struct ty_mem_report *r, FILE *f, const char *title, enu
 		      "issue   exec   xlat   insn  TLB walks\n",
 		      f);
 	for (uint32_t i = 0; i < t->rows_n; i++) {
-		const struct ty_memory_row *w = &t->rows[i];
-
-		fprintf(f, "%10" PRIu64 " %5.1f%% (%4.1f-%5.1f%%)    ", w->count, 100 * w->share,
-			100 * w->low, 100 * w->high);
-		if (by == TY_MEMORY_BY_BRANCH) {
-			fprintf(f, "  %6" PRIu64 " %5.1f%%  %7" PRIu64 "  ", w->mispredicts,
-				100.0 * (double)w->mispredicts / (double)w->count, w->targets);
-		} else {
-			print_latency(f, &w->total);
-			print_mean(f, &w->issue, 12);
-			print_mean(f, &w->exec, 6);
-			print_mean(f, &w->xlat, 6);
-			print_mean(f, &w->insn, 6);
-			if (w->tlb)
-				fprintf(f, "  %8.1f%%  ",
-					100.0 * (double)w->walks / (double)w->tlb);
-			else
-				fprintf(f, "  %9s  ", "-");
-		}
-		print_key(r, f, by, w, functions);
-		fputc('\n', f);
+		fill(&row, r, by, &t->rows[i], functions);
+		ty_fields_text(fields_of(by), &(struct ty_field_ctx){0}, &row, f);
 	}
-}
-
-/* JSON ----------------------------------------------------------------------------------------- */
-
-static void json_latency(struct ty_json *j, const char *key, const struct ty_latency *l)
-{
-	if (!l->n)
-		return;
-	ty_json_object(j, key);
-	ty_json_u64(j, "count", l->n);
-	ty_json_f64(j, "mean", mean(l));
-	ty_json_u64(j, "p50", l->p50);
-	ty_json_u64(j, "p90", l->p90);
-	ty_json_u64(j, "p99", l->p99);
-	ty_json_u64(j, "max", l->max);
-	ty_json_end_object(j);
 }
 
 static void json_table(struct ty_mem_report *r, struct ty_json *j, const char *key,
 		       enum ty_memory_by by, const struct ty_memory_table *t,
 		       const struct ty_mem_name_of *functions)
 {
-	struct ty_mem_name_of n;
-	char b[TY_MEM_LEVEL_TEXT];
+	struct row row;
 
 	ty_json_object(j, key);
 	ty_json_u64(j, "samples", t->samples);
 	ty_json_u64(j, "different", t->keys);
 	ty_json_array(j, "rows");
 	for (uint32_t i = 0; i < t->rows_n; i++) {
-		const struct ty_memory_row *w = &t->rows[i];
-
-		ty_json_object(j, NULL);
-		switch (by) {
-		case TY_MEMORY_BY_PC:
-		case TY_MEMORY_BY_BRANCH:
-			ty_mem_report_code_json(r, j, &r->points->code[w->key]);
-			break;
-		case TY_MEMORY_BY_FUNCTION:
-			if (functions[w->key].symbol)
-				ty_json_str(j, "symbol", functions[w->key].symbol);
-			if (functions[w->key].mapping)
-				ty_json_str(j, "object", functions[w->key].mapping);
-			break;
-		case TY_MEMORY_BY_SOURCE:
-			ty_json_str(j, "source", source_name(w->key, b));
-			ty_json_str(j, "level",
-				    ty_mem_level_name((enum ty_mem_level)(w->key >> 8)));
-			ty_json_str(j, "source_by", w->key & TY_MEM_SRC_EVENTS ? "events" : "code");
-			break;
-		case TY_MEMORY_BY_PAGE:
-			ty_json_hex(j, "page", w->key);
-			if (w->pid >= 0)
-				ty_json_i64(j, "pid", w->pid);
-			ty_mem_name(r->names, w->pid, w->key, w->ts_ns, &n);
-			if (n.mapping)
-				ty_json_str(j, "mapping", n.mapping);
-			if (n.assumed)
-				ty_json_bool(j, "name_assumed", true);
-			break;
-		case TY_MEMORY_BY_THREAD:
-			ty_json_i64(j, "tid", r->points->thread[w->key].tid);
-			if (r->points->thread[w->key].comm[0])
-				ty_json_str(j, "comm", r->points->thread[w->key].comm);
-			break;
-		}
-		ty_json_u64(j, "count", w->count);
-		ty_json_f64(j, "share", w->share);
-		ty_json_f64(j, "share_low", w->low);
-		ty_json_f64(j, "share_high", w->high);
-		if (by == TY_MEMORY_BY_BRANCH) {
-			ty_json_u64(j, "mispredicts", w->mispredicts);
-			ty_json_u64(j, "not_taken", w->not_taken);
-			ty_json_u64(j, "targets", w->targets);
-		} else {
-			ty_json_u64(j, "loads", w->loads);
-			ty_json_u64(j, "stores", w->stores);
-			ty_json_u64(j, "tlb", w->tlb);
-			ty_json_u64(j, "tlb_walks", w->walks);
-			ty_json_u64(j, "l1", w->l1);
-			ty_json_u64(j, "l1_misses", w->l1_miss);
-		}
-		json_latency(j, "lat_total", &w->total);
-		json_latency(j, "lat_issue", &w->issue);
-		json_latency(j, "lat_exec", &w->exec);
-		json_latency(j, "lat_xlat", &w->xlat);
-		json_latency(j, "lat_insn", &w->insn);
-		ty_json_end_object(j);
+		fill(&row, r, by, &t->rows[i], functions);
+		ty_fields_object(fields_of(by), &(struct ty_field_ctx){0}, &row, j);
 	}
 	ty_json_end_array(j);
 	ty_json_end_object(j);

@@ -99,7 +99,7 @@ static const struct ty_field fields[] = {
 	{TY_F_ID, "ppid", NULL, 0, .at = OF(ppid)},
 	{TY_F_TEXT, NULL, "name", -NAME_COLUMNS, .gap = 1, .text = who},
 	{TY_F_STR, "comm", NULL, 0, .at = OF(name)},
-	{TY_F_OPTIONAL, "command_line", NULL, 0, .at = OF(command_line)},
+	{TY_F_STR, "command_line", NULL, 0, .at = OF(command_line), .optional = true},
 	{TY_F_INSTANT, "start_ns", NULL, 0, .at = OF(start_ns)},
 	{TY_F_DIGITS, "end_ns", NULL, 0, .at = OF(end_ns)},
 	{TY_F_BOOL, "born", NULL, 0, .at = OF(born)},
