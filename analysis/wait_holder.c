@@ -4,7 +4,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "process_titles.h"
 #include "wakeup.h"
 
 /* The last look at a lock lies so near to the wait's end: some looks, and a part of the wait. */
@@ -51,8 +53,11 @@ void ty_wait_holder_text(const struct ty_explain *x, const struct ty_wait_holder
 			 size_t n)
 {
 	const struct ty_lock_seen *s = &h->seen;
-	const char *comm = h->thread == TY_NONE ? "" : ty_model_comm(x->m, h->thread, s->at_ns);
-	char name[160] = "";
+	char name[160] = "", who[TY_WHO_MAX] = "/";
+
+	if (h->thread != TY_NONE)
+		ty_model_who(x->m, h->thread, s->at_ns, who);
+	*(strrchr(who, '/') ?: who) = 0; /* its number may be that of the thread, not the process */
 
 	if (*s->name)
 		snprintf(name, sizeof(name), " %s", s->name);
@@ -64,5 +69,5 @@ void ty_wait_holder_text(const struct ty_explain *x, const struct ty_wait_holder
 		 !s->process ? "held by"
 		 : h->proven ? "held by process"
 			     : "taken by process",
-		 comm, *comm ? "/" : "", (int)s->holder);
+		 who, *who ? "/" : "", (int)s->holder);
 }

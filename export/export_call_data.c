@@ -6,17 +6,24 @@
 #include "export_call_data.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "counter_record.h"
 #include "counts.h"
 #include "call_data_index.h"
 #include "fd_track.h"
 #include "field_text.h"
+#include "partition.h"
 #include "perf_data.h"
+#include "process.h"
+#include "process_titles.h"
+#include "snapshot_text.h"
 #include "stack_record.h"
 #include "syscall_pair.h"
 #include "tgids.h"
+#include "vec.h"
 
 #define PART (1u << 20)
 
@@ -189,44 +196,121 @@ static int put_fds(const struct ty_export_cut *c, const struct begin *b)
 	return r;
 }
 
-/* Command lines: as they were, and those of execs before the window. */
+/* Command lines before the window, as text in the section's form. */
+struct command {
+	uint64_t ns;
+	uint32_t process; /* in the model */
+	size_t at;	  /* of its arguments in `text`, with a NUL behind them */
+};
 struct commands {
-	uint64_t from_ns;
+	const struct ty_export_cut *c;
+	VEC(struct command) v; /* by process, then by time */
 	struct ty_buf text;
 };
 
-static int add_command(void *ctx, int32_t tid, uint64_t ns, const char *argv, size_t n)
+static int add_command(struct commands *k, int32_t tid, uint64_t ns)
+{
+	const uint32_t p = ty_model_thread_find(k->c->s->model, tid, ns);
+	const struct command x = {.ns = ns, .process = p, .at = k->text.len};
+
+	return ns > k->c->from_ns || p == TY_NONE ? 0 : vec_push(&k->v, x);
+}
+
+static int add_executed(void *ctx, int32_t tid, uint64_t ns, const char *argv, size_t n)
 {
 	struct commands *k = ctx;
+	int r = add_command(k, tid, ns);
 
-	if (ns >= k->from_ns)
-		return 0;
-	ty_buf_addf(&k->text, "%" PRIu64 "\t%" PRId32, ns, tid);
 	for (const char *p = argv, *end = argv + n; p < end;) {
 		const size_t len = strnlen(p, (size_t)(end - p));
 
-		ty_buf_addc(&k->text, '\t');
+		if (p > argv)
+			ty_buf_addc(&k->text, '\t');
 		ty_escape_field(&k->text, p, len);
 		p += len + 1;
 	}
-	return ty_buf_addc(&k->text, '\n') ? -TY_ENOMEM : 0;
+	return r || ty_buf_addc(&k->text, 0) ? -TY_ENOMEM : 0;
 }
 
+static int add_listed(struct commands *k, const char *text)
+{
+	struct ty_snap_command x;
+	int r = 0;
+
+	while (!r && ty_snap_command(&text, &x)) {
+		r = add_command(k, x.pid, x.ns);
+		ty_buf_add(&k->text, x.arguments.s, x.arguments.n);
+		ty_buf_addc(&k->text, 0);
+	}
+	return r;
+}
+
+ORDER(by_process, struct command, compare(a->process, b->process) ?: compare(a->ns, b->ns))
+
+/* That of the process at t, or of the one that forked it, if it has executed nothing since. */
+static const char *command_at(const struct commands *k, uint32_t process, uint64_t t_ns)
+{
+	enum {
+		FORKS = 16,
+		NEAR_NS = 1000000 /* a line is read at the exec, not at its very time */
+	};
+	const struct ty_model *m = k->c->s->model;
+
+	for (unsigned i = 0; i < FORKS; i++) {
+		const struct ty_thread *t = ty_model_thread(m, process);
+		const size_t end = partition_point(
+			e, (size_t)0, k->v.n,
+			k->v.v[e].process < process ||
+				(k->v.v[e].process == process && k->v.v[e].ns <= t_ns));
+
+		if (end && k->v.v[end - 1].process == process)
+			return ty_model_executed(m, process, k->v.v[end - 1].ns + NEAR_NS, t_ns) ==
+					       UINT64_MAX
+				       ? k->text.p + k->v.v[end - 1].at
+				       : NULL;
+		if (!t->born || t->forked_by < 0 ||
+		    ty_model_executed(m, process, t->start_ns, t_ns) != UINT64_MAX)
+			return NULL;
+		t_ns = t->start_ns;
+		process = ty_process_of(m, (uint32_t)t->forked_by);
+	}
+	return NULL;
+}
+
+/* The last one of each process that lives where the window begins: others may hold secrets. */
 static int put_commands(const struct ty_export_cut *c, const struct begin *b)
 {
 	const struct ty_text was = ty_trace_section(c->s->trace, TY_SEC_COMMANDS);
-	struct commands k = {.from_ns = c->from_ns};
-	int r = 0;
+	const uint32_t threads = ty_model_summary(c->s->model)->threads;
+	struct commands k = {.c = c};
+	struct ty_buf out;
+	int r;
 
 	ty_buf_init(&k.text, 256u << 20);
-	ty_buf_add(&k.text, was.s, was.n);
-	if (b->strings)
-		r = ty_call_data_each(b->strings, TY_EVK_ARGV, add_command, &k);
-	if (r || k.text.failed)
+	ty_buf_init(&out, 256u << 20);
+	r = add_listed(&k, was.s ? was.s : "");
+	if (!r && b->strings)
+		r = ty_call_data_each(b->strings, TY_EVK_ARGV, add_executed, &k);
+	if (k.v.n)
+		qsort(k.v.v, k.v.n, sizeof(*k.v.v), by_process);
+	for (uint32_t i = 0; !r && i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(c->s->model, i);
+		const char *args = NULL;
+
+		if (ty_process_of(c->s->model, i) == i && t->start_ns <= c->from_ns &&
+		    (t->end_ns > c->from_ns || !t->died))
+			args = command_at(&k, i, c->from_ns);
+		if (args)
+			ty_buf_addf(&out, "%" PRIu64 "\t%" PRId32 "\t%s\n", c->from_ns, t->tid,
+				    args);
+	}
+	if (r || k.text.failed || out.failed)
 		r = no_memory(c);
-	else if (k.text.len)
-		r = c->put(c->ctx, TY_SEC_COMMANDS, k.text.p, k.text.len);
+	else if (out.len)
+		r = c->put(c->ctx, TY_SEC_COMMANDS, out.p, out.len);
+	ty_buf_fini(&out);
 	ty_buf_fini(&k.text);
+	vec_fini(&k.v);
 	return r;
 }
 
@@ -428,25 +512,30 @@ static int put_counters(const struct ty_export_cut *c)
 	return part_end(&p, r);
 }
 
+static int put_whole(const struct ty_export_cut *c, enum ty_section section)
+{
+	const struct ty_text text = ty_trace_section(c->s->trace, section);
+
+	return text.n ? c->put(c->ctx, section, text.s, text.n) : 0;
+}
+
 int ty_export_call_data(const struct ty_export_cut *c, bool from_start)
 {
 	static const enum ty_section whole[] = {TY_SEC_VDSO, TY_SEC_KALLSYMS, TY_SEC_MAPS,
 						TY_SEC_SAMPLING};
-	const struct ty_trace *t = c->s->trace;
 	struct begin b = {.first_ns = c->from_ns};
 	int r = 0;
 
-	for (size_t i = 0; !r && i < sizeof(whole) / sizeof(*whole); i++) {
-		const struct ty_text text = ty_trace_section(t, whole[i]);
-
-		if (text.n)
-			r = c->put(c->ctx, whole[i], text.s, text.n);
-	}
+	for (size_t i = 0; !r && i < sizeof(whole) / sizeof(*whole); i++)
+		r = put_whole(c, whole[i]);
+	if (!r && from_start)
+		r = put_whole(c, TY_SEC_COMMANDS);
 	if (!from_start)
 		r = r ? r : begin_find(c, &b);
 	if (!r && !from_start)
 		r = put_fds(c, &b);
-	r = r ? r : put_commands(c, &b);
+	if (!r && !from_start)
+		r = put_commands(c, &b);
 	r = r ? r : put_strings(c, from_start ? NULL : &b);
 	r = r ? r : put_stacks(c, b.first_ns);
 	r = r ? r : put_samples(c);

@@ -108,6 +108,9 @@ same t.dat
 "$TARRY" report cut.dat stalls >stalls.txt 2>>err.txt
 grep -q 'waited for the lock on fd [0-9]* <lock> (flock)' stalls.txt
 check "the lock of a wait is named" $? "$(cat stalls.txt err.txt)"
+"$TARRY" report cut.dat threads >threads.txt 2>>err.txt
+[ "$(grep -c 'python.* load.py' threads.txt)" = 2 ]
+check "a process that was forked before the window has its parent's command line" $? "$(cat threads.txt err.txt)"
 shows() { tm capture-pane -p >screen.txt && grep -q "$1" screen.txt; }
 tm new-session -d -x 200 -y 50 "TERM=xterm-256color '$TARRY' view cut.dat"
 await 30 shows 'quit' && tm send-keys F && await 30 shows 'hottest first' && tm send-keys t && await 30 shows 'waits with a stack' &&
