@@ -596,6 +596,16 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 }
 
 /* Why there is nothing under the cursor. "Empty" is said only if nothing was lost there. */
+static const char *no_thread_here(const struct ty_timeline *t, uint32_t thread, uint64_t from,
+				  uint64_t to)
+{
+	const struct ty_thread *th = ty_model_thread(t->m, thread);
+
+	return th->born && to <= th->start_ns	? "this thread did not exist yet"
+	       : th->died && from >= th->end_ns ? "this thread had ended"
+						: "nothing was recorded about this thread here";
+}
+
 static const char *nothing_here(const struct ty_timeline *t, struct ty_track track,
 				const struct ty_cell *cell, uint64_t from, uint64_t to)
 {
@@ -607,7 +617,7 @@ static const char *nothing_here(const struct ty_timeline *t, struct ty_track tra
 	if (track.kind == TY_TRACK_CPU)
 		return "nothing was recorded for this CPU here";
 	if (track.kind == TY_TRACK_THREAD)
-		return "this thread did not exist here, or nothing about it was recorded";
+		return no_thread_here(t, track.id, from, to);
 	if (calls && !ty_model_thread(t->m, track.id)->traced)
 		return "its system calls were not recorded";
 	if (calls)
@@ -624,7 +634,7 @@ static const char *nothing_here(const struct ty_timeline *t, struct ty_track tra
 	return state.ns[TY_ST_RUNNING] || state.ns[TY_ST_RUNNABLE]
 		       ? "in user mode: no system call here"
 	       : state.spans ? "no system call here"
-			     : "this thread did not exist here, or nothing about it was recorded";
+			     : no_thread_here(t, track.id, from, to);
 }
 
 /* Events were lost in a cell of calls or interrupts that were recorded: it may have held more. */

@@ -138,14 +138,17 @@ static void draw_label(const struct draw *d)
 	end = w - (right[0] ? (int)strlen(right) + 1 : 0);
 	if (end - x - (int)strlen(count) < 4)
 		count[0] = 0;
-	if (d->r->kind == TY_ROW_THREAD || d->r->kind == TY_ROW_PROCESS)
-		ty_model_who_short(
-			d->t->m,
-			d->r->kind == TY_ROW_THREAD ? d->r->id
-						    : d->t->tracks.processes.v[d->r->id].leader,
-			(unsigned)(end - x - (int)strlen(count) > 0 ? end - x - (int)strlen(count)
-								    : 0),
-			name);
+	if (d->r->kind == TY_ROW_THREAD || d->r->kind == TY_ROW_PROCESS) {
+		const uint32_t thread = d->r->kind == TY_ROW_THREAD
+						? d->r->id
+						: d->t->tracks.processes.v[d->r->id].leader;
+
+		ty_model_who_short(d->t->m, thread, end - x > 0 ? (unsigned)(end - x) : 0, name);
+		if (ty_timeline_is_recorder(d->t, thread))
+			snprintf(count, sizeof(count), " (recorder)");
+		if (ty_text_width(name) + (int)strlen(count) > end - x)
+			count[0] = 0;
+	}
 	x += ty_grid_elide(d->g, d->p, x, d->y, end - x - (int)strlen(count), name, st);
 	ty_grid_text(d->g, x, d->y, end - x, count, st);
 	if (right[0])

@@ -16,16 +16,21 @@ const char *ty_fmt_time(uint64_t t_ns, uint64_t res_ns, char out[TY_TIME_MAX])
 
 const char *ty_fmt_length(uint64_t ns, char out[TY_TIME_MAX])
 {
-	if (ns >= 1000000000u)
-		snprintf(out, TY_TIME_MAX, "%" PRIu64 ".%03" PRIu64 " s", ns / 1000000000u,
-			 ns / 1000000u % 1000);
-	else if (ns >= 1000000u)
-		snprintf(out, TY_TIME_MAX, "%" PRIu64 ".%03" PRIu64 " ms", ns / 1000000u,
-			 ns / 1000u % 1000);
-	else if (ns >= 1000u)
-		snprintf(out, TY_TIME_MAX, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000u, ns % 1000);
-	else
+	static const char *const units[] = {" us", " ms", " s"};
+	uint64_t thousandths = ns;
+	unsigned u = 0;
+
+	if (ns < 1000) {
 		snprintf(out, TY_TIME_MAX, "%" PRIu64 " ns", ns);
+		return out;
+	}
+	/* Rounded, as durations are in reports. */
+	for (uint64_t unit = 1; u < 2 && thousandths >= 1000000; u++) {
+		unit *= 1000;
+		thousandths = ns / unit + (ns % unit >= unit / 2);
+	}
+	snprintf(out, TY_TIME_MAX, "%" PRIu64 ".%03" PRIu64 "%s", thousandths / 1000,
+		 thousandths % 1000, units[u]);
 	return out;
 }
 

@@ -73,16 +73,21 @@ static bool too_far(const struct ty_search *s, uint64_t at)
 	return s->found && !nearer(s, at, s->ord, &s->hit);
 }
 
-/* The longest ones, the longest first; of equal ones the first. */
+/* Traced threads first, as in the search; then the longest; of equal ones the first. */
+static bool goes_before(const struct ty_hit *a, const struct ty_hit *b)
+{
+	return a->other != b->other ? !a->other : a->ns > b->ns;
+}
+
 static void keep_long(struct ty_search *s, const struct ty_hit *h)
 {
 	struct ty_hits *l = s->longest;
 	uint32_t i;
 
-	if (!l || (l->n == TY_HITS_MAX && h->ns <= l->v[l->n - 1].ns))
+	if (!l || (l->n == TY_HITS_MAX && !goes_before(h, &l->v[l->n - 1])))
 		return;
 	i = l->n < TY_HITS_MAX ? l->n++ : l->n - 1;
-	for (; i && l->v[i - 1].ns < h->ns; i--)
+	for (; i && goes_before(h, &l->v[i - 1]); i--)
 		l->v[i] = l->v[i - 1];
 	l->v[i] = *h;
 }

@@ -25,7 +25,7 @@ struct ty_hit {
 	uint64_t ns;	 /* how long it is; 0: an event */
 };
 
-/* The longest hits, the longest first. */
+/* The longest hits: those of traced threads first, then the longest. */
 #define TY_HITS_MAX 100u
 struct ty_hits {
 	struct ty_hit v[TY_HITS_MAX];

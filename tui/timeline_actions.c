@@ -147,16 +147,6 @@ static void back(struct ty_timeline *t)
 		ty_timeline_say(t, "nothing to close or clear; u undoes the last zoom or jump");
 }
 
-/* q that follows q, which closed a page, is rather one too many. */
-static bool quit(struct ty_timeline *t)
-{
-	const bool again = t->returned;
-
-	if (again)
-		ty_timeline_say(t, "that page is closed; press q again to quit tarry");
-	return !again;
-}
-
 /* One action: exactly one of these is set, but for open. */
 struct action {
 	void (*run)(struct ty_timeline *t);
@@ -232,7 +222,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_BACK] = {.run = back},
 	[TY_ACT_HELP] = {.result = TY_VIEW_HELP},
 	[TY_ACT_REDRAW] = {.result = TY_VIEW_REDRAW},
-	[TY_ACT_QUIT] = {.open = quit, .result = TY_VIEW_QUIT},
+	[TY_ACT_QUIT] = {.result = TY_VIEW_QUIT},
 };
 
 /* The result of the view; TY_VIEW_CHANGED: the cursor may have moved. */
@@ -265,7 +255,6 @@ enum ty_view_result ty_timeline_act(void *self, enum ty_action a)
 	t->wanted = 0;
 	t->vp.here = ty_timeline_place(t);
 	r = run(t, &actions[a]);
-	t->returned = false;
 	if (r == TY_VIEW_CHANGED) {
 		ty_timeline_clamp(t);
 		ty_timeline_select_to(t);

@@ -10,8 +10,6 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
-#define CALLS_SHOWN 12u /* kinds of calls of the thread at the chain's end */
-
 static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned depth)
 {
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[TY_LINK_TEXT];
@@ -48,14 +46,13 @@ static void add_calls(struct ty_timeline *t, const struct ty_call_sums *s, uint3
 		      uint64_t at_ns)
 {
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], name[32];
-	uint32_t i = 0;
 
 	if (!s->n)
 		return;
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 	ty_page_add(&t->page, TY_ROLE_ACCENT, "System calls of %s during this wait:",
 		    ty_timeline_thread_name(t, thread, at_ns, who));
-	for (; i < s->n && i < CALLS_SHOWN; i++) {
+	for (uint32_t i = 0; i < s->n; i++) {
 		const struct ty_call_sum *c = &s->v[i];
 
 		ty_page_add(&t->page, TY_ROLE_TEXT, "%11s %5" PRIu64 " x  %s%s%s",
@@ -65,9 +62,8 @@ static void add_calls(struct ty_timeline *t, const struct ty_call_sums *s, uint3
 		ty_page_link(&t->page, thread, c->max_at_ns);
 		ty_page_link_calls(&t->page);
 	}
-	if (i < s->n || s->cut)
-		ty_page_add(&t->page, TY_ROLE_DIM, "%11s        %u more kinds, of less time%s", "",
-			    s->n - i, s->cut ? "; later calls were not counted" : "");
+	if (s->cut)
+		ty_page_add(&t->page, TY_ROLE_DIM, "%11s        later calls were not counted", "");
 	if (s->unnamed)
 		ty_page_add(&t->page, TY_ROLE_DIM,
 			    "%11s        names of files: not looked up for %" PRIu64

@@ -23,7 +23,6 @@ enum ty_view_result ty_timeline_resumed(void *self)
 	void (*left)(struct ty_timeline * t) = t->child.left;
 
 	t->child = (struct ty_timeline_child){0};
-	t->returned = true;
 	if (left)
 		left(t);
 	ty_timeline_clamp(t);

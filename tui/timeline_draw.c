@@ -10,6 +10,7 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 #include "model_time.h"
+#include "process_titles.h"
 #include "units.h"
 
 /* The line above a part: its name, and facts at the right end. */
@@ -66,7 +67,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char text[200], lost[64], rest[TY_INDEXING_MAX], filter[60] = "";
+	char text[200], lost[64], rest[TY_INDEXING_MAX], filter[100] = "";
 	const char *name = base_name(t->in->path),
 		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_indexing_mark(t, rest);
 	const bool kept = t->in->kept && !*mark;
@@ -85,10 +86,14 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	n = ty_text_width(name);
 	if (n > 12 && n > g->w / 4)
 		n = g->w / 4 > 12 ? g->w / 4 : 12;
-	if (t->filter) /* in force: named as long as it is */
-		snprintf(filter, sizeof(filter), " filter: %.*s%s ", g->w < 100 ? 16 : 40,
-			 ty_query_text(t->filter),
-			 strlen(ty_query_text(t->filter)) > (g->w < 100 ? 16 : 40) ? "..." : "");
+	if (t->filter) { /* in force: whole where there is room */
+		const char *what = ty_query_text(t->filter);
+		const int own = 8 + 4 + (int)strlen(mark) + (int)strlen(lost) + 12, /* window */
+			room = g->w - own - n - (int)strlen(" filter:  ");
+
+		snprintf(filter, sizeof(filter), " filter: %.*s%s ", room > 12 ? room : 12, what,
+			 (int)strlen(what) > (room > 12 ? room : 12) ? "..." : "");
+	}
 	n += (int)strlen(mark) + ty_text_width(filter);
 	for (int level = 4; level >= 0; level--) {
 		window_text(t, level, text);
@@ -110,6 +115,27 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	ty_grid_text(g, x, 0, g->w - x, lost,
 		     bad && *lost && strcmp(lost, "lost 0") ? ty_palette_role(p, TY_ROLE_LOST)
 							    : bar);
+}
+
+/* The thread's name in so many columns: its number is kept, and of a long name what tells it apart.
+ */
+static const char *name_in(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
+			   int columns, char out[TY_THREAD_NAME_MAX])
+{
+	char number[16];
+	int room;
+
+	ty_timeline_thread_name(t, thread, at_ns, out);
+	if (ty_text_width(out) <= columns || thread == TY_NONE)
+		return out;
+	room = columns -
+	       snprintf(number, sizeof(number), "/%d", ty_model_thread(t->m, thread)->tid);
+	ty_model_who_short(t->m, thread, room > 0 ? (unsigned)room : 0, out);
+	if (room > 0 && (int)strlen(out) > room) {
+		out[room - 1] = '~';
+		out[room] = 0;
+	}
+	return strcat(out, number);
 }
 
 static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
@@ -145,8 +171,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 		flex = w - x - call_w;
 	if (flex > 30)
 		flex = 30;
-	ty_grid_elide(g, p, x, y, flex - 1, ty_timeline_thread_name(t, f->thread, f->start_ns, who),
-		      st);
+	ty_grid_elide(g, p, x, y, flex - 1, name_in(t, f->thread, f->start_ns, flex - 1, who), st);
 	x += flex;
 	if (f->syscall >= 0) {
 		struct ty_syscall c = ty_model_syscall(t->m, (uint32_t)f->syscall);
@@ -170,7 +195,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	} else if (at_w) {
 		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)
 			snprintf(text, sizeof(text), "CPU: %s",
-				 ty_timeline_thread_name(t, (uint32_t)f->ran, end, who));
+				 name_in(t, (uint32_t)f->ran, end, flex - 6, who));
 		else if (f->waker_context)
 			snprintf(text, sizeof(text), "%s",
 				 f->waker_context & TY_EVF_HARDIRQ   ? "by interrupt"
@@ -178,7 +203,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 								     : "by NMI");
 		else if (f->waker >= 0)
 			snprintf(text, sizeof(text), "by %s",
-				 ty_timeline_thread_name(t, (uint32_t)f->waker, end, who));
+				 name_in(t, (uint32_t)f->waker, end, flex - 4, who));
 		else
 			snprintf(text, sizeof(text), "%s",
 				 f->flags & TY_SF_OPEN	      ? "still waiting"
@@ -201,10 +226,13 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 {
 	const struct ty_layout *l = &t->lay;
 	const int w = ty_timeline_chain_pane(t, NULL, NULL, 0) ? g->w - TY_CHAIN_PANE_W : g->w;
-	char right[80];
+	char right[80], ranked[80];
 
 	if (!l->list_h)
 		return;
+	snprintf(ranked, sizeof(ranked), "Stalls by %s, then the longest waits%s",
+		 t->findings.stalls.by_command ? "effect" : "length",
+		 t->findings.traced_only && l->w >= 100 ? " of traced threads" : "");
 	snprintf(right, sizeof(right), "%u stall%s, %u wait%s", t->findings.stalls.n,
 		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,
 		 t->findings.n - t->findings.stalls.n == 1 ? "" : "s");
@@ -219,8 +247,7 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 		 : t->stall_search.aside.on ? "Finding stalls..."
 		 : t->findings.unsearched   ? "The longest waits; tarry report shows stalls"
 		 : !t->findings.stalls.n    ? "No stalls; the longest waits"
-		 : t->findings.traced_only  ? "Stalls, then the longest waits of traced threads"
-					    : "Stalls, then the longest waits",
+					    : ranked,
 		 right, t->list_focus);
 	if (!t->findings.n)
 		ty_grid_text(g, 1, l->list_y + 1, g->w - 1,

@@ -48,7 +48,8 @@ static bool page(struct ty_timeline *t, struct ty_page_job *a)
 	else
 		snprintf(many, sizeof(many), "%" PRIu64 " hit%s", t->hits_n,
 			 t->hits_n == 1 ? "" : "s");
-	snprintf(t->page.title, sizeof(t->page.title), "%s of '%s', the longest first", many,
+	snprintf(t->page.title, sizeof(t->page.title),
+		 "%s of '%s', the longest first (of traced threads before others)", many,
 		 ty_query_text(t->query));
 	for (uint32_t i = 0; i < a->hits.n; i++) {
 		const struct ty_hit *h = &a->hits.v[i];

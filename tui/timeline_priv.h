@@ -288,7 +288,6 @@ struct ty_timeline {
 	size_t log_at;	/* the log line that was jumped to */
 	int wanted;	/* n or N was pressed before there were findings: 1 or -1 */
 	bool touched;	/* a key or the mouse was used */
-	bool returned;	/* a view above it was closed, and no key pressed since */
 	bool note_seen; /* a key was pressed since the note about the file was shown */
 	uint8_t prompt; /* enum ty_prompt */
 	char input[200];
@@ -348,8 +347,10 @@ struct ty_timeline {
 };
 
 /* timeline_state.c: queries of other files */
-/* "name/tid" of a thread at an instant; returns out. */
-#define TY_THREAD_NAME_MAX 72
+/* True for threads of the recorder itself. */
+bool ty_timeline_is_recorder(const struct ty_timeline *t, uint32_t thread);
+/* "name/tid" of a thread at an instant, " (recorder)" behind the recorder's; returns out. */
+#define TY_THREAD_NAME_MAX 84
 const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 				    char out[TY_THREAD_NAME_MAX]);
 /* "12.345678 s" or "14:03:22.512", in the selected clock; returns out. */

@@ -25,11 +25,12 @@ const char *ty_timeline_prompt_label(const struct ty_timeline *t, char names[TY_
 
 	switch (t->prompt) {
 	case TY_PROMPT_GOTO: return "go to (1.5, 250ms, +2ms, -2ms, 14:03:22.5): ";
-	case TY_PROMPT_SEARCH: return "search (name, call:, file:, error:, state:, tid:, >10ms): ";
+	case TY_PROMPT_SEARCH: return "search (sh, call:read, file:^/etc, error:, tid:7, >10ms): ";
 	case TY_PROMPT_FILTER: return "show only threads matching (empty: all): ";
 	case TY_PROMPT_EXPORT:
-		return t->sel.on ? "export the selection to (NAME.txt, .json or .dat): "
-				 : "export the window to (NAME.txt, .json or .dat): ";
+		return t->sel.on ? "export the selected time, all threads, to (NAME.txt, .json or "
+				   ".dat): "
+				 : "export the window, all threads, to (NAME.txt, .json or .dat): ";
 	case TY_PROMPT_MARK: return "name of the mark (empty: the next letter; -NAME removes): ";
 	case TY_PROMPT_MARK_JUMP:
 		n = (size_t)snprintf(names, TY_QUESTION_MAX,

@@ -10,6 +10,13 @@
 #include "timeline_priv.h"
 #include "process_titles.h"
 
+bool ty_timeline_is_recorder(const struct ty_timeline *t, uint32_t thread)
+{
+	const int32_t pid = t->in->explain ? t->in->explain->recorder_pid : 0;
+
+	return pid && ty_model_thread(t->m, thread)->tgid == pid;
+}
+
 const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 				    char out[TY_THREAD_NAME_MAX])
 {
@@ -18,7 +25,8 @@ const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread
 	if (thread == TY_NONE)
 		snprintf(out, TY_THREAD_NAME_MAX, "idle");
 	else
-		snprintf(out, TY_THREAD_NAME_MAX, "%s", ty_model_who(t->m, thread, at_ns, who));
+		snprintf(out, TY_THREAD_NAME_MAX, "%s%s", ty_model_who(t->m, thread, at_ns, who),
+			 ty_timeline_is_recorder(t, thread) ? " (recorder)" : "");
 	return out;
 }
 

@@ -35,12 +35,12 @@ static const struct step {
 	bool log;	   /* with a log file */
 	const char *ready; /* seen before the rest is typed: what is counted aside is there */
 } steps[TY_ACT_COUNT] = {
-	[TY_ACT_ZOOM_IN] = {"", "", .shows = "1.982 s at"},
-	[TY_ACT_ZOOM_OUT] = {"ww", "", .shows = "1.982 s at"},
-	[TY_ACT_PAN_LEFT] = {"wwg2\r", "", .shows = "991.252 ms at 1.2"},
-	[TY_ACT_PAN_RIGHT] = {"wwg2\r", "", .shows = "991.252 ms at 1.7"},
+	[TY_ACT_ZOOM_IN] = {"", "", .shows = "1.983 s at"},
+	[TY_ACT_ZOOM_OUT] = {"ww", "", .shows = "1.983 s at"},
+	[TY_ACT_PAN_LEFT] = {"wwg2\r", "", .shows = "991.253 ms at 1.2"},
+	[TY_ACT_PAN_RIGHT] = {"wwg2\r", "", .shows = "991.253 ms at 1.7"},
 	[TY_ACT_ALL] = {"www", "", .shows = "3.965 s at 0.000"},
-	[TY_ACT_ZOOM_SPAN] = {"n0", "", .shows = "webserver/100 sleeping for 2.999",
+	[TY_ACT_ZOOM_SPAN] = {"n0", "", .shows = "webserver/100 sleeping for 3.000",
 			      .lacks = "3.965 s at"},
 	[TY_ACT_UNDO] = {"n", "", .shows = "3.965 s at 0.000"},
 	[TY_ACT_REDO] = {"nu", "", .lacks = "3.965 s at"},
@@ -58,7 +58,7 @@ static const struct step {
 	[TY_ACT_PAGE_UP] = {"jjjjjjjjj", "", .shows = "CPU 0 "},
 	[TY_ACT_PAGE_DOWN] = {"kkkkkkkk", "", .shows = "kworker/1:0/7 "},
 	[TY_ACT_DETAILS_DOWN] = {"n", "", .shows = "stall 1, proven"},
-	[TY_ACT_DETAILS_UP] = {"nJ", "", .shows = "webserver/100 sleeping for 2.999"},
+	[TY_ACT_DETAILS_UP] = {"nJ", "", .shows = "webserver/100 sleeping for 3.000"},
 	[TY_ACT_LINK_1] = {"n", "", .shows = "at 3.51"},
 	[TY_ACT_LINK_2] = {"n", "", .shows = "backup/101 sleeping for 1.2"},
 	[TY_ACT_LINK_3] = {"n", "", .shows = "webserver/100 in flock("},
@@ -306,7 +306,7 @@ static void the_mouse(void **state)
 		}
 		start(&c, NULL);
 		press(64, c.w / 2, 2, 'M'); /* wheel on the ruler */
-		assert_true(ty_vt_shows("1.982 s at"));
+		assert_true(ty_vt_shows("1.983 s at"));
 		press(65, c.w / 2, 2, 'M');
 		assert_true(ty_vt_shows("3.965 s at"));
 		press(0, 5, 4, 'M'); /* a row's name */
@@ -405,7 +405,7 @@ static void one_frame_per_burst(void **state)
 
 	start(&plain, NULL);
 	send("ww");
-	assert_true(ty_vt_shows("991.252 ms at"));
+	assert_true(ty_vt_shows("991.253 ms at"));
 	for (int with = 0; with < 2; with++) {
 		kill(ty_vt_pid(), SIGSTOP);
 		assert_int_equal(waitpid(ty_vt_pid(), &status, WUNTRACED), ty_vt_pid());
@@ -455,7 +455,7 @@ static void stopped_as_a_job(void **state)
 		see(ty_vt_shows("stall 1 of"));
 		for (int round = 0; round < 4; round++) {
 			stop_and_go_on(round + 1);
-			see(ty_vt_shows("webserver/100 sleeping for 2.999"));
+			see(ty_vt_shows("webserver/100 sleeping for 3.000"));
 			for (int i = 0; i < 300 && !strstr(ty_vt_screen(), whole) == !(round & 1);
 			     i++) {
 				send(round & 1 ? "z" : "0");

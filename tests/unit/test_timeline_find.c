@@ -359,8 +359,8 @@ static void the_chain_leads_to_the_culprit(void **state)
 	ty_buf_init(&b, 1 << 20);
 	ops->draw(page, &g, &ty_tl_utf8);
 	assert_int_equal(ty_grid_dump(&g, &ty_tl_utf8, &b), 0);
-	assert_non_null(strstr(b.p, "Wakeup chain of webserver/100 sleeping for 2.999 s"));
-	assert_non_null(strstr(b.p, "2.999 s  webserver/100 slept in flock"));
+	assert_non_null(strstr(b.p, "Wakeup chain of webserver/100 sleeping for 3.000 s"));
+	assert_non_null(strstr(b.p, "3.000 s  webserver/100 slept in flock"));
 	assert_non_null(strstr(b.p, "<- backup/101 "));
 	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
 	ops->act(page, TY_ACT_DOWN);
@@ -504,7 +504,7 @@ static void a_frame_does_not_wait_for_stalls(void **state)
 	in.explain = &x;
 	t = ty_tl_open(&in);
 	assert_true(t->findings.stalls.n > 0);
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "Stalls, then"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "Stalls by effect, then"));
 	ty_timeline_free(t);
 	used = enough - left;
 	assert_true(used > 0 && left > 0);
