@@ -139,8 +139,11 @@ static int take_sample_stacks(void *to, const char *arg, struct ty_err *err)
 		*how = TY_SAMPLE_STACKS_DWARF;
 	else if (!strcmp(arg, "fp"))
 		*how = TY_SAMPLE_STACKS_FP;
+	else if (!strcmp(arg, "lbr"))
+		*how = TY_SAMPLE_STACKS_LBR;
 	else
-		return wrong(err, "--sample-stacks '%s' is not one of fp, dwarf and auto", arg);
+		return wrong(err, "--sample-stacks '%s' is not one of fp, dwarf, lbr and auto",
+			     arg);
 	return 0;
 }
 
@@ -342,8 +345,8 @@ static const struct ty_option options[] = {
 	 "take CPU samples with stacks HZ times a second on each CPU (default 99)",
 	 .take = take_sample, .at = AT(o.sampling.hz)},
 	{0, "sample-stacks", "HOW",
-	 "find callers by dwarf (call frame information), fp (frame pointers) or auto (default): "
-	 "dwarf where supported, else fp",
+	 "find callers by dwarf (call frame information), fp (frame pointers), lbr (branch records "
+	 "of the CPU) or auto (default): dwarf where supported, else fp",
 	 .take = take_sample_stacks, .at = AT(o.sampling.stacks)},
 	{0, "counter", "EVENT[,EVENT]",
 	 "count these events per thread, by perf's names (page-faults, cycles, LLC-load-misses, "

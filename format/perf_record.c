@@ -131,18 +131,34 @@ static const uint8_t *take_regs(struct ty_rd *rd, uint64_t mask, uint64_t *abi)
 	return *abi ? ty_rd_bytes(rd, 8 * (uint64_t)__builtin_popcountll(mask)) : NULL;
 }
 
-static uint64_t skip_branches(struct ty_rd *rd, uint64_t branch_type)
+static void take_branches(struct ty_rd *rd, uint64_t branch_type, struct ty_perf_sample *s)
 {
-	uint64_t nr = ty_rd_u64(rd);
+	const uint64_t nr = ty_rd_u64(rd);
 
-	if (branch_type & 1u << 17) /* PERF_SAMPLE_BRANCH_HW_INDEX */
+	if (branch_type & TY_PERF_BRANCH_HW_INDEX)
 		ty_rd_u64(rd);
-	if (nr > ty_rd_left(rd) / 24) {
+	if (nr > ty_rd_left(rd) / TY_PERF_BRANCH_BYTES) {
 		rd->bad = true;
-		return 0;
+		return;
 	}
-	ty_rd_bytes(rd, nr * (branch_type & 1u << 19 ? 32 : 24)); /* .._COUNTERS */
-	return nr;
+	s->branches = ty_rd_bytes(rd, nr * TY_PERF_BRANCH_BYTES);
+	s->branches_n = nr;
+	if (branch_type & TY_PERF_BRANCH_COUNTERS)
+		ty_rd_bytes(rd, 8 * nr);
+}
+
+struct ty_perf_branch ty_perf_branch_at(const struct ty_perf_sample *s, uint64_t i)
+{
+	const uint8_t *p = s->branches + i * TY_PERF_BRANCH_BYTES;
+	const uint64_t flags = ty_load(p + 16, 8, false);
+
+	return (struct ty_perf_branch){.from = ty_load(p, 8, false),
+				       .to = ty_load(p + 8, 8, false),
+				       .mispredicted = flags & 1,
+				       .predicted = flags >> 1 & 1,
+				       .in_transaction = flags >> 2 & 1,
+				       .abort = flags >> 3 & 1,
+				       .cycles = (uint16_t)(flags >> 4)};
 }
 
 /* The parts in the order of the kernel's perf_output_sample(). */
@@ -194,7 +210,7 @@ int ty_perf_sample_parse(const struct ty_perf_rec *r, const struct ty_perf_attr 
 			s->raw_n = 0;
 	}
 	if (t & TY_PERF_S_BRANCH_STACK)
-		s->branches = skip_branches(&rd, attr->branch_sample_type);
+		take_branches(&rd, attr->branch_sample_type, s);
 	if (t & TY_PERF_S_REGS_USER)
 		s->regs = take_regs(&rd, attr->sample_regs_user, &s->regs_abi);
 	if (t & TY_PERF_S_STACK_USER) {

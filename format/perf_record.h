@@ -102,6 +102,11 @@ enum ty_perf_type {
 #define TY_PERF_ATTR_USE_CLOCKID   (1ull << 25)
 #define TY_PERF_ATTR_CTX_SWITCH	   (1ull << 26)
 
+/* ty_perf_attr.branch_sample_type */
+#define TY_PERF_BRANCH_CALL_STACK (1u << 11) /* calls that have not returned */
+#define TY_PERF_BRANCH_HW_INDEX	  (1u << 17)
+#define TY_PERF_BRANCH_COUNTERS	  (1u << 19)
+
 #define TY_PERF_ATTR_MIN 64   /* PERF_ATTR_SIZE_VER0 */
 #define TY_PERF_ATTR_MAX 4096 /* bound for sizes of later kernels */
 
@@ -168,7 +173,8 @@ struct ty_perf_sample {
 	uint64_t ips_n;
 	const uint8_t *raw;
 	uint32_t raw_n;
-	uint64_t branches;    /* of the branch stack: how many */
+	const uint8_t *branches; /* branch stack: TY_PERF_BRANCH_BYTES each, the newest first */
+	uint64_t branches_n;
 	const uint8_t *regs;  /* of user code, a word per bit of attr.sample_regs_user; NULL */
 	uint64_t regs_abi;    /* 1: of a 32-bit process, 2: 64-bit */
 	const uint8_t *stack; /* stack_n bytes from the stack pointer on; NULL */
@@ -176,6 +182,17 @@ struct ty_perf_sample {
 };
 int ty_perf_sample_parse(const struct ty_perf_rec *r, const struct ty_perf_attr *attr,
 			 struct ty_perf_sample *out);
+
+/* struct perf_branch_entry */
+enum { TY_PERF_BRANCH_BYTES = 24 };
+struct ty_perf_branch {
+	uint64_t from, to;
+	bool mispredicted, predicted; /* neither: unknown */
+	bool in_transaction, abort;
+	uint16_t cycles; /* since the branch before; 0: unknown */
+};
+/* i < s->branches_n */
+struct ty_perf_branch ty_perf_branch_at(const struct ty_perf_sample *s, uint64_t i);
 
 /* Parsers of record bodies. All return 0, or -TY_EFORMAT when the record is too short or of another
  * type. */

@@ -359,13 +359,13 @@ static void open_call_data(struct recording *r)
 }
 
 /* The program that reads strings knows the processes in the kernel's list. */
-static void open_sampler(struct recording *r)
+static int open_sampler(struct recording *r, struct ty_err *err)
 {
 	const struct ty_call_data *e = r->o->all ? NULL : r->call_data;
-	struct ty_err err;
+	struct ty_err full;
 
 	if (!r->o->sampling.hz)
-		return;
+		return 0;
 	if (!r->o->all && !e)
 		snprintf(r->sampler_why, sizeof(r->sampler_why), "%s",
 			 *r->call_data_why ? r->call_data_why : "strings are not recorded");
@@ -375,13 +375,18 @@ static void open_sampler(struct recording *r)
 			 "container");
 	else if (ty_fd_limit_need(descriptors(r) + CALL_DATA_FDS + STACKS_FDS + SAMPLER_FDS +
 					  5 * r->cpus_n,
-				  &err))
+				  &full))
 		snprintf(r->sampler_why, sizeof(r->sampler_why),
 			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
 			 SAMPLER_FDS + 2 * r->cpus_n);
 	else
 		r->sampler =
 			ty_sampler_open(e, &r->o->sampling, r->cpus, r->cpus_n, r->sampler_why);
+	/* Asked for, what most machines lack. */
+	return r->sampler || r->o->sampling.stacks != TY_SAMPLE_STACKS_LBR
+		       ? 0
+		       : ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET, "--sample-stacks lbr: %s",
+				 r->sampler_why);
 }
 
 /* Counters that were asked for are recorded, or nothing is. */
@@ -494,8 +499,8 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 		return e;
 	ty_rec_self_test_start(r);
 	open_call_data(r);
-	open_sampler(r);
-	if ((e = open_counters(r, err)) || (e = define_probes(r, err)))
+	if ((e = open_sampler(r, err)) || (e = open_counters(r, err)) ||
+	    (e = define_probes(r, err)))
 		return e;
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
 		return e;

@@ -157,7 +157,11 @@ static void make_attr(struct perf_event_attr *a, const struct ty_sampler_opts *o
 		a->sample_freq = o->hz;
 	else
 		a->sample_period = 1000000000u / o->hz;
-	if (o->stacks != TY_SAMPLE_STACKS_FP) {
+	if (o->stacks == TY_SAMPLE_STACKS_LBR) {
+		a->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		a->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+					PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
+	} else if (o->stacks != TY_SAMPLE_STACKS_FP) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = REGS;
 		a->sample_stack_user = STACK;
@@ -191,6 +195,8 @@ static bool open_events(struct ty_sampler *s, const struct ty_sampler_opts *o, c
 		if (open_rings(s, cpus, n, ring))
 			return true;
 	}
+	if (o->stacks == TY_SAMPLE_STACKS_LBR)
+		return false;
 	make_attr(&s->attr, o, false, 0, ring);
 	return open_rings(s, cpus, n, ring);
 }
@@ -241,7 +247,11 @@ struct ty_sampler *ty_sampler_open(const struct ty_call_data *e, const struct ty
 			 "the unwinder does not know this machine (--sample-stacks fp)");
 	else if (!open_events(s, &how, cpus, cpus_n))
 		snprintf(why, TY_CALL_DATA_WHY,
-			 "cannot open the sampling event (%s): see tarry doctor", strerror(errno));
+			 how.stacks == TY_SAMPLE_STACKS_LBR
+				 ? "this machine's PMU has no call stacks of branch records (%s): "
+				   "use dwarf or fp"
+				 : "cannot open the sampling event (%s): see tarry doctor",
+			 strerror(errno));
 	else if (e && !choose(s, e))
 		snprintf(why, TY_CALL_DATA_WHY, "the kernel rejected the BPF program (%s)",
 			 strerror(errno));
@@ -270,7 +280,9 @@ unsigned ty_sampler_rate_max(void)
 
 const char *ty_sampler_stacks(const struct ty_sampler *s)
 {
-	return s->attr.sample_type & PERF_SAMPLE_STACK_USER ? "dwarf" : "fp";
+	return s->attr.sample_type & PERF_SAMPLE_STACK_USER	? "dwarf"
+	       : s->attr.sample_type & PERF_SAMPLE_BRANCH_STACK ? "lbr"
+								: "fp";
 }
 
 void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n)

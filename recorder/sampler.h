@@ -23,6 +23,7 @@ enum ty_sample_stacks {
 	TY_SAMPLE_STACKS_DWARF, /* a copy of registers and stack, unwound by the reader of the file
 				 */
 	TY_SAMPLE_STACKS_FP,	/* the kernel follows frame pointers */
+	TY_SAMPLE_STACKS_LBR,	/* the CPU's record of calls that have not returned */
 };
 
 struct ty_sampler_opts {
@@ -48,7 +49,7 @@ const char *ty_sampler_event(const struct ty_sampler *s);
 /* The kernel's current maximum rate of hardware events; 0: unknown. Above it they are refused, and
  * cpu-clock is sampled instead. */
 unsigned ty_sampler_rate_max(void);
-/* "fp" or "dwarf". */
+/* "fp", "dwarf" or "lbr". */
 const char *ty_sampler_stacks(const struct ty_sampler *s);
 /* As ty_call_data_piece, ty_call_data_bytes and ty_call_data_dropped, of TY_SEC_SAMPLES. */
 uint64_t ty_sampler_piece(const struct ty_sampler *s);

@@ -3,8 +3,9 @@
  * Names and unwinds samples; see sample_load.h. Where they are read from: sample_sources.c. First
  * everything that is no sample (mappings, execs, forks, names), then the samples: what a process
  * has mapped is known to its end before an address of it is named. Where a sample has registers and
- * a copy of the stack, callers are found by call frame information (decoder/unwind.h), else they
- * are those that the kernel found by frame pointers.
+ * a copy of the stack, callers are found by call frame information (decoder/unwind.h); else by the
+ * CPU's record of calls that have not returned (LBR); else they are those that the kernel found by
+ * frame pointers.
  *
  * Order of registers: asm/perf_regs.h of x86 and arm64. Marks in call chains: enum
  * perf_callchain_context of linux/perf_event.h.
@@ -285,9 +286,24 @@ static void unwind(struct loader *l, const struct ty_perf_sample *p, struct ty_s
 	c->cut |= end != TY_STACK_COMPLETE;
 }
 
-/* The kernel's part of a call chain, and the user part by frame pointers. */
+/* The CPU keeps so many calls, and forgets the outermost first. */
+static bool is_full(uint64_t branches)
+{
+	return branches == 8 || branches == 16 || branches == 32;
+}
+
+/* Callers by branch records: each call is where it was made, the innermost first. */
+static void follow_calls(struct loader *l, const struct ty_perf_sample *p, struct chain *c)
+{
+	for (uint64_t i = 0; i < p->branches_n; i++)
+		add_pc(c, ty_perf_branch_at(p, i).from);
+	c->cut |= is_full(p->branches_n);
+	l->calls = true;
+}
+
+/* The kernel's part of a call chain, and the user part by branch records or frame pointers. */
 static void follow_chain(struct loader *l, const struct ty_perf_sample *p, bool with_user,
-			 struct chain *c)
+			 bool with_calls, struct chain *c)
 {
 	uint64_t context = CONTEXT_USER;
 	bool first = true, user = false;
@@ -307,6 +323,10 @@ static void follow_chain(struct loader *l, const struct ty_perf_sample *p, bool 
 		add_pc(c, first ? ip : ip - 1);
 		user |= context == CONTEXT_USER;
 		first = false;
+		if (user && with_calls) {
+			follow_calls(l, p, c);
+			return;
+		}
 	}
 	if (user && c->n > 1)
 		l->pointers = true;
@@ -317,7 +337,8 @@ static void find_chain(struct loader *l, const struct ty_perf_attr *a,
 		       const struct ty_perf_sample *p, struct chain *c)
 {
 	struct ty_stack s = {0};
-	const bool copied = take_regs(l, a, p, &s);
+	const bool copied = take_regs(l, a, p, &s),
+		   calls = a->branch_sample_type & TY_PERF_BRANCH_CALL_STACK && p->branches_n;
 
 	c->n = 0;
 	c->cut = false;
@@ -326,7 +347,7 @@ static void find_chain(struct loader *l, const struct ty_perf_attr *a,
 		return;
 	}
 	if (p->have & TY_PERF_S_CALLCHAIN)
-		follow_chain(l, p, !copied, c);
+		follow_chain(l, p, !copied, calls, c);
 	else if (p->ip >> 63 || !copied)
 		add_pc(c, p->ip);
 	if (copied) {
@@ -359,7 +380,8 @@ int ty_sample_loader_sample(struct loader *l, const struct ty_perf_attr *a,
 	}
 	if (p->have & TY_PERF_S_CPU && p->id.cpu < UINT16_MAX)
 		s.cpu = (uint16_t)p->id.cpu;
-	l->out->branches += p->branches;
+	if (!(a->branch_sample_type & TY_PERF_BRANCH_CALL_STACK))
+		l->out->branches += p->branches_n;
 	find_chain(l, a, p, &c);
 	s.cut = c.cut;
 	for (size_t i = c.n; i-- > 0;) {
@@ -415,6 +437,7 @@ int ty_sample_loader_finish(struct loader *l)
 	l->out->lost += l->lost[0] > l->lost[1] ? l->lost[0] : l->lost[1];
 	ty_samples_sort(l->out);
 	l->out->how = l->unwound    ? "call frame information (DWARF)"
+		      : l->calls    ? "branch records of the CPU (LBR)"
 		      : l->pointers ? "frame pointers"
 				    : NULL;
 	return name_threads(l);

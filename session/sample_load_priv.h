@@ -37,8 +37,8 @@ struct loader {
 	struct ty_flow_names *names;
 	struct ty_unwinder *unwinder;
 	bool arm;
-	bool unwound, pointers; /* how callers were found, anywhere */
-	uint64_t kernel_text;	/* where the kernel's _text was; 0: unknown */
+	bool unwound, calls, pointers; /* how callers were found, anywhere */
+	uint64_t kernel_text;	       /* where the kernel's _text was; 0: unknown */
 	VEC(struct name_change) comms;
 	VEC(struct named) named;
 	VEC(uint32_t) frames;

@@ -110,6 +110,10 @@ check "counters are kept in a part" $? "$(cat out.txt)"
 "$TARRY" record -q -o no.dat --counter no-such-event -- touch ran 2>err.txt
 [ $? -eq 1 ] && [ ! -e ran ] && grep -q 'no-such-event: unknown event' err.txt
 check "an unknown event is an error before the command starts" $? "$(cat err.txt)"
+"$TARRY" record -q -o lbr.dat --sample-stacks lbr -- touch ran-lbr 2>err.txt
+status=$?
+[ "$status$(grep -c 'no call stacks of branch records' err.txt)" = 11 ] && [ ! -e ran-lbr ] || { [ "$status" -eq 0 ] && [ -e ran-lbr ]; }
+check "branch records are used, or an error before the command starts" $? "$(cat err.txt)"
 
 # What the program has on its stack is in no chunk of the file; its name is.
 "$TARRY" record -q -o s.dat --stacks off --sample 997 -- "$prog" 60 >truth.txt 2>err.txt

@@ -164,6 +164,7 @@ static void attr(const struct perf_write *w, unsigned event, struct ty_buf *b)
 	words[3] = event ? w->dummy_type : w->sample_type;
 	words[5] = 1 | (w->no_id_all ? 0 : TY_PERF_ATTR_SAMPLE_ID_ALL) |
 		   (event && w->switches ? TY_PERF_ATTR_CTX_SWITCH : 0);
+	words[9] = event ? 0 : w->branch_type;
 	ty_buf_add(b, words, sizeof(words));
 }
 

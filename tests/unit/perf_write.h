@@ -15,7 +15,7 @@ struct perf_write {
 	uint64_t sample_type; /* of event 0 */
 	uint64_t dummy_type;  /* of event 1 */
 	uint32_t type;	      /* PMU type of event 0 */
-	uint64_t config, period;
+	uint64_t config, period, branch_type;
 	const char *cpuid, *arch; /* NULL: no such feature */
 	uint32_t cpus;
 	bool no_id_all;

@@ -177,7 +177,10 @@ static void parts_of_a_sample(void **state)
 	assert_int_equal(ty_perf_sample_parse(&r, &attr, &s), 0);
 	assert_int_equal(s.ip, 0x1234);
 	assert_int_equal(s.ips_n, 2);
-	assert_int_equal(s.branches, 1);
+	assert_int_equal(s.branches_n, 1);
+	assert_int_equal(ty_perf_branch_at(&s, 0).to, 2);
+	assert_true(ty_perf_branch_at(&s, 0).predicted);
+	assert_true(ty_perf_branch_at(&s, 0).mispredicted);
 	assert_int_equal(s.regs_abi, 2);
 	assert_memory_equal(s.regs, &words[9], 16);
 	assert_memory_equal(s.stack, &words[12], 16);

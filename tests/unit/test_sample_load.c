@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of perf.data files, named: callers by branch records of the CPU, and branch stacks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "perf_write.h"
+#include "sample_load.h"
+
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER   ((uint64_t)-512)
+
+/* Code to be named; none of it runs. */
+__attribute__((noinline, used)) static int leaf(int n)
+{
+	return n * 3 + 1;
+}
+__attribute__((noinline, used)) static int middle(int n)
+{
+	return n * 5 + 2;
+}
+__attribute__((noinline, used)) static int outer(int n)
+{
+	return n * 7 + 3;
+}
+static uint64_t at(int (*f)(int))
+{
+	return (uint64_t)(uintptr_t)f + 1;
+}
+
+/* This program as process 7 has it mapped. */
+static void map_self(struct perf_write *w)
+{
+	char line[512], path[256];
+	FILE *f = fopen("/proc/self/maps", "r");
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long from, to, off;
+		char mode[8];
+
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %255s", &from, &to, mode, &off, path) ==
+			    5 &&
+		    from <= (uintptr_t)leaf && (uintptr_t)leaf < to)
+			pw_mmap2(w, (struct pw_at){7, 7, 1, 0}, from, to - from, off, 5, path);
+	}
+	fclose(f);
+}
+
+struct branch {
+	uint64_t from, to, flags;
+};
+
+static void sample(struct perf_write *w, uint64_t ns, const uint64_t *chain, size_t n,
+		   const struct branch *b, size_t branches)
+{
+	struct ty_buf body;
+
+	ty_buf_init(&body, 65536);
+	ty_buf_addle(&body, PW_ID, 8);
+	ty_buf_addle(&body, chain[1], 8); /* address */
+	ty_buf_addle(&body, 7ull << 32 | 7, 8);
+	ty_buf_addle(&body, ns, 8);
+	ty_buf_addle(&body, n, 8);
+	ty_buf_add(&body, chain, 8 * n);
+	ty_buf_addle(&body, branches, 8);
+	ty_buf_addle(&body, 0, 8); /* of the hardware: where the newest is */
+	ty_buf_add(&body, b, branches * sizeof(*b));
+	pw_rec(w, TY_PERF_SAMPLE, 2, body.p, body.len);
+	ty_buf_fini(&body);
+}
+
+static void begin(struct perf_write *w, uint64_t branch_type)
+{
+	pw_init(w);
+	w->arch = "x86_64";
+	w->type = 0;
+	w->config = 0;
+	w->branch_type = branch_type | TY_PERF_BRANCH_HW_INDEX;
+	w->sample_type = TY_PERF_S_IDENTIFIER | TY_PERF_S_IP | TY_PERF_S_TID | TY_PERF_S_TIME |
+			 TY_PERF_S_CALLCHAIN | TY_PERF_S_BRANCH_STACK;
+	map_self(w);
+}
+
+static struct ty_samples *load(struct perf_write *w)
+{
+	struct ty_texts roots = {0};
+	const struct ty_sample_load_opts o = {.roots = &roots, .quiet = true};
+	struct ty_samples *s = NULL;
+	struct ty_err err = {0};
+	struct ty_buf file;
+	char path[32];
+
+	assert_int_equal(vec_push(&roots, "/"), 0);
+	ty_buf_init(&file, 1 << 20);
+	pw_file(w, &file);
+	pw_save(&file, path);
+	if (ty_samples_of_perf(path, &o, &s, &err))
+		fail_msg("%s", err.msg);
+	unlink(path);
+	ty_buf_fini(&file);
+	pw_fini(w);
+	vec_fini(&roots);
+	return s;
+}
+
+/* "leaf<middle", the innermost first. */
+static const char *stack(const struct ty_samples *s, size_t i)
+{
+	static char text[256];
+	size_t n = 0;
+
+	*text = 0;
+	for (uint32_t k = s->v.v[i].node; k; k = s->nodes.v[k].parent)
+		n += (size_t)snprintf(
+			text + n, sizeof(text) - n, "%s%s", n ? "<" : "",
+			ty_samples_str(s, s->funcs.v[s->frames.v[s->nodes.v[k].frame].func].name));
+	return text;
+}
+
+static void callers_by_branch_records(void **state)
+{
+	/* What frame pointers say is wrong: none of it counts. */
+	const uint64_t chain[] = {CONTEXT_USER, at(leaf), at(leaf), at(leaf)};
+	const uint64_t kernel[] = {CONTEXT_KERNEL, 0xffffffff81000010, CONTEXT_USER, at(middle),
+				   at(leaf)};
+	const struct branch calls[] = {{at(middle), at(leaf) - 1, 0},
+				       {at(outer), at(middle) - 1, 0}};
+	struct branch full[16];
+	struct perf_write w;
+	struct ty_samples *s;
+
+	(void)state;
+	begin(&w, TY_PERF_BRANCH_CALL_STACK);
+	sample(&w, 10, chain, 4, calls, 2);
+	sample(&w, 20, kernel, 5, calls + 1, 1);
+	sample(&w, 30, chain, 3, NULL, 0); /* frame pointers are what is left */
+	for (unsigned i = 0; i < 16; i++)
+		full[i] = calls[1];
+	sample(&w, 40, chain, 2, full, 16);
+	s = load(&w);
+	assert_int_equal(s->v.n, 4);
+	assert_string_equal(stack(s, 0), "leaf<middle<outer");
+	assert_false(s->v.v[0].cut);
+	/* The kernel's function has no name here. */
+	assert_string_equal(stack(s, 1), "middle<outer");
+	assert_true(s->v.v[1].in_kernel);
+	assert_string_equal(stack(s, 2), "leaf<leaf");
+	assert_true(s->v.v[3].cut);
+	assert_non_null(strstr(s->how, "LBR"));
+	assert_int_equal(s->branches, 0);
+	ty_samples_free(s);
+}
+
+/* Branches of any kind say nothing of callers. */
+static void other_branch_stacks(void **state)
+{
+	const uint64_t chain[] = {CONTEXT_USER, at(leaf), at(outer)};
+	const struct branch any[] = {{at(middle), at(leaf), 1}};
+	struct perf_write w;
+	struct ty_samples *s;
+
+	(void)state;
+	begin(&w, 1 << 3);
+	sample(&w, 10, chain, 3, any, 1);
+	s = load(&w);
+	assert_string_equal(stack(s, 0), "leaf<outer");
+	assert_int_equal(s->branches, 1);
+	ty_samples_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(callers_by_branch_records),
+		cmocka_unit_test(other_branch_stacks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
