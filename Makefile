@@ -86,8 +86,8 @@ STALL_BIN := $(STALL_SRC:tests/programs/stalls/%.c=$(B)/programs/stalls/%)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 FUZZ_SECONDS ?= 120
-# Programs for an emulated machine (tests/rig); the kernel module there is built by its own script.
-RIG_BIN := $(patsubst tests/rig/%.c,$(B)/rig/%,$(filter-out tests/rig/aux_replay.c,$(wildcard tests/rig/*.c)))
+# Programs for an emulated machine (tests/rig); the kernel modules there are built by their own script.
+RIG_BIN := $(patsubst tests/rig/%.c,$(B)/rig/%,$(filter-out tests/rig/%_replay.c,$(wildcard tests/rig/*.c)))
 
 .PHONY: all demo check golden bench soak lint asan sanitized fuzz install uninstall clean deps deps-test deps-rig deps-bench deps-fuzz unit unit-syntax programs rig fuzzers
 

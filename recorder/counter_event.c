@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_list.h"
+
 enum { LINE = 256, DEPTH = 1 };
 
 struct known {
@@ -190,6 +192,20 @@ static int take_terms(const struct pmu *pmu, char *terms, struct perf_event_attr
 	return 0;
 }
 
+/* Has a PMU one set of counters for several CPUs? Its cpumask then lacks some of those online. */
+static bool is_shared(const char *devices, const char *name)
+{
+	unsigned mask[TY_CPUS_MAX], online[TY_CPUS_MAX], m, n, i = 0, k = 0;
+	char path[2 * LINE];
+
+	snprintf(path, sizeof(path), "%s/%s/cpumask", devices, name);
+	m = ty_cpu_list(path, mask, TY_CPUS_MAX);
+	n = m ? ty_cpu_list("/sys/devices/system/cpu/online", online, TY_CPUS_MAX) : 0;
+	while (i < m && k < n && mask[i] <= online[k])
+		k += mask[i++] == online[k];
+	return k < n;
+}
+
 /* PMU/TERMS/; name is changed. *rest: what follows. */
 static int take_pmu(const char *devices, const char *whole, char *name, struct ty_counter_event *e,
 		    char **rest, struct ty_err *err)
@@ -211,6 +227,11 @@ static int take_pmu(const char *devices, const char *whole, char *name, struct t
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			       "--counter %s: this machine has no PMU '%s' (ls %s)", whole, name,
 			       devices);
+	if (is_shared(devices, name))
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			       "--counter %s: PMU '%s' counts for several CPUs together, not for a "
+			       "thread (its cpumask). Use perf stat -a",
+			       whole, name);
 	e->attr.type = (uint32_t)strtoul(line, NULL, 10);
 	return take_terms(&pmu, terms, &e->attr, 0);
 }

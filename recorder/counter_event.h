@@ -24,7 +24,8 @@ struct ty_counter_event {
 
 /*
  * The event of a name p[0..n). tracefs: its root, for tracepoints. 0; -TY_EUSAGE or -TY_ENOTFOUND:
- * err says what is wrong with the name, or what this machine lacks.
+ * err says what is wrong with the name, or what this machine lacks; -TY_EUNSUPPORTED: it is not
+ * counted per CPU, so that no thread can be given its share.
  */
 int ty_counter_event(const char *p, size_t n, const char *devices, const char *tracefs,
 		     struct ty_counter_event *out, struct ty_err *err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -42,6 +43,12 @@ static int setup(void **state)
 	file("cpu/format/ldlat", "config1:0-15\n");
 	file("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
 	file("cpu/events/loop", "loop\n");
+	file("package/type", "21\n");
+	file("package/cpumask", "0,4000\n");
+	file("package/format/event", "config:0-7\n");
+	file("each/type", "22\n");
+	file("each/cpumask", "0-4000\n");
+	file("each/format/event", "config:0-7\n");
 	file("events/sched/sched_switch/id", "316\n");
 	return 0;
 }
@@ -99,6 +106,7 @@ static void test_names(void **state)
 	good("cpu/event=0x3c,edge/u", 4, 0x4003c);
 	good("cpu/mem-loads/", 4, 0x1cd);
 	good("cpu/config=0x77/", 4, 0x77);
+	good("each/event=1/", 22, 1);
 	good("sched:sched_switch", PERF_TYPE_TRACEPOINT, 316);
 	assert_int_equal(parse("cpu/mem-loads,ldlat=0/:u", &e), 0);
 	assert_int_equal(e.attr.config1, 3);
@@ -109,6 +117,16 @@ static void test_names(void **state)
 	assert_true(e.is_time);
 	assert_int_equal(parse("page-faults", &e), 0);
 	assert_false(e.is_time);
+}
+
+/* Counters of a package belong to no thread. (On a machine of one CPU, they do.) */
+static void test_shared(void **state)
+{
+	struct ty_counter_event e;
+
+	(void)state;
+	assert_int_equal(parse("package/event=1/", &e),
+			 sysconf(_SC_NPROCESSORS_ONLN) > 1 ? -TY_EUNSUPPORTED : 0);
 }
 
 static void test_wrong_names(void **state)
@@ -157,9 +175,9 @@ static void test_lists(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
-					   cmocka_unit_test(test_wrong_names),
-					   cmocka_unit_test(test_lists)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names), cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_wrong_names), cmocka_unit_test(test_lists)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
