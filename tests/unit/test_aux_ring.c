@@ -129,7 +129,7 @@ static int on_mappings(void *ctx, const struct ty_aux_ring *r, const void *p, si
 
 	while (ty_perf_buf_next(p, n, &pos, &rec) == 1)
 		if (rec.type == TY_PERF_MMAP2 && !ty_perf_mmap(&rec, &g->last) &&
-		    strstr(g->last.name, "test_aux_ring")) {
+		    g->last.pid == getpid() && strstr(g->last.name, "test_aux_ring")) {
 			g->n++;
 			g->marked += g->last.has_build_id;
 		}
