@@ -30,12 +30,12 @@ const char *ty_seg_text(enum ty_seg_what w)
 	static const char *const text[TY_SEG_WHATS] = {
 		[TY_SEG_RUNS] = "running",
 		[TY_SEG_STOLEN] = "its CPU lost to the hypervisor (steal time, inferred)",
-		[TY_SEG_RUNNABLE] = "runnable, waiting for a CPU",
-		[TY_SEG_DEVICE] = "waiting for a device",
+		[TY_SEG_RUNNABLE] = "runnable (waiting for a CPU)",
+		[TY_SEG_DEVICE] = "waiting, woken by a device",
 		[TY_SEG_QUEUED] = "waiting, its I/O request not yet issued to the device",
 		[TY_SEG_NO_REQUEST] = "waiting, with no I/O request in flight",
-		[TY_SEG_TIMER] = "waiting for a timer",
-		[TY_SEG_IRQ] = "waiting for an interrupt",
+		[TY_SEG_TIMER] = "waiting, woken by a timer",
+		[TY_SEG_IRQ] = "waiting, woken by an interrupt",
 		[TY_SEG_UNWOKEN] = "waiting, waker not recorded",
 		[TY_SEG_OPEN] = "still waiting when the recording ended",
 		[TY_SEG_LOST] = "unknown because of lost events",
@@ -540,7 +540,8 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, bool s
 {
 	const struct ty_model *m = x->m;
 	const struct ty_waker *k = &l->waker;
-	char disk[TY_DISK_TEXT];
+	struct ty_waker w = *k;
+	char disk[TY_DISK_TEXT], by[TY_WAKER_TEXT];
 	struct ty_io io;
 
 	if ((l->what == TY_SEG_DEVICE || l->what == TY_SEG_QUEUED) && k->io != TY_NONE) {
@@ -552,14 +553,15 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, bool s
 		io = ty_model_io(m, k->io);
 		snprintf(out, size, ", no request in flight yet on %s",
 			 ty_explain_disk(x, io.major, io.minor, disk));
-	} else if (l->what == TY_SEG_TIMER && k->net) {
-		snprintf(out, size, ", waiting for " TY_NET_TIMER_TEXT);
-	} else if (l->what == TY_SEG_DEVICE && k->name) {
-		snprintf(out, size, ", waiting for device %s", ty_model_str(m, k->name));
-	} else if (l->what == TY_SEG_TIMER) {
-		snprintf(out, size, "%s", sleeps ? "" : " (woken by a timer)");
-	} else if (l->what == TY_SEG_IRQ) {
-		snprintf(out, size, " (woken by an interrupt)");
+	} else if (l->what == TY_SEG_TIMER && sleeps && !k->net) {
+		*out = 0;
+	} else if (l->what == TY_SEG_TIMER || l->what == TY_SEG_IRQ ||
+		   (l->what == TY_SEG_DEVICE && k->name)) {
+		w.kind = l->what == TY_SEG_TIMER   ? TY_WAKER_TIMER
+			 : w.kind == TY_WAKER_NONE ? TY_WAKER_UNKNOWN
+						   : w.kind;
+		snprintf(out, size, k->net ? ", woken by %s" : " (woken by %s)",
+			 ty_waker_text(m, &w, by));
 	} else if (l->what == TY_SEG_UNWOKEN) {
 		snprintf(out, size, " (waker not recorded)");
 	} else if (l->what == TY_SEG_OPEN) {
@@ -586,11 +588,13 @@ static struct ty_wait_for object_of(const struct ty_explain *x, const struct ty_
 	return w;
 }
 
-bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size)
+bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, const char *length,
+		  char *out, size_t size)
 {
+	const char *gap = *length ? " " : "", *during = *length ? " for " : "";
 	struct ty_span s = {.state = TY_ST_UNKNOWN, .syscall = TY_NONE};
 	struct ty_wait_for w;
-	char buf[32], end[TY_DISK_TEXT + 64];
+	char buf[32], end[TY_WAKER_TEXT + TY_DISK_TEXT];
 	const char *call;
 	bool lock;
 
@@ -603,17 +607,26 @@ bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	}
 	call = ty_explain_call(x, s.syscall, buf);
 	switch (l->what) {
-	case TY_SEG_RUNS: snprintf(out, size, *call ? "ran in %s" : "ran", call); return false;
-	case TY_SEG_RUNNABLE: snprintf(out, size, "%s", ty_seg_text(l->what)); return false;
+	case TY_SEG_RUNS:
+		snprintf(out, size, "ran%s%s%s%s", gap, length, *call ? " in " : "", call);
+		return false;
+	case TY_SEG_RUNNABLE:
+		snprintf(out, size, "waited%s%s for a CPU", gap, length);
+		return false;
 	case TY_SEG_STOLEN:
-		snprintf(out, size, "ran on a CPU that showed no activity (steal time, inferred)");
+		snprintf(out, size,
+			 "ran%s%s on a CPU that showed no activity (steal time, inferred)", gap,
+			 length);
 		return false;
 	case TY_SEG_LOST:
-	case TY_SEG_UNKNOWN: snprintf(out, size, "%s", ty_seg_text(l->what)); return false;
+	case TY_SEG_UNKNOWN:
+		snprintf(out, size, "was in an unknown state%s%s%s", during, length,
+			 l->what == TY_SEG_LOST ? " because of lost events" : "");
+		return false;
 	default: break;
 	}
 	if (s.state == TY_ST_STOPPED) {
-		snprintf(out, size, "stopped");
+		snprintf(out, size, "was stopped%s%s", during, length);
 		return false;
 	}
 	w = object_of(x, &s);
@@ -621,15 +634,16 @@ bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	/* Of a futex' word it is mostly inferred that it is a lock. */
 	lock = w.kind == TY_STALL_LOCK && *w.object;
 	if (lock)
-		snprintf(out, size, "waited for the lock on %s (%s)%s%s", w.object, call, end,
-			 l->waker.inferred ? " (inferred)" : "");
+		snprintf(out, size, "waited%s%s for the lock on %s (%s)%s%s", gap, length, w.object,
+			 call, end, l->waker.inferred ? " (inferred)" : "");
 	else
-		snprintf(out, size, "%s%s%s%s%s%s%s%s",
-			 s.state == TY_ST_BLOCKED   ? "blocked (uninterruptible)"
+		snprintf(out, size, "%s%s%s%s%s%s%s%s%s%s%s",
+			 s.state == TY_ST_BLOCKED   ? "blocked"
 			 : s.state == TY_ST_RUNNING ? "busy-waited"
 						    : "slept",
-			 *call ? " in " : "", call, *w.object ? "(" : "", w.object,
-			 *w.object ? ")" : "", end,
+			 s.state == TY_ST_BLOCKED ? during : gap, length,
+			 s.state == TY_ST_BLOCKED ? " (uninterruptible)" : "", *call ? " in " : "",
+			 call, *w.object ? "(" : "", w.object, *w.object ? ")" : "", end,
 			 !l->waker.inferred ? ""
 			 : ty_model_thread(x->m, l->thread)->kernel
 				 ? " (inferred: the thread it served)"

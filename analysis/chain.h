@@ -116,10 +116,12 @@ struct ty_link {
 };
 uint32_t ty_path_links(const struct ty_path *p, uint32_t seg, struct ty_link *out, uint32_t n);
 
-/* "slept in read(fd 5 <pipe:[7]>)", "waited for the lock on fd 8 </x> (flock)", "ran in read" (for
- * more than half of it), "runnable": what the thread did in a link. True: it waited for a lock,
- * which the thread of the next link held. Searches for the name of a descriptor: for findings. */
+/* What the thread did in a link: "slept 1.2 s in read(fd 5 <pipe:[7]>)", "waited 1.2 s for the lock
+ * on fd 8 </x> (flock)", "ran 1.2 s in read" (for more than half of it), "waited 1.2 s for a CPU".
+ * length: "1.2 s"; "": without it. True: it waited for a lock, which the thread of the next link
+ * held. Searches for the name of a descriptor: for findings. */
 #define TY_LINK_TEXT 320
-bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size);
+bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, const char *length,
+		  char *out, size_t size);
 
 #endif

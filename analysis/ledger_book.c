@@ -140,31 +140,36 @@ uint32_t ty_book_object(struct ty_book *b, const char *text)
 static void woken_by(const struct ty_book *b, const struct ty_ledger_key *k, char *out, size_t size)
 {
 	const char *name = k->name ? ty_model_str(b->x->m, k->name) : "";
+	struct ty_waker by = {.kind = TY_WAKER_UNKNOWN, .name = k->name, .io = TY_NONE};
+	char text[TY_WAKER_TEXT];
 
 	switch ((enum ty_ledger_ender)k->end) {
 	case TY_END_THREAD: snprintf(out, size, ", woken by thread %s", name); return;
-	case TY_END_DEVICE: snprintf(out, size, ", woken by device %s", name); return;
-	case TY_END_IO:
-		snprintf(out, size,
-			 *name ? ", woken by I/O completion (%s)" : ", I/O request at a device",
-			 name);
-		return;
+	case TY_END_SIGNAL: snprintf(out, size, ", woken by a signal from %s", name); return;
 	case TY_END_QUEUED:
 		snprintf(out, size, ", I/O request not yet issued to the device");
 		return;
+	case TY_END_IO:
 	case TY_END_NO_REQUEST:
-		snprintf(out, size, ", no I/O request in flight, woken by I/O completion (%s)",
-			 name);
-		return;
-	case TY_END_TIMER: snprintf(out, size, ", woken by a timer"); return;
-	case TY_END_SIGNAL: snprintf(out, size, ", woken by a signal from %s", name); return;
-	case TY_END_IRQ: snprintf(out, size, ", woken by an interrupt"); return;
+		if (!*name) {
+			snprintf(out, size, ", I/O request at a device");
+			return;
+		}
+		by.io = 0;
+		by.kind = TY_WAKER_DEVICE;
+		break;
+	case TY_END_DEVICE: by.kind = TY_WAKER_DEVICE; break;
+	case TY_END_TIMER: by.kind = TY_WAKER_TIMER; break;
+	case TY_END_IRQ: by.name = 0; break;
 	case TY_END_OPEN:
 		snprintf(out, size, ", still %s when the recording ended",
 			 k->what == TY_ROW_STOPPED ? "stopped" : "waiting");
 		return;
-	default: snprintf(out, size, ", waker not recorded");
+	default: snprintf(out, size, ", waker not recorded"); return;
 	}
+	snprintf(out, size, "%s, woken by %s",
+		 k->end == TY_END_NO_REQUEST ? ", no I/O request in flight" : "",
+		 ty_waker_text(b->x->m, &by, text));
 }
 
 static void text(const struct ty_book *b, const struct ty_book_row *r, char *out, size_t size)

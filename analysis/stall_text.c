@@ -74,7 +74,7 @@ static void say_idle(struct ty_sentence *o, const struct ty_stall_search *h,
 	}
 	if (best == TY_NONE || most < c->s.duration_ns / 10)
 		return;
-	ty_put(o, "; CPU %u was idle for ", best);
+	ty_put(o, ". CPU %u was idle for ", best);
 	say_ns(o, most);
 	if (!affinity)
 		ty_put(o, " (CPU affinity not recorded)");
@@ -102,16 +102,17 @@ static void say_device(struct ty_sentence *o, const struct ty_stall_search *h,
 static void say_before_device(struct ty_sentence *o, const struct ty_candidate *c)
 {
 	if (c->queued_ns > c->s.duration_ns / 20) {
-		ty_put(o, "; for ");
+		ty_put(o, ". For ");
 		say_ns(o, c->queued_ns);
-		ty_put(o, " of that time the request was not yet issued to the device");
+		ty_put(o, " of that time, the request was not yet issued to the device");
 	}
 	if (c->no_io_ns > c->s.duration_ns / 20 && c->s.links &&
 	    c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST) {
-		ty_put(o, "; for ");
+		ty_put(o, ". For ");
 		say_ns(o, c->no_io_ns);
-		ty_put(o, " of that time no request was in flight (throttled, or waiting for other "
-			  "I/O)");
+		ty_put(o,
+		       " of that time, no request was in flight (throttled, or waiting for other "
+		       "I/O)");
 	}
 }
 
@@ -144,9 +145,9 @@ static void say_steal(struct ty_sentence *o, const struct ty_stall_search *h,
 	if (aside) {
 		if (!ty_stall_steal_matters(c))
 			return;
-		ty_put(o, "; for ");
+		ty_put(o, ". For ");
 		say_ns(o, c->s.steal_ns);
-		ty_put(o, " of that time a CPU showed no activity (steal time, inferred)");
+		ty_put(o, " of that time, a CPU showed no activity (steal time, inferred)");
 		return;
 	}
 	if (c->s.steal_ns) {
@@ -189,9 +190,9 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 			ty_put(o, " on CPU %u, more than its priority explains", s.cpu);
 			ty_put(o,
 			       c->quota_seen
-				       ? "; possible causes: a CPU quota, or the weight of its "
+				       ? ". Possible causes: a CPU quota, or the weight of its "
 					 "cgroup or session"
-				       : "; possible cause: the weight of its cgroup or session");
+				       : ". Possible cause: the weight of its cgroup or session");
 		} else if (c->rival_ns) {
 			ty_put(o, "several threads shared CPU %u for ", s.cpu);
 			say_ns(o, c->rival_ns);
@@ -236,75 +237,88 @@ static void say_link(struct ty_sentence *o, const struct ty_stall_search *h,
 					  : l->start_ns + (l->end_ns - l->start_ns) / 2);
 }
 
-/* "flusher/815, which slept in fsync for 2.305 s, ..." down the chain. */
+bool ty_stall_link_text(const struct ty_explain *x, const struct ty_stall *s, uint32_t k,
+			char out[TY_LINK_TEXT])
+{
+	char d[TY_DURATION_MAX], length[sizeof(d) + sizeof("a total of ")];
+	uint64_t ns = s->link[k].end_ns - s->link[k].start_ns;
+	bool all = k + 1 == s->links && s->root_ns > ns;
+
+	snprintf(length, sizeof(length), "%s%s", all ? "a total of " : "",
+		 ty_fmt_duration(all ? s->root_ns : ns, d));
+	return ty_link_text(x, &s->link[k], length, out, TY_LINK_TEXT);
+}
+
+/* "slept 2.305 s in fsync": what the thread at the root did, and what is known of it. */
+static void say_root(struct ty_sentence *o, const struct ty_stall_search *h,
+		     const struct ty_candidate *c, uint32_t k)
+{
+	const struct ty_link *l = &c->s.link[k];
+	bool last = k + 1 == c->s.links;
+	char what[TY_LINK_TEXT];
+
+	ty_stall_link_text(h->x, &c->s, k, what);
+	ty_put(o, "%s", what);
+	if (!last) { /* it was runnable */
+		ty_put(o, " while ");
+		say_link(o, h, c, l + 1);
+		ty_put(o, " ran there for ");
+		say_ns(o, c->rival_ns);
+	} else if (l->what == TY_SEG_DEVICE && c->ios) {
+		ty_put(o, ": ");
+		say_device(o, h, c);
+	} else if (l->what == TY_SEG_RUNNABLE && c->held.path) {
+		ty_put(o, ", ");
+		say_throttled(o, c);
+	}
+}
+
+/* "held the lock on /x (flock)": what the thread after this link did, which waited for a lock. */
+static bool say_held(struct ty_sentence *o, const struct ty_stall_search *h,
+		     const struct ty_link *waiter)
+{
+	char what[TY_LINK_TEXT], *name, *end;
+
+	if (!ty_link_text(h->x, waiter, "", what, sizeof(what)))
+		return false;
+	name = strchr(what, '<');
+	end = strrchr(what, '>');
+	if (name && end)
+		ty_put(o, "held the lock on %.*s%s and ", (int)(end - name - 1), name + 1, end + 1);
+	return name && end;
+}
+
+/* "flusher/815, which slept 2.3 s in fsync"; of a longer chain the thread that woke the victim, and
+ * the root cause. */
 static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 		  const struct ty_candidate *c)
 {
-	const struct ty_explain *x = h->x;
-	bool lock = false;
+	const struct ty_link *l = c->s.link;
+	uint32_t root = c->s.links - 1;
 
-	for (uint32_t i = 1; i < c->s.links; i++) {
-		const struct ty_link *l = &c->s.link[i];
-		const char *by = lock ? ", held by " : ", woken by ";
-		char what[TY_LINK_TEXT];
-
-		lock = ty_link_text(x, l, what, sizeof(what));
-		if (i > 1 && c->s.link[i - 1].what == TY_SEG_RUNNABLE) {
-			ty_put(o, ", while ");
-			say_link(o, h, c, l);
-			ty_put(o, " ran on its CPU for ");
-			say_ns(o, c->rival_ns);
-			return;
-		}
-		if (i > 1)
-			ty_put(o, "%s", by);
-		say_link(o, h, c, l);
-		if (i == 1 && c->s.kind == TY_STALL_LOCK && !c->s.proven)
-			ty_put(o, " [inferred holder]");
-		ty_put(o, ", %s %s for ",
-		       l->what == TY_SEG_LOST || l->what == TY_SEG_UNKNOWN	? "whose state is"
-		       : l->what == TY_SEG_RUNNABLE || !strcmp(what, "stopped") ? "which was"
-										: "which",
-		       what);
-		if (i + 1 == c->s.links && l->what < TY_SEG_WHATS &&
-		    c->root.what_ns[l->what] > l->end_ns - l->start_ns) {
-			say_ns(o, c->root.what_ns[l->what]);
-			ty_put(o, " in total");
-		} else {
-			say_ns(o, l->end_ns - l->start_ns);
-		}
-		if (i + 1 == c->s.links && l->what == TY_SEG_DEVICE && c->ios) {
-			ty_put(o, ": ");
-			say_device(o, h, c);
-		}
-		if (i + 1 == c->s.links && l->what == TY_SEG_RUNNABLE && c->held.path) {
-			ty_put(o, ", ");
-			say_throttled(o, c);
-		}
+	if (root > 1 && l[root - 1].what == TY_SEG_RUNNABLE)
+		root--; /* the last one is what ran there */
+	say_link(o, h, c, &l[1]);
+	if (c->s.kind == TY_STALL_LOCK && !c->s.proven)
+		ty_put(o, " [inferred holder]");
+	ty_put(o, root > 1 ? ". Root cause: " : ", which ");
+	if (root > 1) {
+		say_link(o, h, c, &l[root]);
+		ty_put(o, " ");
+		say_held(o, h, &l[root - 1]);
 	}
+	say_root(o, h, c, root);
 }
 
 static void waker(struct ty_sentence *o, const struct ty_stall_search *h,
 		  const struct ty_candidate *c)
 {
-	const struct ty_model *m = h->x->m;
+	char by[TY_WAKER_TEXT];
 
-	switch ((enum ty_waker_kind)c->waker.kind) {
-	case TY_WAKER_THREAD:
-		if (c->s.links > 1)
-			chain(o, h, c);
-		else
-			say_who(o, m, c->waker.thread, c->waker.act_ns);
-		return;
-	case TY_WAKER_DEVICE:
-		ty_put(o, "device interrupt%s%s", c->waker.name ? " " : "",
-		       c->waker.name ? ty_model_str(m, c->waker.name) : "");
-		return;
-	case TY_WAKER_TIMER: ty_put(o, "a timer"); return;
-	case TY_WAKER_IPI: ty_put(o, "another CPU"); return;
-	case TY_WAKER_UNKNOWN: ty_put(o, "an interrupt"); return;
-	case TY_WAKER_NONE: break;
-	}
+	if (c->waker.kind == TY_WAKER_THREAD && c->s.links > 1)
+		chain(o, h, c);
+	else
+		ty_put(o, "%s", ty_waker_text(h->x->m, &c->waker, by));
 }
 
 /* What the thread still was when the recording ended. */
@@ -344,8 +358,8 @@ static void polled(struct ty_sentence *o, const struct ty_stall_search *h,
 		ty_put(o, c->s.flags & TY_SF_OPEN ? "still waiting when the recording ended"
 						  : "holder not recorded");
 	}
-	ty_put(o, "; polled: %u attempts failed with %s%s", c->polls, ty_errno_name((int)-s.ret),
-	       c->poll_got == TY_NONE ? ", and none succeeded" : "");
+	ty_put(o, ". It polled the lock: %u attempts failed with %s%s", c->polls,
+	       ty_errno_name((int)-s.ret), c->poll_got == TY_NONE ? ", and none succeeded" : "");
 }
 
 static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
@@ -399,9 +413,9 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 			break;
 		ty_put(o, "woken by block I/O completion on ");
 		say_device(o, h, c);
-		ty_put(o, "; for ");
+		ty_put(o, ". For ");
 		say_ns(o, c->no_io_ns);
-		ty_put(o, " before that no request was in flight (throttled, or waiting for other "
+		ty_put(o, " before that, no request was in flight (throttled, or waiting for other "
 			  "I/O)");
 		return;
 	case TY_STALL_IO:
@@ -464,7 +478,7 @@ static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 
 	if (!c->others && !c->s.more_waits)
 		return;
-	ty_put(o, "; ");
+	ty_put(o, ". ");
 	for (uint32_t i = 0; i < named; i++) {
 		ty_put(o, !i ? "" : named == c->others ? " and " : ", ");
 		say_who(o, h->x->m, c->other[i], c->other_ns[i]);
@@ -477,7 +491,7 @@ static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 		say_common(o, h, c);
 	}
 	if (c->s.more_waits)
-		ty_put(o, "%s%u more wait%s of %s had the same cause", c->others ? "; " : "",
+		ty_put(o, "%s%u more wait%s of %s had the same cause", c->others ? ". " : "",
 		       c->s.more_waits, c->s.more_waits > 1 ? "s" : "",
 		       ty_model_comm(h->x->m, c->s.thread, c->s.start_ns));
 	ty_put(o, c->s.sum_inferred && c->s.proven ? " (inferred; all these waits: "
@@ -518,13 +532,15 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 			 !c->busy_waited && !c->w.word && !c->w.path && !c->w.guessed &&
 			 !c->w.by_waker && *call && *c->w.object;
 
+	if (s->links && s->link[s->links - 1].what < TY_SEG_WHATS)
+		s->root_ns = c->root.what_ns[s->link[s->links - 1].what];
 	cause(&t, h, c);
 	if (s->waits <= 1)
 		say_before_device(&t, c);
 	if (s->kind != TY_STALL_STEAL)
 		say_steal(&t, h, c, true);
 	if (c->kernel_timer)
-		ty_put(&t, "; the purpose of that timer is not recorded (throttled I/O, or other "
+		ty_put(&t, ". The purpose of that timer is not recorded (throttled I/O, or other "
 			   "delayed work of the kernel)");
 	others(&t, h, c);
 	if (s->kind == TY_STALL_IO && c->io != TY_NONE) {
@@ -580,17 +596,17 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	}
 	ty_put(&o, "%s %s", s->state == TY_ST_RUNNABLE ? ":" : ",", s->text);
 	if (c->for_work_ns && s->waits <= 1) {
-		ty_put(&o, "; the whole wait took ");
+		ty_put(&o, ". The whole wait took ");
 		say_ns(&o, c->whole_ns);
-		ty_put(&o, ", for ");
+		ty_put(&o, ", and for ");
 		say_ns(&o, c->for_work_ns);
-		ty_put(&o, " of which the lock holder was idle");
+		ty_put(&o, " of it the lock holder was idle");
 	}
 	if (s->in_request)
-		ty_put(&o, "; meanwhile a client waited for its reply");
+		ty_put(&o, ". Meanwhile a client waited for its reply");
 	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
-		ty_put(&o, "; events were lost during it");
+		ty_put(&o, ". Events were lost during this wait");
 	if (s->flags & TY_SF_OPEN && strncmp(s->text, "still ", 6))
-		ty_put(&o, "; still %s when the recording ended", still(c));
+		ty_put(&o, ". It was still %s when the recording ended", still(c));
 	ty_put(&o, " [%s]", s->proven ? "proven" : "inferred");
 }

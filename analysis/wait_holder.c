@@ -68,6 +68,6 @@ void ty_wait_holder_text(const struct ty_explain *x, const struct ty_wait_holder
 	snprintf(buf, n, "%s%s, %s %s%s%d", s->kind, name,
 		 !s->process ? "held by"
 		 : h->proven ? "held by process"
-			     : "taken by process",
+			     : "held according to /proc/locks by process",
 		 who, *who ? "/" : "", (int)s->holder);
 }

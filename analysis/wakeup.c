@@ -6,6 +6,8 @@
  */
 #include "wakeup.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* include/linux/interrupt.h */
@@ -186,4 +188,33 @@ struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge)
 		w.kind = TY_WAKER_UNKNOWN;
 	}
 	return w;
+}
+
+const char *ty_waker_text(const struct ty_model *m, const struct ty_waker *w,
+			  char out[TY_WAKER_TEXT])
+{
+	const char *name = w->name ? ty_model_str(m, w->name) : "";
+
+	switch ((enum ty_waker_kind)w->kind) {
+	case TY_WAKER_THREAD: return ty_model_who(m, w->thread, w->act_ns, out);
+	case TY_WAKER_DEVICE:
+		if (w->io == TY_NONE)
+			snprintf(out, TY_WAKER_TEXT, "%s%s",
+				 *name ? "device interrupt " : "a device interrupt", name);
+		else
+			snprintf(out, TY_WAKER_TEXT,
+				 *name ? "I/O completion (%s)" : "I/O completion", name);
+		return out;
+	case TY_WAKER_TIMER: return w->net ? TY_NET_TIMER_TEXT : "a timer";
+	case TY_WAKER_IPI: return "an interrupt from another CPU";
+	case TY_WAKER_UNKNOWN:
+		if (!*name)
+			return "an interrupt";
+		/* Softirqs have names in capitals, vectors have not. */
+		snprintf(out, TY_WAKER_TEXT, "%s %s", isupper(*name) ? "softirq" : "interrupt",
+			 name);
+		return out;
+	case TY_WAKER_NONE: break;
+	}
+	return "an unknown waker";
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "model.h"
+#include "process_titles.h"
 
 enum ty_waker_kind {
 	TY_WAKER_NONE,	 /* no wakeup is recorded */
@@ -36,7 +37,13 @@ struct ty_waker {
 };
 
 /* In a sentence, of a wakeup by TIMER through the network. */
-#define TY_NET_TIMER_TEXT "a packet that a network timer sent (delayed ACK, retransmission)"
+#define TY_NET_TIMER_TEXT "a network timer's packet (delayed ACK or retransmission)"
+
+/* What follows "woken by": "nginx/812", "a timer", "device interrupt virtio1-input.0", "I/O
+ * completion (virtio1-req.0)", "softirq RCU", "an interrupt", "an unknown waker". */
+#define TY_WAKER_TEXT (TY_WHO_MAX + 32)
+const char *ty_waker_text(const struct ty_model *m, const struct ty_waker *w,
+			  char out[TY_WAKER_TEXT]);
 
 /* Cost: log(interrupts) + log(points) + few. edge TY_NONE: kind NONE. */
 struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge);

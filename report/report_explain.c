@@ -250,9 +250,22 @@ static bool where(const struct ty_explain *x, const struct ty_stall *s, char *bu
 	return a < b && x->where(x->ctx, ty_model_tid(x->m, s->thread, a), a, b, buf, n);
 }
 
+/* "<- flock/13188 waited 1.6 s for the lock on fd 9 </x> (flock)" */
+static void put_link(const struct ty_explain *x, const struct ty_link *l, const char *what,
+		     uint32_t indent, bool first, FILE *f)
+{
+	char name[TY_WHO_MAX];
+
+	fprintf(f, "%*s%s", (int)indent, "", first ? "" : "<- ");
+	ty_put_plain(f, ty_model_who(x->m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2,
+				     name));
+	putc(' ', f);
+	ty_put_plain(f, what);
+}
+
 void ty_stalls_text(const struct ty_explained *e, FILE *f)
 {
-	char d[TY_DURATION_MAX], in[300];
+	char d[TY_DURATION_MAX], in[300], what[TY_LINK_TEXT];
 	struct ty_wait_holder h;
 
 	ty_put_heading(f, "stalls", "waits that kept a thread from making progress, by %s",
@@ -274,6 +287,11 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 			fputs("                ", f);
 			ty_put_plain(f, in);
 			fprintf(f, " [%s]\n", h.proven ? "proven" : "inferred");
+		}
+		for (uint32_t k = 1; s->links > 2 && k < s->links; k++) {
+			ty_stall_link_text(&e->x, s, k, what);
+			put_link(&e->x, &s->link[k], what, 16, false, f);
+			putc('\n', f);
 		}
 		if (e->logs)
 			ty_report_logs_near_text(e->logs, &e->x, s->start_ns, ty_stall_end_ns(s),
@@ -309,7 +327,7 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 
 	ty_json_object(j, NULL);
 	who(x->m, j, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
-	ty_link_text(x, l, what, sizeof(what));
+	ty_link_text(x, l, "", what, sizeof(what));
 	ty_json_str(j, "what", what);
 	ty_json_u64(j, "start_ns", l->start_ns);
 	ty_json_u64(j, "duration_ns", l->end_ns - l->start_ns);
@@ -322,22 +340,18 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 void ty_chain_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
-	char what[TY_LINK_TEXT], name[TY_WHO_MAX], d[TY_DURATION_MAX], at[TY_TIME_MAX];
+	char what[TY_LINK_TEXT], at[TY_TIME_MAX], d[TY_DURATION_MAX];
 
 	putc('\n', f);
 	ty_put_heading(f, "chain", "each wait, and below it (<-) what its waker was doing");
 	for (uint32_t i = 0; i < e->links; i++) {
 		const struct ty_link *l = &e->link[i];
-		uint64_t mid = l->start_ns + (l->end_ns - l->start_ns) / 2;
 
-		ty_link_text(&e->x, l, what, sizeof(what));
-		ty_model_who(m, l->thread, mid, name);
-		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "<- " : "");
-		ty_put_plain(f, name);
-		fprintf(f, " from %s for %s: ", ty_time_text(m, e->x.clock, l->start_ns, 1000, at),
-			ty_fmt_duration(l->end_ns - l->start_ns, d));
-		ty_put_plain(f, what);
-		putc('\n', f);
+		ty_link_text(&e->x, l, ty_fmt_duration(l->end_ns - l->start_ns, d), what,
+			     sizeof(what));
+		put_link(&e->x, l, what, 2 * i + 2, !i, f);
+		fprintf(f, ", starting at %s\n",
+			ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "text_page.h"
 #include "model_time.h"
 #include "units.h"
+#include "wakeup.h"
 #include "process_titles.h"
 
 #define NAMES_SHOWN 6
@@ -240,8 +241,8 @@ static void put_thread(const struct ty_report *r, uint32_t thread, uint64_t t, F
 
 static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *f)
 {
-	char d[TY_DURATION_MAX], a[TY_TIME_MAX];
-	const char *ctx = ty_report_context(w->waker_context);
+	char d[TY_DURATION_MAX], a[TY_TIME_MAX], by[TY_WAKER_TEXT];
+	struct ty_waker waker;
 	struct ty_buf b;
 
 	fprintf(f, "%9s at %s  ", dur(w->duration_ns, d), at(r, w->start_ns, a));
@@ -261,13 +262,11 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 		fputs("preempted", f);
 	else if (w->flags & TY_SF_YIELD)
 		fputs("yielded the CPU (sched_yield)", f);
-	else if (w->woken && w->waker >= 0) {
-		fprintf(f, "woken by %s%s", ctx ? ctx : "", ctx ? " interrupting " : "");
-		put_thread(r, (uint32_t)w->waker, w->start_ns + w->duration_ns, f);
-	} else if (w->woken)
-		fprintf(f, "woken by %s%s", ctx ? ctx : "an unknown waker",
-			ctx ? " on an idle CPU" : "");
-	else if (w->end_lost)
+	else if (w->woken) {
+		waker = ty_waker_find(r->s->model, ty_model_span(r->s->model, w->span).edge);
+		fputs("woken by ", f);
+		ty_put_plain(f, ty_waker_text(r->s->model, &waker, by));
+	} else if (w->end_lost)
 		fputs("its end is unknown because of lost events", f);
 	else if (w->flags & TY_SF_OPEN)
 		fputs("still waiting when the recording ended", f);

@@ -299,21 +299,44 @@ static const char *script(const struct interpreter *in, const char *argv, size_t
 
 /* texts -------------------------------------------------------------------------------------- */
 
-/* s as a string of its own in the text, `most` bytes at most. */
+/* Length of a cut of s that reads as a whole, at most n: words, without the begin of a quotation or
+ * a bracket; 0: there is none. */
+static size_t whole_words(const char *s, size_t n)
+{
+	const size_t open = strcspn(s, "\"'`([{;|&<>$");
+
+	if (open <= n)
+		n = open;
+	else
+		while (n && s[n] != ' ')
+			n--;
+	while (n && strchr(" ,;:", s[n - 1]))
+		n--;
+	return n;
+}
+
+/* s as a string of its own in the text, `most` bytes at most: whole words of it, or its begin and
+ * its end. */
 static uint32_t put_text(struct work *k, const char *before, const char *s, size_t most)
 {
-	const size_t at = k->text.len;
-	size_t n = strlen(s), room = most - strlen(before);
+	const size_t at = k->text.len, room = most - strlen(before);
+	size_t n = strlen(s), tail = n;
 
 	ty_buf_adds(&k->text, before);
-	if (n > room) {
-		n = room - 3;
+	if (n > room)
+		n = whole_words(s, room);
+	if (!n && tail) {
+		n = (room - 3) / 2;
+		tail -= room - 3 - n;
 		while (n && (s[n] & 0xc0) == 0x80) /* not amid a character */
 			n--;
-		ty_buf_add(&k->text, s, n);
+		while ((s[tail] & 0xc0) == 0x80)
+			tail++;
+	}
+	ty_buf_add(&k->text, s, n);
+	if (tail < strlen(s)) {
 		ty_buf_adds(&k->text, "...");
-	} else {
-		ty_buf_add(&k->text, s, n);
+		ty_buf_adds(&k->text, s + tail);
 	}
 	return ty_buf_addc(&k->text, 0) ? TY_NONE : (uint32_t)at;
 }

@@ -132,46 +132,16 @@ static void call_in_progress(struct ty_timeline *t, char *line, uint32_t call)
 	add_link_to(t, line, TY_ROW_SYSCALLS, c.thread, here(t, c.start_ns, c.end_ns));
 }
 
-/* A wakeup by an interrupt: the device of the interrupt, or the thread that raised the softirq; "an
- * interrupt on CPU 1 (while redis/12 ran there)" where neither is recorded. */
-static void add_interrupt(struct ty_timeline *t, char *line, uint32_t edge)
-{
-	struct ty_edge e = ty_model_edge(t->m, edge);
-	struct ty_waker w = ty_waker_find(t->m, edge);
-	char who[TY_THREAD_NAME_MAX];
-
-	switch (w.kind) {
-	case TY_WAKER_THREAD:
-		add(line, "%s by a softirq on CPU %u",
-		    ty_timeline_thread_name(t, w.thread, w.act_ns, who), w.cpu);
-		break;
-	case TY_WAKER_DEVICE:
-		add(line, "device %.40s on CPU %u", w.name ? ty_model_str(t->m, w.name) : "?",
-		    w.cpu);
-		break;
-	case TY_WAKER_TIMER: add(line, "a timer on CPU %u", w.cpu); break;
-	case TY_WAKER_IPI: add(line, "an inter-processor interrupt on CPU %u", w.cpu); break;
-	default:
-		add(line, "%s on CPU %u (while %s ran there)",
-		    e.context & TY_EVF_NMI	 ? "an NMI"
-		    : e.context & TY_EVF_HARDIRQ ? "an interrupt"
-						 : "a softirq",
-		    e.cpu, ty_timeline_thread_name(t, e.waker, e.ts_ns, who));
-	}
-}
-
 /* "backup/1235 on CPU 0 (in flock) at 3.5 s [1]" */
 static void add_waker(struct ty_timeline *t, char *line, uint32_t edge)
 {
 	struct ty_edge e = ty_model_edge(t->m, edge);
 	struct ty_waker w = ty_waker_find(t->m, edge);
-	char who[TY_THREAD_NAME_MAX], at[TY_TIME_MAX], name[32];
+	char at[TY_TIME_MAX], name[32], by[TY_WAKER_TEXT];
 	uint32_t call;
 
-	if (e.context & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI))
-		add_interrupt(t, line, edge);
-	else
-		add(line, "%s on CPU %u", ty_timeline_thread_name(t, e.waker, e.ts_ns, who), e.cpu);
+	add(line, "%s on CPU %u%s", ty_waker_text(t->m, &w, by), e.cpu,
+	    w.kind == TY_WAKER_THREAD && e.context ? " (via softirq)" : "");
 	if (e.waker != TY_NONE && !e.context) {
 		call = ty_model_syscall_at(t->m, e.waker, e.ts_ns);
 		if (call != TY_NONE) {

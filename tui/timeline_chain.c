@@ -14,7 +14,7 @@ static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned de
 {
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[TY_LINK_TEXT];
 
-	ty_link_text(t->in->explain, l, what, sizeof(what));
+	ty_link_text(t->in->explain, l, "", what, sizeof(what));
 	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG,
 		    "%11s  %*s%s%s %s, starting at %s", ty_fmt_length(l->end_ns - l->start_ns, len),
 		    (int)(depth * 2), "", depth ? "<- " : "",

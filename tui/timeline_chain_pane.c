@@ -33,10 +33,10 @@ bool ty_timeline_chain_pane(const struct ty_timeline *t, struct ty_grid *g,
 		char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], what[TY_LINK_TEXT],
 			text[TY_LINK_TEXT + 120];
 
-		ty_link_text(&brief, k, what, sizeof(what));
-		snprintf(text, sizeof(text), "%s%s %s, %s", i ? "<- " : "",
-			 ty_timeline_thread_name(t, k->thread, k->start_ns, who), what,
-			 ty_fmt_length(k->end_ns - k->start_ns, len));
+		ty_link_text(&brief, k, ty_fmt_length(k->end_ns - k->start_ns, len), what,
+			     sizeof(what));
+		snprintf(text, sizeof(text), "%s%s %s", i ? "<- " : "",
+			 ty_timeline_thread_name(t, k->thread, k->start_ns, who), what);
 		y += ty_grid_wrap(g, p, x + 2, y, end - y, TY_CHAIN_PANE_W - 3, text,
 				  ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG));
 	}

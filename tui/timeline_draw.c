@@ -152,7 +152,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 						: 16,
 	    call_w = w >= 60 ? 16 : 9;
 	int x = 0, flex;
-	char text[96], len[TY_TIME_MAX], who[TY_THREAD_NAME_MAX], name[32];
+	char text[96], len[TY_TIME_MAX], who[TY_THREAD_NAME_MAX], by[TY_WAKER_TEXT], name[32];
 	uint64_t end = f->start_ns + f->duration_ns;
 
 	snprintf(text, sizeof(text), "%c%3u %11s ",
@@ -196,19 +196,18 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)
 			snprintf(text, sizeof(text), "CPU: %s",
 				 name_in(t, (uint32_t)f->ran, end, flex - 6, who));
-		else if (f->waker_context)
-			snprintf(text, sizeof(text), "%s",
-				 f->waker_context & TY_EVF_HARDIRQ   ? "by interrupt"
-				 : f->waker_context & TY_EVF_SOFTIRQ ? "by softirq"
-								     : "by NMI");
-		else if (f->waker >= 0)
-			snprintf(text, sizeof(text), "by %s",
-				 name_in(t, (uint32_t)f->waker, end, flex - 4, who));
-		else
+		else if (f->woken) {
+			struct ty_waker k = ty_waker_find(t->m, ty_model_span(t->m, f->span).edge);
+
+			snprintf(text, sizeof(text), "woken by %s",
+				 k.kind == TY_WAKER_THREAD
+					 ? name_in(t, k.thread, k.act_ns, flex - 10, who)
+					 : ty_waker_text(t->m, &k, by));
+		} else
 			snprintf(text, sizeof(text), "%s",
 				 f->flags & TY_SF_OPEN	      ? "still waiting"
 				 : f->state == TY_ST_RUNNABLE ? "-"
-							      : "waker unknown");
+							      : "waker not recorded");
 		ty_grid_elide(g, p, x, y, flex - 1, text, st);
 		ty_timeline_at(t, f->start_ns, 1000000, text);
 		x += flex + at_w < w - 1 - x ? flex + at_w : w - 1 - x;

@@ -96,7 +96,7 @@ P
 file_lock flock 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK 'held by process HOLDER \[proven\]'
 file_lock fcntl 'fcntl.lockf(f, fcntl.LOCK_EX)' 'fcntl lock' POSIX 'held by process HOLDER \[proven\]'
 # The one who took it closes the file; its child has the lock until that one is told to end.
-file_lock "flock of a child that inherited it" 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK 'taken by process HOLDER \[inferred\]' "
+file_lock "flock of a child that inherited it" 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK 'held according to /proc/locks by process HOLDER \[inferred\]' "
 child = os.fork()
 if not child:
     time.sleep(60)

@@ -83,7 +83,7 @@ static void when_it_is_proven(void **state)
 		  .certain = true},
 		 true,
 		 false,
-		 "flock, taken by process t11/11"},
+		 "flock, held according to /proc/locks by process t11/11"},
 		/* A thread that did nothing that was recorded. */
 		{{.kind = "mutex", .holder = 99, .looks = 3, .at_ns = 100 * MS, .certain = true},
 		 true,
