@@ -158,7 +158,7 @@ static int take_finding(void *to, const char *arg, struct ty_err *err)
 
 	if (!number(arg, "", UINT32_MAX, &n, &rest))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--at-finding '%s' is not a number from 1", arg);
+			       "--at-wait '%s' is not a number from 1", arg);
 	*(uint32_t *)to = (uint32_t)n;
 	return 0;
 }
@@ -170,8 +170,7 @@ static int take_json(void *to, const char *arg, struct ty_err *err)
 }
 
 static const struct ty_option options[] = {
-	{0, "at-finding", "N",
-	 "start at the N-th entry of the list (stalls, then the longest waits)",
+	{0, "at-wait", "N", "start at entry N of the list of stalls and longest waits",
 	 .take = take_finding, .at = offsetof(struct options, at_finding)},
 	{0, "log", "FILE", "show the lines of a log file on the axis (by timestamp, repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct options, logs.path)},

@@ -545,7 +545,8 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 		add(next(l), "%u processes did not run during the recording", t->tracks.quiet_n);
 	} else if (r->kind == TY_ROW_MORE) {
 		add(next(l),
-		    "%u further threads of the process, ordered by findings and running time; the "
+		    "%u further threads of the process, ordered by stalls, waits and running time; "
+		    "the "
 		    "bar shows their running time (a full cell: one CPU)",
 		    t->tracks.processes.v[r->id].more_n);
 	} else if (r->kind == TY_ROW_OTHERS) {

@@ -66,39 +66,39 @@ enum {
 	X(LINK_2, "Cursor", "", "follow link [2]")                                                 \
 	X(LINK_3, "Cursor", "", "follow link [3]")                                                 \
 	X(LINK_4, "Cursor", "", "follow link [4]")                                                 \
-	X(NEXT, "Findings", "+finding",                                                            \
-	  "jump to the next finding: stalls first, then the longest waits")                        \
-	X(PREV, "Findings", "", "jump to the previous finding")                                    \
-	X(OPEN, "Findings", "open",                                                                \
-	  "go to the selected finding; on a row: fit the span, unfold, or recolor")                \
-	X(FOCUS, "Findings", "list", "switch between the rows and the list of findings")           \
-	X(CHAIN, "Findings", "chain",                                                              \
+	X(NEXT, "Analysis", "+wait",                                                               \
+	  "jump to the next entry of the list: stalls first, then the longest waits")              \
+	X(PREV, "Analysis", "", "jump to the previous entry of the list")                          \
+	X(OPEN, "Analysis", "open",                                                                \
+	  "go to the selected entry; on a row: fit the span, unfold, or recolor")                  \
+	X(FOCUS, "Analysis", "list", "switch between the rows and the list of stalls and waits")   \
+	X(CHAIN, "Analysis", "chain",                                                              \
 	  "show the wakeup chain of the span under the cursor, back to its root cause, and what "  \
 	  "the holder or waker did meanwhile")                                                     \
-	X(ARROWS, "Findings", "arrows",                                                            \
+	X(ARROWS, "Analysis", "arrows",                                                            \
 	  "draw the wakeup chain of the span under the cursor as arrows between rows")             \
-	X(ONLY, "Findings", "only chain",                                                          \
+	X(ONLY, "Analysis", "only chain",                                                          \
 	  "filter: show only the threads of the wakeup chain of the span under the cursor")        \
-	X(PATH, "Findings", "path", "show the critical path of the traced command on the rows")    \
-	X(LEDGER, "Findings", "ledger",                                                            \
+	X(PATH, "Analysis", "path", "show the critical path of the traced command on the rows")    \
+	X(LEDGER, "Analysis", "ledger",                                                            \
 	  "ledger: where the time of this row's thread or process (else of the traced command) "   \
 	  "went")                                                                                  \
-	X(DIFF, "Findings", "diff",                                                                \
+	X(DIFF, "Analysis", "diff",                                                                \
 	  "compare the selection, or the window, with the rest of the recording")                  \
-	X(REQUESTS, "Findings", "requests",                                                        \
+	X(REQUESTS, "Analysis", "requests",                                                        \
 	  "list the slowest requests; Enter compares one with a median request")                   \
-	X(SPECTRUM, "Findings", "latencies",                                                       \
+	X(SPECTRUM, "Analysis", "latencies",                                                       \
 	  "spectrogram: latencies of waits, system calls or block requests over time")             \
-	X(FLAME, "Findings", "flames",                                                             \
+	X(FLAME, "Analysis", "flames",                                                             \
 	  "flame graph: functions by CPU samples in the window; Tab: of this row's process or "    \
 	  "thread")                                                                                \
-	X(LOG_NEXT, "Findings", "+log", "go to the next log line (--log)")                         \
-	X(LOG_PREV, "Findings", "", "go to the previous log line")                                 \
-	X(CALLS, "Findings", "calls",                                                              \
+	X(LOG_NEXT, "Analysis", "+log", "go to the next log line (--log)")                         \
+	X(LOG_PREV, "Analysis", "", "go to the previous log line")                                 \
+	X(CALLS, "Analysis", "calls",                                                              \
 	  "show or hide the executed function calls of the thread under its row (record --flow)")  \
-	X(INSNS, "Findings", "instructions",                                                       \
+	X(INSNS, "Analysis", "instructions",                                                       \
 	  "open the executed instructions of the thread at the cursor (record --flow)")            \
-	X(MEMORY, "Findings", "", "open the memory samples; in that view: the next table")         \
+	X(MEMORY, "Analysis", "", "open the memory samples; in that view: the next table")         \
 	X(SEARCH, "Search", "search", "search: threads, processes, system calls, events, errors")  \
 	X(HIT_NEXT, "Search", "+hit", "go to the next hit")                                        \
 	X(HIT_PREV, "Search", "", "go to the previous hit")                                        \

@@ -55,7 +55,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 		rc = ty_tracks_init(&t->tracks, t->m, &in->window, &t->findings, err);
 	if (!rc && in->at_finding > t->findings.n)
 		rc = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			     "%s: finding %u does not exist; there are %u", in->path,
+			     "%s: --at-wait %u: the list has only %u entries", in->path,
 			     in->at_finding, t->findings.n);
 	if (rc) {
 		ty_timeline_free(t);

@@ -70,6 +70,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	char text[200], lost[64], rest[TY_INDEXING_MAX], filter[100] = "";
 	const char *name = base_name(t->in->path),
 		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_indexing_mark(t, rest);
+	const char *label = g->w < 100 ? "lost" : "lost events:";
 	const bool kept = t->in->kept && !*mark;
 	bool bad = s->lost || s->gaps_unknown || t->in->note;
 	int x = 0, n;
@@ -77,10 +78,10 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	mark = kept ? " NEWEST PART" : mark;
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	if (s->lost || s->gaps_unknown)
-		snprintf(lost, sizeof(lost),
-			 s->gaps_unknown ? "lost %" PRIu64 "+" : "lost %" PRIu64, s->lost);
+		snprintf(lost, sizeof(lost), s->gaps_unknown ? "%s %" PRIu64 "+" : "%s %" PRIu64,
+			 label, s->lost);
 	else
-		snprintf(lost, sizeof(lost), t->partial ? "lost ?" : "lost 0");
+		snprintf(lost, sizeof(lost), "%s %s", label, t->partial ? "?" : "0");
 	/* The name and notes on missing data have priority; the recorder's cost is dropped
 	 * first. */
 	n = ty_text_width(name);
@@ -112,9 +113,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 			     ty_palette_role(p, TY_ROLE_LOST));
 	bar = ty_palette_role(p, TY_ROLE_BAR);
 	x += ty_grid_text(g, x, 0, g->w - x, text, bar);
-	ty_grid_text(g, x, 0, g->w - x, lost,
-		     bad && *lost && strcmp(lost, "lost 0") ? ty_palette_role(p, TY_ROLE_LOST)
-							    : bar);
+	ty_grid_text(g, x, 0, g->w - x, lost, bad ? ty_palette_role(p, TY_ROLE_LOST) : bar);
 }
 
 /* The thread's name in so many columns: its number is kept, and of a long name what tells it apart.
@@ -147,9 +146,9 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM), st = {0};
 	struct ty_style state = {.fg = ty_state_color(f->state)};
 	int state_w = wide ? 16 : 2,
-	    at_w = w < 60			? 0
-		   : t->clock == TY_CLOCK_START ? 13
-						: 16,
+	    at_w = w < 100			? 0
+		   : t->clock == TY_CLOCK_START ? 19
+						: 22,
 	    call_w = w >= 60 ? 16 : 9;
 	int x = 0, flex;
 	char text[96], len[TY_TIME_MAX], who[TY_THREAD_NAME_MAX], by[TY_WAKER_TEXT], name[32];
@@ -164,9 +163,11 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	if (wide)
 		ty_grid_text(g, x, y, state_w, ty_state_name(f->state), state);
 	else
-		ty_grid_put(g, x, y, (uint32_t)ty_state_letter(f->state), state);
+		ty_grid_put(g, x, y,
+			    f->state == TY_ST_RUNNABLE ? 'R' : (uint32_t)ty_state_letter(f->state),
+			    state);
 	x += state_w;
-	flex = (w - x - call_w - at_w) / 2;
+	flex = w < 60 ? 0 : (w - x - call_w - (at_w ? at_w : 13)) / 2;
 	if (flex < 8)
 		flex = w - x - call_w;
 	if (flex > 30)
@@ -192,26 +193,27 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 			x += ty_grid_text(g, x, y, w - x - 1, text, st);
 		}
 		ty_grid_elide(g, p, x, y, w - x - 1, stall->text, st);
-	} else if (at_w) {
+	} else if (w >= 60) {
 		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)
-			snprintf(text, sizeof(text), "CPU: %s",
-				 name_in(t, (uint32_t)f->ran, end, flex - 6, who));
+			snprintf(text, sizeof(text), "CPU used by %s",
+				 name_in(t, (uint32_t)f->ran, end, w - x - at_w - 13, who));
 		else if (f->woken) {
 			struct ty_waker k = ty_waker_find(t->m, ty_model_span(t->m, f->span).edge);
 
 			snprintf(text, sizeof(text), "woken by %s",
 				 k.kind == TY_WAKER_THREAD
-					 ? name_in(t, k.thread, k.act_ns, flex - 10, who)
+					 ? name_in(t, k.thread, k.act_ns, w - x - at_w - 10, who)
 					 : ty_waker_text(t->m, &k, by));
 		} else
 			snprintf(text, sizeof(text), "%s",
 				 f->flags & TY_SF_OPEN	      ? "still waiting"
 				 : f->state == TY_ST_RUNNABLE ? "-"
 							      : "waker not recorded");
-		ty_grid_elide(g, p, x, y, flex - 1, text, st);
-		ty_timeline_at(t, f->start_ns, 1000000, text);
-		x += flex + at_w < w - 1 - x ? flex + at_w : w - 1 - x;
-		ty_grid_text(g, x - (int)strlen(text), y, at_w, text, dim);
+		ty_grid_elide(g, p, x, y, w - x - at_w - 1, text, st);
+		snprintf(text, sizeof(text), "start %s",
+			 ty_timeline_at(t, f->start_ns, 1000000, len));
+		if (at_w)
+			ty_grid_text(g, w - 1 - (int)strlen(text), y, at_w, text, dim);
 	}
 	if (chosen) {
 		st = ty_palette_role(p, TY_ROLE_SELECT);
@@ -243,7 +245,7 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 		snprintf(right, sizeof(right), "? stalls, %u waits", t->findings.n);
 	headline(g, p, l->list_y,
 		 t->partial		    ? "No stalls yet"
-		 : t->stall_search.aside.on ? "Finding stalls..."
+		 : t->stall_search.aside.on ? "Searching for stalls..."
 		 : t->findings.unsearched   ? "The longest waits; tarry report shows stalls"
 		 : !t->findings.stalls.n    ? "No stalls; the longest waits"
 					    : ranked,
@@ -396,8 +398,8 @@ static const enum ty_action *keys_now(const struct ty_timeline *t)
 static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	/* What keys of the list do in it, as keys_now has them. */
-	static const char *const in_list[] = {"go there", "+findings", "rows", "chain",
-					      "+undo",	  "+zoom",     "+pan", "all"};
+	static const char *const in_list[] = {"go there", "+waits", "rows", "chain",
+					      "+undo",	  "+zoom",  "+pan", "all"};
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	int y = t->lay.footer_y;
 

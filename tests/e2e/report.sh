@@ -181,7 +181,7 @@ done
 if [ "$("$TARRY" report d.dat stalls | grep -c ' disk ')" -eq 0 ]; then
 	skip "the timeline names the disk that was waited for" "no stall of a disk: $(tail -n 1 err.txt)"
 else
-	COLUMNS=200 "$TARRY" view d.dat --print --at-finding 1 >out.txt 2>err.txt
+	COLUMNS=200 "$TARRY" view d.dat --print --at-wait 1 >out.txt 2>err.txt
 	passes "the timeline names the disk that was waited for" [ $? -eq 0 -a -s out.txt ]
 fi
 rm -f d.bin

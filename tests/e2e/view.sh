@@ -25,12 +25,12 @@ if ! "$TARRY" record -q -o "$F" -- "$PROGRAMS/demo_stall" "$T" >"$T/log" 2>&1; t
 fi
 
 # one frame as text ---------------------------------------------------------------------------------
-"$TARRY" view "$F" --print --size 80x24 --at-finding 1 >"$T/frame"
+"$TARRY" view "$F" --print --size 80x24 --at-wait 1 >"$T/frame"
 [ "$(wc -l <"$T/frame")" -eq 24 ] && [ "$(wc -L <"$T/frame")" -le 80 ]
 check "--print writes a frame of the size asked for" $? "$(cat "$T/frame")"
 grep -q 'webserver/[0-9]* sleeping for' "$T/frame" && grep -q 'in flock(' "$T/frame" &&
 	grep -q 'held by backup/' "$T/frame"
-check "--at-finding 1 is the stall: its call and the holder" $? "$(cat "$T/frame")"
+check "--at-wait 1 is the stall: its call and the holder" $? "$(cat "$T/frame")"
 ! grep -q $'\033' "$T/frame"
 check "no colours into a file" $?
 "$TARRY" view "$F" --print --color truecolor | grep -q $'\033\[[0-9;]*38;2;'
@@ -57,7 +57,7 @@ check "--from and --to are the window" $?
 "$TARRY" view "$F" </dev/null >"$T/out" 2>&1
 [ $? -eq 2 ] && grep -q -- '--print' "$T/out"
 check "without a terminal: usage error that names --print" $? "$(cat "$T/out")"
-"$TARRY" view "$F" --print --at-finding 4000000000 >"$T/out" 2>&1
+"$TARRY" view "$F" --print --at-wait 4000000000 >"$T/out" 2>&1
 [ $? -eq 2 ] && grep -q 'does not exist; there are' "$T/out"
 check "a finding that is not there is a sentence" $? "$(cat "$T/out")"
 "$TARRY" view "$F" --print --size 80by24 >"$T/out" 2>&1
@@ -80,7 +80,7 @@ sleep 0.3 # the stall
 flock -u 9
 wait $recorder
 exec 9>&-
-"$TARRY" view "$T/attach.dat" --print --at-finding 1 --size 160x40 >"$T/frame" 2>&1 &&
+"$TARRY" view "$T/attach.dat" --print --at-wait 1 --size 160x40 >"$T/frame" 2>&1 &&
 	grep -q 'flock[^/]*/[0-9]* sleeping for' "$T/frame" && grep -q 'stall 1, proven' "$T/frame" &&
 	grep -q 'in flock([0-9]*<[^>]*the.lock>, LOCK_EX) = 0.* began before the recording' "$T/frame" &&
 	"$TARRY" report "$T/attach.dat" stalls | grep -q 'waited for the lock on fd [0-9]* <[^>]*the.lock> (flock)'
@@ -260,14 +260,14 @@ keys fg Enter
 wait_gone 'in the way' && wait_for 'q quit' && [ "$(state)" = '1 0 1' ]
 check "after SIGSTOP, fg draws the timeline afresh" $? "$(state; screen)"
 keys w
-wait_for 'n/N finding' && keys q && wait_gone 'q quit'
+wait_for 'n/N wait' && keys q && wait_gone 'q quit'
 check "and its keys work" $? "$(screen)"
 
 # Executed instructions: from the timeline into them, through them, and back to their instant.
 if "$TARRY" doctor | grep -q '^ok.*PT decoding' &&
 	"$TARRY" record -q --flow=step --flow-filter main -o "$T/flow.dat" -- "$PROGRAMS/flow_traps" c 2>"$T/log"; then
 	F=$T/flow.dat start 80 24
-	wait_gone 'Finding stalls'
+	wait_gone 'Searching for stalls'
 	keys / "thread:^flow_traps" Enter
 	wait_for ' of flow_traps/[0-9]* at ' # the rows tell the name before it was found
 	keys i

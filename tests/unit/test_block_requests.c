@@ -137,7 +137,7 @@ static void a_short_request_ends_a_long_wait(void **state)
 	assert_false(s.v[0].proven);
 	assert_non_null(strstr(s.v[0].sentence,
 			       "woken by block I/O completion on disk 7:0 (1 request, 367 us)"));
-	assert_non_null(strstr(s.v[0].sentence, "before that no request was in flight"));
+	assert_non_null(strstr(s.v[0].sentence, "before that, no request was in flight"));
 	ty_stalls_fini(&s);
 	x.disk = name_of_disk;
 	s = stalls_by(&x, false);
@@ -232,7 +232,7 @@ static void a_queue_before_the_device(void **state)
 	assert_int_equal(s.v[0].kind, TY_STALL_IO);
 	assert_true(s.v[0].proven);
 	assert_non_null(strstr(s.v[0].sentence,
-			       "for 410 ms of that time the request was not yet issued "
+			       "For 410 ms of that time, the request was not yet issued "
 			       "to the device"));
 	assert_non_null(strstr(s.v[0].sentence, " in fsync on /var/db/journal at "));
 	assert_string_equal(s.v[0].file, "/var/db/journal");

@@ -35,14 +35,14 @@ static void chain_to_the_sleep(void **state)
 	assert_int_equal(l[0].thread, thread(m, 11));
 	assert_int_equal(l[1].thread, thread(m, 12));
 	assert_int_equal(l[2].thread, thread(m, 13));
-	ty_link_text(&x, &l[2], what, sizeof(what));
+	ty_link_text(&x, &l[2], "", what, sizeof(what));
 	assert_string_equal(what, "slept in nanosleep");
 	/* A run is in a call when it is for more than half of it. */
 	l[2].what = TY_SEG_RUNS;
 	for (unsigned before = 0; before <= 1; before++) {
 		l[2].start_ns = (6 - before) * MS;
 		l[2].end_ns = 7 * MS;
-		ty_link_text(&x, &l[2], what, sizeof(what));
+		ty_link_text(&x, &l[2], "", what, sizeof(what));
 		assert_string_equal(what, before ? "ran" : "ran in nanosleep");
 	}
 	/* Fewer links than there are: the outer ones are kept. */
@@ -84,13 +84,13 @@ static void lock_in_a_chain_has_its_file(void **state)
 	givens = 0;
 	give(4 * MS, 3, 2, 0);
 	x.args = args_of;
-	assert_false(ty_link_text(&x, &l, what, sizeof(what)));
+	assert_false(ty_link_text(&x, &l, "", what, sizeof(what)));
 	assert_string_equal(what, "slept in flock");
 	x.fd_before = lock_file;
 	x.fds_left_out = none_left_out;
 	x.fds_since_ns = 1;
 	x.fds_ns = 2;
-	assert_true(ty_link_text(&x, &l, what, sizeof(what)));
+	assert_true(ty_link_text(&x, &l, "", what, sizeof(what)));
 	assert_string_equal(what, "waited for the lock on fd 3 </site.lock> (flock)");
 	givens = 0;
 	ty_mx_drop();
@@ -114,14 +114,14 @@ static void link_of_a_device(void **state)
 	char what[TY_LINK_TEXT];
 
 	(void)state;
-	ty_link_text(&x, &l, what, sizeof(what));
-	assert_string_equal(what, "slept in flock, waiting for device t12");
+	ty_link_text(&x, &l, "", what, sizeof(what));
+	assert_string_equal(what, "slept in flock (woken by device interrupt t12)");
 	/* In a call that is not a sleep the timer is named. */
 	l.what = TY_SEG_TIMER;
-	ty_link_text(&x, &l, what, sizeof(what));
+	ty_link_text(&x, &l, "", what, sizeof(what));
 	assert_string_equal(what, "slept in flock (woken by a timer)");
 	l.what = TY_SEG_OPEN;
-	ty_link_text(&x, &l, what, sizeof(what));
+	ty_link_text(&x, &l, "", what, sizeof(what));
 	assert_string_equal(what, "slept in flock (still waiting when the recording ended)");
 	ty_mx_drop();
 }

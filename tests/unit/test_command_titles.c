@@ -81,7 +81,7 @@ static void tell_apart(void **state)
 	assert_string_equal(who(m, 12, 1), "Worker/12"); /* a name of its own */
 	assert_string_equal(who(m, 20, 50), "postgres: autovacuum launcher/20");
 	assert_string_equal(who(m, 21, 50), "postgres data/21");
-	assert_string_equal(who(m, 21, 70), "postgres: idle in transaction, waiting/21");
+	assert_string_equal(who(m, 21, 70), "postgres: idle in transaction, waiting for/21");
 	assert_string_equal(who(m, 30, 50), "cc1 one.c/30");
 	assert_string_equal(who(m, 31, 50), "cc1 two.c/31");
 	assert_string_equal(who(m, 32, 50), "cc1 -O0/32");

@@ -87,7 +87,7 @@ static void who_lets_go_held_it(void **state)
 {
 	check(LOCK_PI | PRIVATE, 100, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
 	      "t11/11 busy-waited in futex(futex 0x1000) at 0.001 s, released by t12/12 "
-	      "[inferred holder], which ran for 100 ms [inferred]");
+	      "[inferred holder], which ran 100 ms [inferred]");
 	/* Shorter than a call that computes must be. */
 	check(LOCK_PI | PRIVATE, 30, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
 	      "released by t12/12 ");
@@ -223,7 +223,7 @@ static void who_waits_for_the_spinner(void **state)
 	assert_int_equal(p.seg.v[1].end_ns, 106 * MS);
 	assert_int_equal(p.seg.v[2].end_ns, 110 * MS);
 	assert_int_equal(ty_path_links(&p, 1, link, 4), 3);
-	ty_link_text(&x, &link[1], what, sizeof(what));
+	ty_link_text(&x, &link[1], "", what, sizeof(what));
 	assert_string_equal(what, "busy-waited in futex");
 	ty_path_fini(&p);
 	ty_mx_drop();

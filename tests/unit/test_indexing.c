@@ -112,7 +112,7 @@ static void says_that_it_is_a_part(void **state)
 	assert_int_equal(ty_timeline_ops.work(t), TY_VIEW_CHANGED);
 	has("demo.dat INDEXING 40%, 3 s left");
 	has("of the first ");
-	has("lost ?");
+	has("lost events: ?");
 	has("No stalls yet");
 	has("when the whole recording is indexed");
 	/* What did not change is not drawn again. */
@@ -145,7 +145,7 @@ static void goes_over_to_the_whole(void **state)
 	assert_int_equal(t->vp.end_ns, s->end_ns);
 	lacks("INDEXING");
 	lacks("of the first");
-	lacks("lost ?");
+	lacks("lost events: ?");
 	has("Stalls by ");
 	/* Where one was, and what was hidden. */
 	assert_int_equal(ty_timeline_place(t).cursor_ns, at.cursor_ns);

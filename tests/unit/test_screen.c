@@ -129,7 +129,7 @@ static void start_as(void (*how)(int, int, const char *const *, const char *cons
 	for (int i = 0; more && more[i]; i++)
 		argv[3 + i] = more[i];
 	how(c->w, c->h, env, argv);
-	if (!ty_vt_shows("q quit") || !ty_vt_lacks("Finding stalls"))
+	if (!ty_vt_shows("q quit") || !ty_vt_lacks("Searching for stalls"))
 		fail_msg("%s did not come up:\n%s", tarry, ty_vt_screen());
 }
 

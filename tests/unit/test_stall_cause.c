@@ -86,7 +86,7 @@ static void who_a_timer_woke_serves_the_one_that_gave(void **state)
 
 	assert_int_equal(s.culprit, 12);
 	assert_false(s.proven);
-	assert_non_null(strstr(s.sentence, "slept (inferred: the thread it served) "));
+	assert_non_null(strstr(s.sentence, ". Root cause: "));
 	for (uint32_t i = 0; i < s.links; i++)
 		assert_int_equal(s.link[i].waker.inferred, i + 2 == s.links);
 	assert_int_equal(served_late(TWO_GIVE).culprit, 20);
@@ -122,7 +122,7 @@ static void a_timer_of_the_kernel_proves_no_culprit(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_UNINTERRUPTIBLE);
 	assert_false(s.v[0].proven);
-	assert_non_null(strstr(s.v[0].sentence, "the purpose of that timer is not recorded"));
+	assert_non_null(strstr(s.v[0].sentence, "The purpose of that timer is not recorded"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }

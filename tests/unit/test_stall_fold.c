@@ -140,7 +140,7 @@ static void waits_that_are_alike(void **state)
 	assert_int_equal(s.v[0].more_waits, 5);
 	assert_in_range(s.v[0].sum_ns, 450 * MS, 452 * MS);
 	assert_non_null(strstr(s.v[0].sentence,
-			       "; 5 more waits of t11 had the same cause (all these waits: 45"));
+			       ". 5 more waits of t11 had the same cause (all these waits: 45"));
 	ty_stalls_fini(&s);
 	/* Far apart, too; but another lock is another cause. */
 	s = locks(even, 5, 500 * MS, false);
@@ -193,13 +193,13 @@ static void a_crowd_at_one_lock(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].threads, 3);
 	assert_non_null(strstr(s.v[0].sentence, "t11/11 "));
-	assert_non_null(strstr(s.v[0].sentence, "; t14/14 and t15/15 also waited for that lock"));
+	assert_non_null(strstr(s.v[0].sentence, ". t14/14 and t15/15 also waited for that lock"));
 	ty_stalls_fini(&s);
 	/* Each at its own lock, but all for what one did. */
 	s = group_of(false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].threads, 3);
-	assert_non_null(strstr(s.v[0].sentence, "; t14/14 and t15/15 also waited for t12/12 ("));
+	assert_non_null(strstr(s.v[0].sentence, ". t14/14 and t15/15 also waited for t12/12 ("));
 	ty_stalls_fini(&s);
 }
 
@@ -367,7 +367,7 @@ static void a_crowd_at_one_cpu(void **state)
 	assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
 	assert_int_equal(s.v[0].threads, 2);
 	assert_non_null(strstr(s.v[0].sentence, "t14/14 "));
-	assert_non_null(strstr(s.v[0].sentence, "; t11/11 also waited for that CPU"));
+	assert_non_null(strstr(s.v[0].sentence, ". t11/11 also waited for that CPU"));
 	ty_stalls_fini(&s);
 	s = hogged(true);
 	/* The command's own comes first, but is no more than a part of the other one. */

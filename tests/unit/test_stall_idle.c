@@ -163,7 +163,7 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 			assert_int_equal(s.v[i].last_end_ns, s.v[i].start_ns + ns);
 			*start = s.v[i].start_ns;
 			assert_true(!s.v[i].proven || !strstr(s.v[i].sentence, "for work"));
-			cut = strstr(s.v[i].sentence, "the whole wait took ");
+			cut = strstr(s.v[i].sentence, "The whole wait took ");
 		}
 	}
 	ty_stalls_fini(&s);

@@ -73,7 +73,7 @@ static void one_wait_in_attempts(void **state)
 
 		assert_non_null(w);
 		assert_true(w->duration_ns >= 300 * MS);
-		assert_non_null(strstr(w->sentence, " waits), woken by t12/12, which ran for 30"));
+		assert_non_null(strstr(w->sentence, " waits), woken by t12/12, which ran 30"));
 		assert_null(strstr(w->sentence, "longest"));
 		drop(&s);
 	}

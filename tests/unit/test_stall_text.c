@@ -62,14 +62,14 @@ static void a_lock(void **state)
 
 	assert_string_equal(s.object, "");
 	assert_string_equal(s.sentence,
-			    "t12/12 waited in flock at 0.004 s, held by t13/13, which slept in "
-			    "nanosleep for 100 ms [proven]");
+			    "t12/12 waited in flock at 0.004 s, held by t13/13, which slept "
+			    "100 ms in nanosleep [proven]");
 	s = lock_stall(true);
 	assert_string_equal(s.object, "fd 3 </site.lock>");
 	assert_string_equal(
 		s.sentence,
 		"t12/12 waited for the lock on fd 3 </site.lock> (flock) at 0.004 s, held by "
-		"t13/13, which slept in nanosleep for 100 ms [proven]");
+		"t13/13, which slept 100 ms in nanosleep [proven]");
 }
 
 /* The call by its name; none where it waited outside of calls, or on an unknown architecture. */

@@ -44,7 +44,7 @@ static void input_does_not_wait_for_analyses(void **state)
 	in.aside = true;
 	atomic_store(&gate, false);
 	t = ty_tl_open(&in);
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "Finding stalls..."));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "Searching for stalls..."));
 	/* every key works meanwhile */
 	for (int a = 1; a < TY_ACT_COUNT; a++) {
 		if (a == TY_ACT_CHAIN || a == TY_ACT_LEDGER)
