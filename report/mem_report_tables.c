@@ -254,13 +254,14 @@ static void print_table(struct ty_mem_report *r, FILE *f, const char *title, enu
 	fprintf(f, "\n%s (%" PRIu64 " samples, %" PRIu64 " distinct):\n", title, t->samples,
 		t->keys);
 	if (by == TY_MEMORY_BY_BRANCH)
-		fputs("   samples  share (95%)             mispredicted  targets\n", f);
+		fputs("   samples  share (95%)             mispredicted  targets  branch\n", f);
 	else
-		fputs("                                 latency, cycles                    "
-		      "mean cycles\n"
-		      "   samples  share (95%)                  p50    p90    p99    max        "
-		      "issue   exec   xlat   insn  TLB walks\n",
-		      f);
+		fprintf(f,
+			"                                 latency, cycles                    "
+			"mean cycles\n"
+			"   samples  share (95%%)                  p50    p90    p99    max        "
+			"issue   exec   xlat   insn  TLB walks  %s\n",
+			title + strlen("By "));
 	for (uint32_t i = 0; i < t->rows_n; i++) {
 		fill(&row, r, by, &t->rows[i], functions);
 		ty_fields_text(fields_of(by), &(struct ty_field_ctx){0}, &row, f);

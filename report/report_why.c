@@ -20,11 +20,23 @@ static void put_who(const struct ty_model *m, uint32_t thread, uint64_t t, FILE 
 	ty_put_plain(f, ty_model_who(m, thread, t, who));
 }
 
+/* What woke a thread, where that was no thread. */
+static void put_waker(const struct ty_model *m, const struct ty_stall_edge *e, FILE *f)
+{
+	struct ty_waker by = {.kind = e->kind == TY_EDGE_EXPIRES ? TY_WAKER_TIMER : TY_WAKER_DEVICE,
+			      .name = e->kind == TY_EDGE_EXPIRES ? 0 : e->name,
+			      .io = e->io};
+	char text[TY_WAKER_TEXT];
+
+	ty_put_plain(f, ty_waker_text(m, &by, text));
+}
+
 static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, FILE *f)
 {
 	char at[TY_TIME_MAX], d[TY_DURATION_MAX], buf[32], disk[TY_DISK_TEXT];
 	uint64_t mid = e->start_ns + (e->end_ns - e->start_ns) / 2;
 	const char *call = ty_explain_call(x, e->call, buf);
+	bool wakes;
 
 	fprintf(f, "    %s  %9s  ", ty_time_text(x->m, x->clock, e->start_ns, 1000, at),
 		e->end_ns > e->start_ns ? ty_fmt_duration(e->end_ns - e->start_ns, d) : "");
@@ -34,26 +46,24 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, 
 		ty_put_plain(f, ty_explain_disk(x, ty_model_io(x->m, e->io).major,
 						ty_model_io(x->m, e->io).minor, disk));
 	else
-		fputs(e->kind == TY_EDGE_COMPLETES ? "device" : "a timer", f);
-	fprintf(f, " %s", ty_edge_kind_name((enum ty_edge_kind)e->kind));
+		put_waker(x->m, e, f);
+	wakes = e->kind == TY_EDGE_EXPIRES || (e->kind == TY_EDGE_COMPLETES && e->io == TY_NONE);
+	fprintf(f, " %s", ty_edge_kind_name(wakes ? TY_EDGE_WAKES : (enum ty_edge_kind)e->kind));
 	if (e->kind == TY_EDGE_RECEIVES)
 		fputs(" a request", f);
 	if (e->kind == TY_EDGE_SENDS && e->to == TY_NONE)
-		fputs(" something", f);
+		fputs(" data", f);
 	if (e->kind == TY_EDGE_COMPLETES && e->io != TY_NONE) {
 		struct ty_io io = ty_model_io(x->m, e->io);
 
 		fprintf(f, " its request of %s (%s)",
 			ty_time_text(x->m, x->clock, io.start_ns, 1000, at),
 			ty_fmt_duration(io.end_ns - io.start_ns, d));
-	} else if (e->name) {
-		fputs(" interrupt ", f);
-		ty_put_plain(f, ty_model_str(x->m, e->name));
 	}
 	if (e->to != TY_NONE) {
-		fputs(e->kind == TY_EDGE_SENDS	 ? " to "
-		      : e->kind == TY_EDGE_WAKES ? " "
-						 : " for ",
+		fputs(e->kind == TY_EDGE_SENDS		  ? " to "
+		      : wakes || e->kind == TY_EDGE_WAKES ? " "
+							  : " for ",
 		      f);
 		put_who(x->m, e->to, mid, f);
 	}
@@ -85,9 +95,9 @@ static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
 
 static void put_rule(const struct ty_rule *r, FILE *f)
 {
-	fprintf(f, "    %-8s %s (%s, %s): %s\n", "rule", r->id,
+	fprintf(f, "    rule     %s: %s\n    verdict  %s (%s)\n", r->id, r->says,
 		ty_verdict_text((enum ty_verdict)r->verdict),
-		ty_grade_text((enum ty_grade)r->grade), r->says);
+		ty_grade_text((enum ty_grade)r->grade));
 }
 
 void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)

@@ -146,7 +146,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM), st = {0};
 	struct ty_style state = {.fg = ty_state_color(f->state)};
 	int state_w = wide ? 16 : 2,
-	    at_w = w < 100			? 0
+	    at_w = w < 120			? 0
 		   : t->clock == TY_CLOCK_START ? 19
 						: 22,
 	    call_w = w >= 60 ? 16 : 9;

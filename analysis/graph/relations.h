@@ -14,53 +14,55 @@
 
 #define TY_RELATIONS(X)                                                                            \
 	/* The channel, and how the wait ended: recorded. */                                       \
-	X(DEFINITE, "a lock, a device, buffer space, a page or the end of a stop was waited for")  \
-	X(PEER, "one other thread or process was waited for")                                      \
-	X(END, "the end of a thread or process was waited for")                                    \
+	X(DEFINITE,                                                                                \
+	  "the thread waited for a lock, a device, buffer space, a page or the end of a stop")     \
+	X(PEER, "the thread waited for one other thread or process")                               \
+	X(END, "the thread waited for another thread or process to exit")                          \
 	X(IDLE, "the call waits for any event (epoll, accept, a sleep, signals)")                  \
 	X(EVENTS, "the call waits for any of several descriptors")                                 \
 	X(SLEEP, "the call only sleeps")                                                           \
 	X(POLLED, "attempts to take a lock failed repeatedly, with sleeps between")                \
 	X(WORD, "the wait was on a futex")                                                         \
-	X(LOCK_BY_STACK, "its stack shows a function that takes a lock")                           \
-	X(SLEEP_BY_STACK, "its stack shows a function that sleeps")                                \
+	X(LOCK_BY_STACK, "the stack shows a function that takes a lock")                           \
+	X(SLEEP_BY_STACK, "the stack shows a function that sleeps")                                \
 	X(ON_FD, "the one descriptor waited on is known")                                          \
 	X(UNINTERRUPTIBLE, "the wait was uninterruptible and not for a child")                     \
-	X(UNCALLED, "it slept outside of any system call, and no page was read for it")            \
-	X(BY_THREAD, "a thread woke it")                                                           \
-	X(BY_TIMER, "a timer woke it")                                                             \
+	X(UNCALLED, "the thread slept outside of any system call, and no page was read for it")    \
+	X(BY_THREAD, "a thread was the waker")                                                     \
+	X(BY_TIMER, "a timer was the waker")                                                       \
 	X(TIMED_OUT, "the call timed out")                                                         \
-	X(STILL_WAITING, "it was still waiting when the recording ended")                          \
+	X(STILL_WAITING, "the thread was still waiting when the recording ended")                  \
 	X(BEGAN_BEFORE, "the wait began before the recording")                                     \
 	X(END_LOST, "the end of the wait is among lost events")                                    \
-	X(ACCEPTS, "the thread accepts connections there")                                         \
+	X(ACCEPTS, "the thread accepts connections on this socket")                                \
 	X(HOLDER_IDLE, "the holders of the lock were idle for most of the wait")                   \
-	X(WAKER_RUNNABLE, "the thread waited for was runnable for most of a short wait")           \
-	X(NO_CPU, "it was runnable")                                                               \
-	X(CPU_EXPLAINED, "other threads or a quota explain why it had no CPU")                     \
-	X(ON_CPU, "it was on a CPU all the time")                                                  \
-	X(STATE_LOST, "its state is unknown because of lost events")                               \
+	X(WAKER_RUNNABLE, "the wait was short, and its waker was runnable for most of it")         \
+	X(NO_CPU, "the thread was runnable")                                                       \
+	X(CPU_EXPLAINED, "other threads or a quota explain why the thread had no CPU")             \
+	X(ON_CPU, "the thread was on a CPU all the time")                                          \
+	X(STATE_LOST, "the state of the thread is unknown because of lost events")                 \
 	/* Messages. */                                                                            \
 	X(SENT, "the thread had sent something before it waited")                                  \
 	X(SENT_THERE, "the thread had sent something on that descriptor before it waited")         \
-	X(SENT_LAST, "the thread is the client there, had sent, and received nothing since")       \
+	X(SENT_LAST,                                                                               \
+	  "the thread, client of this connection, sent a request and has received nothing since")  \
 	X(REPLY_CERTAIN, "the descriptor and its client and server side are known")                \
 	X(SENT_REQUEST, "the thread woke its waker first, and had no reply yet")                   \
 	X(SENT_UNSEEN_REQUEST, "the waker has not waited for requests since its last reply")       \
 	X(WOKE_ANOTHER, "the thread had just woken a thread that had not sent it a request")       \
 	X(SENT_OR_WOKE, "the thread had sent something, or had just woken a thread by futex")      \
 	X(SERVES, "the waker sends requests and the thread replies")                               \
-	X(SERVED, "the thread is the server there and had replied")                                \
+	X(SERVED, "the thread is the server of this connection and had replied")                   \
 	X(SERVES_FD, "the thread is the server of that descriptor")                                \
 	X(NEXT_FD, "the next read of the thread shows which descriptor was ready")                 \
 	X(REPLIES, "the thread woke its waker in turn afterwards")                                 \
 	X(SENT_MORE, "the waker sent more of the same before the thread ran again")                \
-	X(ENDED_BY_REQUEST, "the thread had delivered its result and only exited afterwards")      \
+	X(ENDED_BY_REQUEST, "the thread had delivered its result, and only exited afterwards")     \
 	X(IN_REQUEST, "the thread had received a request and not replied yet")                     \
 	X(AWAITS_REPLY, "the thread had sent a request as a client, whose reply came later")       \
 	X(UNANSWERED, "the thread had sent a request, or connects, and had no reply yet")          \
 	/* Signals. */                                                                             \
-	X(SIGNALLED, "a signal of a thread woke it")                                               \
+	X(SIGNALLED, "a signal sent by a thread woke the thread")                                  \
 	X(SIGNALLER_TRACED, "the thread that sent the signal is recorded")                         \
 	X(REPLY_PENDING, "the thread had received something and sent nothing since")               \
 	X(REPLY_PENDING_UNSEEN, "the thread replied right after the signal")                       \
@@ -73,18 +75,19 @@
 	X(WORLD_STOPPED, "threads of the process stopped together for one that worked alone")      \
 	X(WAKER_IDLE, "the waker was idle itself meanwhile, until a new request reached it")       \
 	X(AWAITED_HELD_UP,                                                                         \
-	  "the child that ended had only waited, or was the only one running for the waiter")      \
+	  "the child that exited had only waited, or was the only one running for its parent")     \
 	/* The command's critical path, and what the thread did afterwards. */                     \
 	X(ON_PATH, "the critical path covers at least half of the wait")                           \
 	X(ON_PATH_ANY, "the critical path covers the wait or its cause for half of it")            \
-	X(NEEDED_ONCE, "the command's first thread needed it once, and then ran")                  \
+	X(NEEDED_ONCE, "the command's first thread needed this event once, and then ran")          \
 	X(RECURS, "the thread waits about as long in the same call at other times")                \
-	X(RECURS_SAME_WAKER, "the same waker ends similar waits of the thread at other times")     \
+	X(RECURS_SAME_WAKER, "the same waker wakes the thread from similar waits at other times")  \
 	X(CALLS_AGAIN, "the thread makes the same call on that descriptor again")                  \
 	X(COMPUTED_AFTER, "the thread computed afterwards")                                        \
 	X(COMPUTES, "the thread computed for longer than a request takes")                         \
 	X(RELATED, "waker and waiter belong to one command or process")                            \
-	X(RUNTIME_SLEEP, "the futex wait recurs and a timer ends it, as runtimes sleep")           \
+	X(RUNTIME_SLEEP,                                                                           \
+	  "the futex wait recurs and a timer is the waker, as in sleeps of runtimes")              \
 	X(WAKE_EXPECTED,                                                                           \
 	  "another thread wakes that futex at other times, or was woken right before")             \
 	X(HAD_WORK, "the command was busy with the thread waited for, and the waiter had work")

@@ -10,7 +10,7 @@ static const struct ty_rules *const groups[] = {&ty_rules_recorded, &ty_rules_re
 
 /* What nothing else is known of: an idle wait. */
 static const struct ty_rule nothing = {
-	.id = "nobody-waits",
+	.id = "no-dependent-work",
 	.verdict = TY_IDLE,
 	.grade = TY_BY_PATTERN,
 	.priority = 0,
@@ -49,8 +49,8 @@ const char *ty_verdict_text(enum ty_verdict v)
 
 const char *ty_grade_text(enum ty_grade g)
 {
-	static const char *const text[] = {"inferred (pattern)", "inferred (protocol)",
-					   "inferred (stack)", "proven"};
+	static const char *const text[] = {"inferred from a pattern", "inferred from the protocol",
+					   "inferred from the stack", "proven"};
 
 	return text[g];
 }

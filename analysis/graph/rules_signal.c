@@ -17,7 +17,7 @@ static const struct ty_rule rows[] = {
 	 .says = "the command made no progress until this one-time signal",
 	 .when = {TY_R_BY_THREAD, TY_R_IDLE, TY_R_SIGNALLED, TY_R_SIGNALLER_TRACED,
 		  TY_R_NEEDED_ONCE}},
-	{.id = "signal-asked",
+	{.id = "signal-after-request",
 	 .verdict = TY_STALL,
 	 .grade = TY_BY_PROTOCOL,
 	 .priority = 82,

@@ -104,10 +104,10 @@ static void idle_waits_have_a_rule(void **state)
 		assert_int_not_equal(v->rule->verdict, TY_STALL);
 		assert_true(*v->sentence);
 		if (ty_model_tid(x.m, v->thread, v->start_ns) == 11) {
-			assert_string_equal(v->rule->id, "nobody-waits");
+			assert_string_equal(v->rule->id, "no-dependent-work");
 			seen |= 1;
 		} else if (v->rule->verdict == TY_OWN_CHOICE) {
-			assert_string_equal(v->rule->id, "sleep");
+			assert_string_equal(v->rule->id, "voluntary-sleep");
 			seen |= 2;
 		}
 	}

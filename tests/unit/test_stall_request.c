@@ -234,7 +234,7 @@ static uint32_t asked_by_futex(enum asked how)
 	ty_mx_switch(0, t += MS, 11, S, 0);
 	s = stalls_of(ty_mx_end(), 0, false);
 	for (uint32_t i = 0; i < s.n; i++)
-		n += s.v[i].kind == TY_STALL_FUTEX && !strcmp(s.v[i].rule->id, "asked");
+		n += s.v[i].kind == TY_STALL_FUTEX && !strcmp(s.v[i].rule->id, "request-sent");
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	return n;

@@ -101,7 +101,7 @@ static void all_threads_are_stopped_for_one(void **state)
 
 static void who_waited_before_is_given_work(void **state)
 {
-	assert_string_equal(rule_of(WAITED_BEFORE, 13), "nobody-waits");
+	assert_string_equal(rule_of(WAITED_BEFORE, 13), "no-dependent-work");
 	assert_string_not_equal(rule_of(WAITED_BEFORE, 11), "stop-the-world");
 }
 
