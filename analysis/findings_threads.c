@@ -113,7 +113,7 @@ void ty_findings_of_cpus(const struct ty_finding_work *k)
 		       ty_fmt_duration(ns, d[0]), ty_fmt_count(f.n, c),
 		       100.0 * (double)ns / (double)of, ty_fmt_duration(of, d[1]));
 	for (unsigned i = 0; i < TY_ANSWER_RIVALS && a->rival[i].ns > ns / 20; i++)
-		ty_finding_say(to, "%s %s ran for %s", i ? "," : ", while",
+		ty_finding_say(to, "%s %s ran %s", i ? "," : ", while",
 			       ty_model_str(k->x->m, a->rival[i].name),
 			       ty_fmt_duration(a->rival[i].ns, d[0]));
 	ty_finding_next(to, "tarry report FILE longest");

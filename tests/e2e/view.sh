@@ -58,7 +58,7 @@ check "--from and --to are the window" $?
 [ $? -eq 2 ] && grep -q -- '--print' "$T/out"
 check "without a terminal: usage error that names --print" $? "$(cat "$T/out")"
 "$TARRY" view "$F" --print --at-wait 4000000000 >"$T/out" 2>&1
-[ $? -eq 2 ] && grep -q 'does not exist; there are' "$T/out"
+[ $? -eq 2 ] && grep -q -- '--at-wait 4000000000: the list has only' "$T/out"
 check "a finding that is not there is a sentence" $? "$(cat "$T/out")"
 "$TARRY" view "$F" --print --size 80by24 >"$T/out" 2>&1
 [ $? -eq 2 ]

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -15,6 +16,7 @@
 #include "fixture_model.h"
 #include "ledger.h"
 #include "model_priv.h"
+#include "report_explain.h"
 #include "stalls.h"
 #include "window_all.h"
 
@@ -63,6 +65,9 @@ static void by_way_of_a_shell(void **state)
 		const struct ty_model *m;
 		struct ty_explain x;
 		struct ty_stalls s;
+		char *printed;
+		size_t size;
+		FILE *text;
 
 		ty_mx_begin("mode=all\n", NULL);
 		ty_mx_switch(0, 1 * MS, 0, R, 11);
@@ -102,6 +107,16 @@ static void by_way_of_a_shell(void **state)
 			       shell ? "t11/11 waited in wait4 at 0.001 s, woken by t12/12. "
 				       "Root cause: t13/13 slept 102 ms in nanosleep"
 				     : "t12/12 waited in wait4 at 0.003 s, woken by t13/13"));
+		/* The links of a longer chain follow, one each line. */
+		text = open_memstream(&printed, &size);
+		assert_non_null(text);
+		ty_stalls_text(&(struct ty_explained){.x = x, .stalls = s}, text);
+		fclose(text);
+		assert_int_equal(shell,
+				 strstr(printed, "\n                <- t12/12 slept 103 ms in "
+						 "wait4\n                <- t13/13 slept 102 ms "
+						 "in nanosleep\n") != NULL);
+		free(printed);
 		ty_stalls_fini(&s);
 		ty_mx_drop();
 	}

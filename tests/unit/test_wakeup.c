@@ -24,6 +24,7 @@ static void softirq_wakers(void **state)
 		waking = {.kind = TY_EV_WAKING, .id = 2, .tid = 12, .flags = TY_EVF_SOFTIRQ},
 		irq = {.kind = TY_EV_IRQ_ENTRY, .id = 33, .tid = 12, .flags = TY_EVF_HARDIRQ};
 	const struct ty_model *m;
+	char by[TY_WAKER_TEXT];
 	struct ty_waker w;
 	uint64_t t = 10 * MS;
 
@@ -65,10 +66,15 @@ static void softirq_wakers(void **state)
 	w = ty_waker_find(m, 0);
 	assert_int_equal(w.kind, TY_WAKER_THREAD);
 	assert_int_equal(w.thread, thread(m, 12));
+	assert_string_equal(ty_waker_text(m, &w, by), "t12/12");
 	assert_true(w.net);
 	w = ty_waker_find(m, 1);
 	assert_int_equal(w.kind, TY_WAKER_DEVICE);
-	assert_string_equal(ty_model_str(m, w.name), "eth0");
+	assert_string_equal(ty_waker_text(m, &w, by), "device interrupt eth0");
+	w.io = 0;
+	assert_string_equal(ty_waker_text(m, &w, by), "I/O completion (eth0)");
+	w.kind = TY_WAKER_UNKNOWN;
+	assert_string_equal(ty_waker_text(m, &w, by), "interrupt eth0");
 	assert_int_equal(ty_waker_find(m, TY_NONE).kind, TY_WAKER_NONE);
 	ty_mx_drop();
 }
@@ -98,6 +104,7 @@ static void network_timer(void **state)
 	enum { VEC_TIMER = 1, VEC_NET_RX = 3 };
 	const struct ty_model *m;
 	uint64_t t = 3 * MS;
+	char by[TY_WAKER_TEXT];
 	struct ty_waker w;
 
 	ty_mx_begin("mode=all\n", NULL);
@@ -120,9 +127,12 @@ static void network_timer(void **state)
 	w = ty_waker_find(m, 0);
 	assert_int_equal(w.kind, TY_WAKER_TIMER);
 	assert_true(w.net);
+	assert_string_equal(ty_waker_text(m, &w, by),
+			    "a network timer's packet (delayed ACK or retransmission)");
 	w = ty_waker_find(m, 1);
 	assert_int_equal(w.kind, TY_WAKER_TIMER);
 	assert_false(w.net);
+	assert_string_equal(ty_waker_text(m, &w, by), "a timer");
 	ty_mx_drop();
 }
 
