@@ -551,7 +551,7 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, bool s
 			 ty_explain_disk(x, io.major, io.minor, disk));
 	} else if (l->what == TY_SEG_NO_REQUEST && k->io != TY_NONE) {
 		io = ty_model_io(m, k->io);
-		snprintf(out, size, ", no request in flight yet on %s",
+		snprintf(out, size, " (no request in flight yet on %s)",
 			 ty_explain_disk(x, io.major, io.minor, disk));
 	} else if (l->what == TY_SEG_TIMER && sleeps && !k->net) {
 		*out = 0;

@@ -466,7 +466,7 @@ static void say_common(struct ty_sentence *o, const struct ty_stall_search *h,
 	case TY_STALL_IO:
 	case TY_STALL_FAULT: ty_put(o, "that disk"); return;
 	case TY_STALL_LOCK: ty_put(o, "that lock"); return;
-	default: ty_put(o, "the same");
+	default: ty_put(o, "the same cause");
 	}
 }
 

@@ -320,12 +320,13 @@ static size_t whole_words(const char *s, size_t n)
 static uint32_t put_text(struct work *k, const char *before, const char *s, size_t most)
 {
 	const size_t at = k->text.len, room = most - strlen(before);
-	size_t n = strlen(s), tail = n;
+	size_t whole = strlen(s), n, tail;
 
-	ty_buf_adds(&k->text, before);
-	if (n > room)
-		n = whole_words(s, room);
-	if (!n && tail) {
+	while (whole > 1 && s[whole - 1] == '/') /* a number follows */
+		whole--;
+	n = whole > room ? whole_words(s, room) : whole;
+	tail = whole;
+	if (!n && whole) {
 		n = (room - 3) / 2;
 		tail -= room - 3 - n;
 		while (n && (s[n] & 0xc0) == 0x80) /* not amid a character */
@@ -333,10 +334,11 @@ static uint32_t put_text(struct work *k, const char *before, const char *s, size
 		while ((s[tail] & 0xc0) == 0x80)
 			tail++;
 	}
+	ty_buf_adds(&k->text, before);
 	ty_buf_add(&k->text, s, n);
-	if (tail < strlen(s)) {
+	if (tail < whole) {
 		ty_buf_adds(&k->text, "...");
-		ty_buf_adds(&k->text, s + tail);
+		ty_buf_add(&k->text, s + tail, whole - tail);
 	}
 	return ty_buf_addc(&k->text, 0) ? TY_NONE : (uint32_t)at;
 }

@@ -167,7 +167,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 			    f->state == TY_ST_RUNNABLE ? 'R' : (uint32_t)ty_state_letter(f->state),
 			    state);
 	x += state_w;
-	flex = w < 60 ? 0 : (w - x - call_w - (at_w ? at_w : 13)) / 2;
+	flex = (w - x - call_w - (w < 60 ? 0 : at_w ? at_w : 13)) / 2;
 	if (flex < 8)
 		flex = w - x - call_w;
 	if (flex > 30)

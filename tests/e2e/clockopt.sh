@@ -68,7 +68,7 @@ from common import *
 doc = json.loads(tarry("report", "c.dat", "--all", "--json"))
 assert json.loads(tarry("report", "c.dat", "--all", "--json", "--clock", "wall"))["stalls"] == doc["stalls"]
 def stalls(*args):
-    return re.findall(r"^ +\d+ .*? at ([\d:.]+)( s)?", tarry("report", "c.dat", "stalls", "--all", *args), re.M)
+    return re.findall(r"^ +\d+ .*? at ([\d:.]*\d)( s)?", tarry("report", "c.dat", "stalls", "--all", *args), re.M)
 start, wall, trace = stalls(), stalls("--clock", "wall"), stalls("--clock", "trace")
 assert start and start == stalls("--clock", "start") and len(start) == len(wall) == len(trace)
 for s, w, t in zip(start, wall, trace):

@@ -17,15 +17,15 @@
 
 #define THREAD(tid, tgid, comm) tid "\t" tgid "\t1\t0\tS\tn\t120\t0\t-\t-\t0\t/\t" comm "\n"
 
-static const char threads[] = "taken 1 2\n" THREAD("10", "10", "python3")
-	THREAD("11", "10", "python3") THREAD("12", "10", "Worker") THREAD("20", "20", "postgres")
-		THREAD("21", "21", "postgres") THREAD("30", "30", "cc1") THREAD("31", "31", "cc1")
-			THREAD("32", "32", "cc1") THREAD("40", "40", "cat")
-				THREAD("41", "41", "cat") THREAD("50", "50", "bash")
-					THREAD("51", "51", "java") THREAD("52", "52", "python3.11")
-						THREAD("53", "53", "nodejs")
-							THREAD("54", "54", "flock")
-								THREAD("55", "55", "flock");
+static const char threads[] = "taken 1 2\n" THREAD("10", "10", "python3") THREAD(
+	"11", "10", "python3") THREAD("12", "10", "Worker") THREAD("20", "20", "postgres")
+	THREAD("21", "21", "postgres") THREAD("30", "30", "cc1") THREAD("31", "31", "cc1")
+		THREAD("32", "32", "cc1") THREAD("40", "40", "cat") THREAD("41", "41", "cat")
+			THREAD("50", "50", "bash") THREAD("51", "51", "java")
+				THREAD("52", "52", "python3.11") THREAD("53", "53", "nodejs")
+					THREAD("54", "54", "flock") THREAD("55", "55", "flock")
+						THREAD("56", "56", "curl")
+							THREAD("57", "57", "curl");
 
 static const char lines[] = "5\t10\tpython3\t-u\t-W\tignore\t/srv/app/worker.py\t--fast\n"
 			    "5\t20\tpostgres: autovacuum launcher\n"
@@ -41,6 +41,8 @@ static const char lines[] = "5\t10\tpython3\t-u\t-W\tignore\t/srv/app/worker.py\
 			    "5\t52\tpython3\t-m\thttp.server\n"
 			    "5\t53\tnode\t\\tend\n"
 			    "5\t54\tflock\tpython3 -c \"import sys; print(1, 2, 3, 4)\"\n"
+			    "5\t56\tcurl\thttp://localhost:80/\n"
+			    "5\t57\tcurl\thttp://localhost:81/\n"
 			    "5\t55\tflock\t/tmp/0123456789abcdef0123456789abcdef0123456789\n"
 			    "garbage\n5\t-1\tx\n5\t60\n5\t99\tnobody\n";
 
@@ -95,6 +97,7 @@ static void tell_apart(void **state)
 	assert_string_equal(who(m, 52, 50), "python3.11 -m http.server/52");
 	assert_string_equal(who(m, 53, 50), "nodejs \tend/53");
 	assert_string_equal(who(m, 54, 50), "flock python3 -c/54");
+	assert_string_equal(who(m, 56, 50), "curl http://localhost:80/56");
 	assert_string_equal(who(m, 55, 50), "flock 0123456789abcd...bcdef0123456789/55");
 	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 11, 50), 50),
 			    "python3 -u -W ignore /srv/app/worker.py --fast");
