@@ -2,20 +2,17 @@
 /* See stack_maps.h. */
 #include "stack_maps.h"
 
-#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "map_reader.h"
 #include "now.h"
 #include "proc_maps.h"
 #include "vec.h"
 
-/* Reader threads; bytes kept of a process, and of all. Beyond that, mappings are read when they are
- * needed. */
-enum { READERS = 4, PROC_MAX = 256 << 10 };
+/* Bytes kept of a process, and of all. Beyond that, mappings are read when they are needed. */
+enum { PROC_MAX = 256 << 10 };
 #define ALL_MAX	 (64u << 20)
 #define PIDS_MAX (1u << 22) /* the kernel's own limit: PID_MAX_LIMIT */
 
@@ -34,17 +31,14 @@ struct proc {
 
 struct ty_stack_maps {
 	pthread_mutex_t lock;
-	pthread_cond_t work, idle;
-	bool trace_all, full, stop;
-	ty_stack_maps_put *put; /* NULL: nothing may be put any more */
+	bool trace_all, full;
+	ty_stack_maps_put *put;
 	void *ctx;
 	struct proc **of; /* by pid, none from `top` on; untouched pages cost nothing */
 	uint32_t top;
 	size_t bytes; /* of all processes */
 	uint32_t reads;
-	VEC(uint32_t) queue; /* pids to read */
-	size_t taken;	     /* of the queue */
-	unsigned readers, waiting, reading;
+	struct ty_map_reader *reader;
 };
 
 struct ty_stack_maps *ty_stack_maps_new(bool trace_all, ty_stack_maps_put *put, void *ctx)
@@ -54,7 +48,10 @@ struct ty_stack_maps *ty_stack_maps_new(bool trace_all, ty_stack_maps_put *put, 
 	if (!m)
 		return NULL;
 	m->of = calloc(PIDS_MAX, sizeof(struct proc *));
-	if (!m->of) {
+	m->reader = ty_map_reader_new(ty_proc_maps);
+	if (!m->of || !m->reader) {
+		ty_map_reader_free(m->reader);
+		free(m->of);
 		free(m);
 		return NULL;
 	}
@@ -62,8 +59,6 @@ struct ty_stack_maps *ty_stack_maps_new(bool trace_all, ty_stack_maps_put *put, 
 	m->put = put;
 	m->ctx = ctx;
 	pthread_mutex_init(&m->lock, NULL);
-	pthread_cond_init(&m->work, NULL);
-	pthread_cond_init(&m->idle, NULL);
 	return m;
 }
 
@@ -109,7 +104,7 @@ static void drop(struct ty_stack_maps *m, uint32_t pid)
 
 static void put(struct ty_stack_maps *m, const void *p, size_t n)
 {
-	if (n && (!m->put || !m->put(m->ctx, p, n)))
+	if (n && !m->put(m->ctx, p, n))
 		m->full = true;
 }
 
@@ -173,109 +168,77 @@ static void keep(struct ty_stack_maps *m, struct proc *p, size_t n, bool ok)
 /* reading -----------------------------------------------------------------------------------------
  */
 
-struct reading {
-	uint32_t pid;
-	uint64_t ns;
-	bytes records;
-	bool failed;
-};
-
-static void on_map(void *ctx, const struct ty_stk_map *map, const char *path)
-{
-	struct reading *r = ctx;
-
-	if (!r->records.n && !append_exec(&r->records, r->pid, r->ns))
-		r->failed = true;
-	if (!append_map(&r->records, r->pid, r->ns, map, path, strnlen(path, PATH_MAX)))
-		r->failed = true;
-}
-
 /* With the lock: what was read goes before what happened meanwhile. */
-static void take_reading(struct ty_stack_maps *m, struct proc *p, struct reading *r)
+static void take_reading(struct ty_stack_maps *m, const struct ty_map_reading *r)
 {
-	const size_t n = p->records.n;
+	struct proc *p = find(m, r->pid);
+	bytes read = {0};
+	bool ok = true;
 
+	if (!p || p->reads != r->number)
+		return;
 	p->reads = 0;
-	if (r->failed)
-		m->full = true;
-	if (r->failed ||
-	    !r->records.n) { /* it has ended: what was recorded since its exec remains valid */
+	m->full |= r->full;
+	if (!r->maps.len) { /* it has ended: what was recorded since its exec remains valid */
 		if (!p->known)
 			forget(m, p);
 		return;
 	}
-	r->failed = !append(&r->records, p->records.v, n);
-	free(p->records.v);
-	memcpy(&p->records, &r->records, sizeof(p->records));
-	memset(&r->records, 0, sizeof(r->records));
-	p->known = true;
-	keep(m, p, n, !r->failed);
+	ok = append_exec(&read, p->pid, p->read_ns);
+	for (size_t at = 0; ok && at < r->maps.len;) {
+		const char *path = r->maps.p + at + sizeof(struct ty_stk_map);
+		struct ty_stk_map map;
+
+		memcpy(&map, r->maps.p + at, sizeof(map));
+		ok = append_map(&read, p->pid, p->read_ns, &map, path, strlen(path));
+		at += sizeof(map) + strlen(path) + 1;
+	}
+	if (ok && append(&read, p->records.v, p->records.n)) {
+		const size_t n = p->records.n;
+
+		free(p->records.v);
+		memcpy(&p->records, &read, sizeof(read));
+		p->known = true;
+		keep(m, p, n, true);
+		return;
+	}
+	vec_fini(&read);
+	m->full = true;
+	if (!p->known)
+		forget(m, p);
 }
 
-static void *read_main(void *arg)
+/* One that was read, waiting for it as long. false: there is none. */
+static bool take(struct ty_stack_maps *m, unsigned wait_ms)
 {
-	struct ty_stack_maps *m = arg;
+	struct ty_map_reading r;
 
+	if (!ty_map_reader_take(m->reader, wait_ms, &r))
+		return false;
 	pthread_mutex_lock(&m->lock);
-	while (!m->stop || m->taken < m->queue.n) {
-		struct reading r = {0};
-		struct proc *p;
-		uint32_t reads;
-
-		if (m->taken == m->queue.n) {
-			m->taken = m->queue.n = 0;
-			m->waiting++;
-			pthread_cond_wait(&m->work, &m->lock);
-			m->waiting--;
-			continue;
-		}
-		r.pid = m->queue.v[m->taken++];
-		p = find(m, r.pid);
-		if (!p || !p->reads)
-			continue;
-		reads = p->reads;
-		r.ns = p->read_ns;
-		m->reading++;
-		pthread_mutex_unlock(&m->lock);
-		ty_proc_maps((int)r.pid, on_map, &r);
-		pthread_mutex_lock(&m->lock);
-		m->reading--;
-		p = find(m, r.pid);
-		if (p && p->reads == reads)
-			take_reading(m, p, &r);
-		vec_fini(&r.records);
-		pthread_cond_broadcast(&m->idle);
-	}
-	m->readers--;
-	pthread_cond_broadcast(&m->idle);
+	take_reading(m, &r);
 	pthread_mutex_unlock(&m->lock);
-	return NULL;
+	ty_buf_fini(&r.maps);
+	return true;
+}
+
+void ty_stack_maps_take(struct ty_stack_maps *m)
+{
+	while (take(m, 0))
+		;
 }
 
 /* From ns on. */
 static void read_later(struct ty_stack_maps *m, struct proc *p, uint64_t ns)
 {
-	pthread_attr_t detached;
-	pthread_t thread;
-
-	if (p->known || p->reads || m->stop)
+	if (p->known || p->reads)
 		return;
 	p->read_ns = ns;
 	p->reads = ++m->reads ? m->reads : ++m->reads;
-	if (vec_push(&m->queue, p->pid)) {
+	if (!ty_map_reader_request(m->reader, p->pid, p->reads)) {
 		m->full = true;
 		p->reads = 0;
-		return;
 	}
-	if (m->waiting || m->readers == READERS) {
-		pthread_cond_signal(&m->work);
-		return;
-	}
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	if (!pthread_create(&thread, &detached, read_main, m))
-		m->readers++;
-	pthread_attr_destroy(&detached);
 }
 
 void ty_stack_maps_read(struct ty_stack_maps *m, uint32_t pid, uint64_t ns)
@@ -427,42 +390,21 @@ void ty_stack_maps_lost(struct ty_stack_maps *m, uint64_t from_ns, uint64_t to_n
 
 size_t ty_stack_maps_finish(struct ty_stack_maps *m, unsigned wait_ms, bool *full)
 {
-	struct timespec until;
+	const uint64_t end_ms = ty_now_ms() + wait_ms;
 	size_t left;
 
 	*full = false;
 	if (!m)
 		return 0;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += (time_t)(wait_ms / 1000);
-	until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
-	pthread_mutex_lock(&m->lock);
-	m->stop = true;
-	pthread_cond_broadcast(&m->work);
-	while (m->readers && !pthread_cond_timedwait(&m->idle, &m->lock, &until))
-		;
+	for (uint64_t now = ty_now_ms(); now < end_ms && take(m, (unsigned)(end_ms - now));)
+		now = ty_now_ms();
 	*full = m->full;
-	left = m->reading + (m->queue.n - m->taken);
-	m->put = NULL;
-	/* Readers that are held up own what they use; the process ends with them. */
-	if (m->readers) {
-		m->taken = m->queue.n;
-		pthread_mutex_unlock(&m->lock);
-		return left;
-	}
-	pthread_mutex_unlock(&m->lock);
+	left = ty_map_reader_left(m->reader);
+	ty_map_reader_free(m->reader);
 	for (uint32_t pid = 0; pid < m->top; pid++)
-		if (m->of[pid])
-			drop(m, pid);
+		drop(m, pid);
 	free(m->of);
-	vec_fini(&m->queue);
 	pthread_mutex_destroy(&m->lock);
-	pthread_cond_destroy(&m->work);
-	pthread_cond_destroy(&m->idle);
 	free(m);
 	return left;
 }

@@ -4,10 +4,9 @@
  * process, and put into the file (records of TY_SEC_MAPS) once the process has a stack. So short
  * processes that never wait long cost no bytes.
  *
- * A process is known from its exec, from a fork of a known one, or from /proc/PID/maps, which
- * threads of their own read: a process whose mmap lock is stuck, or whose files lie on a server
- * that is gone, holds up no other process. What may have been missed is never used: after lost
- * records a process has no mappings until they have been read again.
+ * A process is known from its exec, from a fork of a known one, or from /proc/PID/maps, which may
+ * take long (map_reader.h). What may have been missed is never used: after lost records a process
+ * has no mappings until they have been read again.
  *
  * Thread-safe. Times: the trace clock.
  */
@@ -32,6 +31,9 @@ struct ty_stack_maps *ty_stack_maps_new(bool trace_all, ty_stack_maps_put *put, 
 void ty_stack_maps_read(struct ty_stack_maps *m, uint32_t pid, uint64_t ns);
 /* The process has a stack of that time. */
 void ty_stack_maps_need(struct ty_stack_maps *m, uint32_t pid, uint64_t ns);
+
+/* Take over what was read meanwhile. Now and then. */
+void ty_stack_maps_take(struct ty_stack_maps *m);
 
 /* What happened, in the order of time. path: path_n bytes, without NUL. */
 void ty_stack_maps_mmap(struct ty_stack_maps *m, uint32_t pid, uint64_t ns,

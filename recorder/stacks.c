@@ -366,6 +366,7 @@ static void move(void *ctx, bool last)
 
 	const uint64_t newest_ns = ty_map_events_take(s->events);
 
+	ty_stack_maps_take(s->of);
 	/* What lay in a ring when the rings were emptied before lies here now. */
 	ty_map_events_give(s->events, last ? UINT64_MAX : s->given_ns);
 	s->given_ns = newest_ns;
