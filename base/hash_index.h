@@ -41,6 +41,16 @@ static inline uint64_t ty_hash_bits(uint64_t key, unsigned bits)
 	return key * TY_HASH_FACTOR >> (64 - bits);
 }
 
+/* Hashes n bytes (FNV-1a: for short ones). */
+static inline uint32_t ty_hash_bytes(const char *s, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (uint8_t)s[i]) * 0x100000001b3u;
+	return (uint32_t)(h ^ h >> 29);
+}
+
 /* A hash of 64 bits that no file can be crafted to collide in: salt is an address of this process.
  */
 static inline uint64_t ty_hash_salted(uint64_t key, const void *salt)

@@ -12,15 +12,6 @@ struct ty_strtab {
 	struct ty_hash_index ids;
 };
 
-static uint32_t hash(const char *s, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a: names are short */
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (uint8_t)s[i]) * 0x100000001b3u;
-	return (uint32_t)(h ^ h >> 29);
-}
-
 struct ty_strtab *ty_strtab_new(void)
 {
 	struct ty_strtab *t = calloc(1, sizeof(*t));
@@ -59,7 +50,7 @@ static uint32_t find(const struct ty_strtab *t, uint32_t h, const char *s, size_
 uint32_t ty_strtab_find(const struct ty_strtab *t, const char *s, size_t n)
 {
 	n = strnlen(s, n);
-	return find(t, hash(s, n), s, n);
+	return find(t, ty_hash_bytes(s, n), s, n);
 }
 
 uint32_t ty_strtab_add(struct ty_strtab *t, const char *s, size_t n)
@@ -67,7 +58,7 @@ uint32_t ty_strtab_add(struct ty_strtab *t, const char *s, size_t n)
 	uint32_t h, id;
 
 	n = strnlen(s, n);
-	h = hash(s, n);
+	h = ty_hash_bytes(s, n);
 	id = find(t, h, s, n);
 	if (id != UINT32_MAX)
 		return id;

@@ -17,6 +17,7 @@
 #include "window_filter.h"
 #include "thread_names.h"
 #include "export_sideband.h"
+#include "hash_index.h"
 #include "format_text.h"
 #include "key_value.h"
 #include "run_times.h"
@@ -83,13 +84,11 @@ static void pad(struct ty_buf *b)
 static void tell_name(struct export *x, const struct ty_event *ev)
 {
 	const char *comm = ty_thread_names_get(x->comms, ev->tid);
-	uint32_t h = 2166136261u;
+	uint32_t h;
 
 	if (ev->tid <= 0 || ev->tid > TID_MAX || !ty_thread_names_known(x->comms, ev->tid))
 		return;
-	for (const char *p = comm; *p; p++)
-		h = (h ^ (uint8_t)*p) * 16777619u;
-	h |= 1;
+	h = ty_hash_bytes(comm, strlen(comm)) | 1;
 	if (x->told[ev->tid] == h)
 		return;
 	x->told[ev->tid] = h;

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compare.h"
+
 #define WINDOW (1u << 20)
 /* scans of a file whose data is dropped meanwhile; TY_SEC_KEPT chunks tried */
 enum { DROP_TRIES = 4, KEPT_TRIES = 4 };
@@ -74,18 +76,9 @@ static int64_t find_head(int fd, uint64_t off, uint64_t size, struct window *w)
 	return (int64_t)size;
 }
 
-static int by_place(const void *pa, const void *pb)
-{
-	const struct ty_spool_ent *a = pa, *b = pb;
-
-	if (a->h.type != b->h.type)
-		return a->h.type < b->h.type ? -1 : 1;
-	if (a->h.stream != b->h.stream)
-		return a->h.stream < b->h.stream ? -1 : 1;
-	if (a->h.seq != b->h.seq)
-		return a->h.seq < b->h.seq ? -1 : 1;
-	return (a->off > b->off) - (a->off < b->off);
-}
+ORDER(by_place, struct ty_spool_ent,
+      compare(a->h.type, b->h.type) ?: compare(a->h.stream, b->h.stream) ?:
+      compare(a->h.seq, b->h.seq) ?: compare(a->off, b->off))
 
 /* Sorts the chunks. Of two with the same number the first in the file counts; those numbered below
  * the first of their stream, and LATER ones not yet reached, do not. */

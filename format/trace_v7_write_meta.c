@@ -11,6 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "compare.h"
 #include "trace_v7_write.h"
 
 int ty_v7_no_memory(struct ty_v7 *f)
@@ -180,13 +181,7 @@ struct event_text {
 	size_t order;
 };
 
-static int by_system(const void *pa, const void *pb)
-{
-	const struct event_text *a = pa, *b = pb;
-	int c = strcmp(a->system, b->system);
-
-	return c ? c : (a->order > b->order) - (a->order < b->order);
-}
+ORDER(by_system, struct event_text, strcmp(a->system, b->system) ?: compare(a->order, b->order))
 
 /* EVENT FORMATS: the events grouped by system. */
 static int add_event_formats(struct ty_v7 *f)

@@ -432,18 +432,9 @@ static void mark_gaps(struct ty_region_log *l)
 	}
 }
 
-static int by_place(const void *pa, const void *pb)
-{
-	const struct ty_region *a = pa, *b = pb;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->lane != b->lane)
-		return a->lane < b->lane ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
-}
+ORDER(by_place, struct ty_region,
+      compare(a->thread, b->thread) ?: compare(a->lane, b->lane) ?:
+      compare(a->start_ns, b->start_ns) ?: compare(a->end_ns, b->end_ns))
 
 void ty_regions_finish(struct ty_builder *b, uint64_t end_ns)
 {

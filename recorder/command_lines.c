@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "field_text.h"
+#include "hash_index.h"
 #include "now.h"
 #include "pair_map.h"
 #include "vec.h"
@@ -86,15 +87,6 @@ static void free_all(struct ty_command_lines *c)
 	free(c);
 }
 
-static uint32_t hash_of(const char *p, size_t n)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (uint8_t)p[i]) * 16777619u;
-	return h;
-}
-
 /* Its bytes; 0: it has none (a kernel thread), or is gone. */
 static size_t read_line(const char *proc, int pid, char line[LINE_BYTES])
 {
@@ -131,7 +123,7 @@ static void keep_line(struct ty_command_lines *c, int pid, const char *line, siz
 		      uint64_t since_ns)
 {
 	struct process *p = process_of(c, pid);
-	uint32_t hash = hash_of(line, n);
+	uint32_t hash = ty_hash_bytes(line, n);
 
 	if (!p)
 		return;

@@ -10,6 +10,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "compare.h"
+
 enum { PIECE = 1 << 20 };
 #define TEXT_LIMIT (64u << 20)
 
@@ -173,14 +175,7 @@ struct name {
 	size_t n, order;
 };
 
-static int by_tid(const void *a, const void *b)
-{
-	const struct name *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
+ORDER(by_tid, struct name, compare(a->tid, b->tid) ?: compare(a->order, b->order))
 
 int ty_meta_cmdlines(struct ty_meta *m, const char *root, const struct ty_buf *names,
 		     struct ty_err *err)

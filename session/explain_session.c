@@ -20,13 +20,7 @@
 #include "strtab.h"
 #include "wait_stacks.h"
 
-static int by_tid(const void *a, const void *b)
-{
-	const struct ty_thread_line *x = a, *y = b;
-	int r = compare(x->tid, y->tid);
-
-	return r ? r : compare(x->at, y->at);
-}
+ORDER(by_tid, struct ty_thread_line, compare(a->tid, b->tid) ?: compare(a->at, b->at))
 
 /* The position of each thread in the snapshot of /proc. Out of memory: the remaining ones stay
  * unknown. */
@@ -58,30 +52,24 @@ static int snapshot_args(const struct ty_session *s, const struct ty_syscall *c,
 										   : -TY_ENOTFOUND;
 }
 
-/* What reads events, or keeps what it found: one thread at a time. */
-static void lock(const struct ty_session *s)
+static pthread_mutex_t *lock(pthread_mutex_t *m)
 {
-	if (s->locks)
-		pthread_mutex_lock(&s->locks->reading);
+	if (m)
+		pthread_mutex_lock(m);
+	return m;
 }
 
-static void unlock(const struct ty_session *s)
+static void unlock(pthread_mutex_t **m)
 {
-	if (s->locks)
-		pthread_mutex_unlock(&s->locks->reading);
+	if (*m)
+		pthread_mutex_unlock(*m);
 }
 
-static void lock_stacks(const struct ty_session *s)
-{
-	if (s->locks)
-		pthread_mutex_lock(&s->locks->stacks);
-}
-
-static void unlock_stacks(const struct ty_session *s)
-{
-	if (s->locks)
-		pthread_mutex_unlock(&s->locks->stacks);
-}
+/* One of the session's locks, to the end of the block. reading: for what reads events, or keeps
+ * what it found. */
+#define HOLD(s, which)                                                                             \
+	pthread_mutex_t *held __attribute__((cleanup(unlock), unused)) =                           \
+		lock((s)->locks ? &(s)->locks->which : NULL)
 
 static int read_args(struct ty_session *s, const struct ty_syscall *c, uint64_t out[6])
 {
@@ -100,12 +88,9 @@ static int read_args(struct ty_session *s, const struct ty_syscall *c, uint64_t 
 static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
 {
 	struct ty_session *s = ctx;
-	int r;
+	HOLD(s, reading);
 
-	lock(s);
-	r = read_args(s, c, out);
-	unlock(s);
-	return r;
+	return read_args(s, c, out);
 }
 
 /* A call of the model as the index of call data knows calls. */
@@ -156,9 +141,10 @@ static const char *fd_name(struct ty_session *s, const struct ty_call_data_item 
 	return p;
 }
 
-static const char *pointee_unlocked(struct ty_session *s, uint32_t thread, uint32_t call,
-				    unsigned arg)
+static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
 {
+	struct ty_session *s = ctx;
+	HOLD(s, reading);
 	struct ty_syscall c = ty_model_syscall(s->model, call);
 	struct ty_call_data_item item[6];
 	const struct ty_sysrow *row;
@@ -182,22 +168,10 @@ static const char *pointee_unlocked(struct ty_session *s, uint32_t thread, uint3
 		return item[arg].p;
 	row = ty_syscall_row(s->arch, c.abi, c.nr);
 	ty_buf_init(&b, 512);
-	if (ty_call_data_short(&item[arg], row->says & (TY_CONNECTS | TY_GIVES), &b)) {
+	if (ty_call_data_short(&item[arg], row->says & (TY_CONNECTS | TY_GIVES), &b))
 		p = kept_address(s, b.p, b.len);
-	}
 	ty_buf_fini(&b);
 	return p;
-}
-
-static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
-{
-	struct ty_session *s = ctx;
-	const char *r;
-
-	lock(s);
-	r = pointee_unlocked(s, thread, call, arg);
-	unlock(s);
-	return r;
 }
 
 static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
@@ -218,25 +192,16 @@ static bool fds_left_out(void *ctx, int32_t pid)
 	return ty_fd_names_left_out(s->fds, pid);
 }
 
-static bool fd_other_unlocked(struct ty_session *s, const char *name, char access, uint64_t t_ns,
-			      int32_t not_pid, struct ty_fd_other *out)
-{
-	if (!s->others)
-		s->others =
-			ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, s->call_data);
-	return ty_fd_others_find(s->others, name, access, t_ns, not_pid, out);
-}
-
 static bool fd_other(void *ctx, const char *name, char access, uint64_t t_ns, int32_t not_pid,
 		     struct ty_fd_other *out)
 {
 	struct ty_session *s = ctx;
-	bool r;
+	HOLD(s, reading);
 
-	lock(s);
-	r = fd_other_unlocked(s, name, access, t_ns, not_pid, out);
-	unlock(s);
-	return r;
+	if (!s->others)
+		s->others =
+			ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, s->call_data);
+	return ty_fd_others_find(s->others, name, access, t_ns, not_pid, out);
 }
 
 static bool listens(void *ctx, const char *at, size_t n)
@@ -269,9 +234,10 @@ static uint64_t steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 	return ty_steal_lines_sum(s->steal, cpu, from_ns, to_ns);
 }
 
-static bool where_unlocked(struct ty_session *s, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-			   char *buf, size_t n)
+static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf, size_t n)
 {
+	struct ty_session *s = ctx;
+	HOLD(s, stacks);
 	struct ty_stack_frames frames;
 	const struct ty_stack_frame *own;
 	struct ty_buf b;
@@ -289,51 +255,22 @@ static bool where_unlocked(struct ty_session *s, int32_t tid, uint64_t from_ns, 
 	return *buf;
 }
 
-static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf, size_t n)
-{
-	struct ty_session *s = ctx;
-	bool r;
-
-	lock_stacks(s);
-	r = where_unlocked(s, tid, from_ns, to_ns, buf, n);
-	unlock_stacks(s);
-	return r;
-}
-
-static enum ty_stack_role role_unlocked(struct ty_session *s, int32_t tid, uint64_t from_ns,
-					uint64_t to_ns)
-{
-	return ty_session_stacks(s) ? ty_wait_stacks_role(s->stacks, tid, from_ns, to_ns)
-				    : TY_ROLE_NONE;
-}
-
 static enum ty_stack_role role(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns)
 {
 	struct ty_session *s = ctx;
-	enum ty_stack_role r;
+	HOLD(s, stacks);
 
-	lock_stacks(s);
-	r = role_unlocked(s, tid, from_ns, to_ns);
-	unlock_stacks(s);
-	return r;
-}
-
-static bool holder_unlocked(struct ty_session *s, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-			    struct ty_lock_seen *out)
-{
-	return ty_session_stacks(s) && ty_wait_stacks_holder(s->stacks, tid, from_ns, to_ns, out);
+	return ty_session_stacks(s) ? ty_wait_stacks_role(s->stacks, tid, from_ns, to_ns)
+				    : TY_ROLE_NONE;
 }
 
 static bool holder(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		   struct ty_lock_seen *out)
 {
 	struct ty_session *s = ctx;
-	bool r;
+	HOLD(s, stacks);
 
-	lock_stacks(s);
-	r = holder_unlocked(s, tid, from_ns, to_ns, out);
-	unlock_stacks(s);
-	return r;
+	return ty_session_stacks(s) && ty_wait_stacks_holder(s->stacks, tid, from_ns, to_ns, out);
 }
 
 /* Out of memory: steal time is then not reported. */
