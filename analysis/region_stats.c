@@ -17,6 +17,17 @@ struct pick {
 };
 typedef VEC(struct pick) picks;
 
+const char *ty_region_kind_name(unsigned kind)
+{
+	switch (kind) {
+	case TY_REG_CALL: return "function";
+	case TY_REG_ASYNC_BEGIN: return "async";
+	case TY_REG_INSTANT: return "instant";
+	case TY_REG_COUNTER: return "counter";
+	default: return "region";
+	}
+}
+
 ORDER(by_name, struct pick,
       compare(a->name, b->name) ?: compare(a->kind, b->kind) ?: compare(b->timed, a->timed) ?:
       compare(a->length_ns, b->length_ns) ?: compare(a->region, b->region))

@@ -13,6 +13,9 @@
 #include "outliers.h"
 #include "window.h"
 
+/* TY_REG_... (event.h) as a word. */
+const char *ty_region_kind_name(unsigned kind);
+
 struct ty_region_stats {
 	uint32_t name;	  /* ty_model_str */
 	uint32_t thread;  /* TY_NONE: of all threads */

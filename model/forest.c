@@ -177,19 +177,10 @@ static void groups(const struct walk *w, uint32_t lo, uint32_t hi, struct ty_cel
 	}
 }
 
-static uint64_t node_len(const struct ty_node *n)
-{
-	uint64_t best = 0;
-
-	for (unsigned s = 0; s < TY_ST_COUNT; s++)
-		best = n->max[s] > best ? n->max[s] : best;
-	return best;
-}
-
 static void node(const struct walk *w, const struct ty_node *n, struct ty_cell *out, struct best *b)
 {
 	uint32_t row = (n->longest_block - w->first) * TY_BLOCK_ROWS + n->longest_row;
-	uint64_t len = node_len(n);
+	uint64_t len = ty_node_len(n);
 
 	for (unsigned s = 0; s < TY_ST_COUNT; s++)
 		out->ns[s] += n->ns[s];
@@ -501,7 +492,7 @@ static bool promises(const struct walk *w, const struct ty_seek *q, const struct
 				longest = n->max[s];
 		return longest >= q->min_ns;
 	}
-	return node_len(n) >= q->min_ns;
+	return ty_node_len(n) >= q->min_ns;
 }
 
 /* The first accepted of rows [lo, hi) of one block, or the last. */

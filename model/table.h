@@ -80,6 +80,16 @@ struct ty_node {
 	uint8_t pad[7];
 };
 
+/* The longest row. */
+static inline uint64_t ty_node_len(const struct ty_node *n)
+{
+	uint64_t best = 0;
+
+	for (unsigned s = 0; s < TY_ST_COUNT; s++)
+		best = n->max[s] > best ? n->max[s] : best;
+	return best;
+}
+
 struct ty_block_head {
 	uint8_t width[TY_COLS_MAX + TY_GROUP_COLS]; /* rows, then groups */
 	uint16_t off[TY_COLS_MAX + TY_GROUP_COLS];  /* offset from the block's start, in units of 2

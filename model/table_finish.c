@@ -21,15 +21,6 @@ static void node_add(struct ty_node *a, uint64_t *best, const struct ty_node *b,
 	}
 }
 
-static uint64_t node_len(const struct ty_node *n)
-{
-	uint64_t best = 0;
-
-	for (unsigned s = 0; s < TY_ST_COUNT; s++)
-		best = n->max[s] > best ? n->max[s] : best;
-	return best;
-}
-
 static void inner(struct ty_node *node, const uint64_t *first, const uint32_t *n, unsigned levels)
 {
 	for (unsigned d = 1; d < levels; d++)
@@ -42,7 +33,7 @@ static void inner(struct ty_node *node, const uint64_t *first, const uint32_t *n
 			*a = (struct ty_node){.longest_block = b[i].longest_block,
 					      .longest_row = b[i].longest_row};
 			for (; i < to && i < n[d - 1]; i++)
-				node_add(a, &best, &b[i], node_len(&b[i]));
+				node_add(a, &best, &b[i], ty_node_len(&b[i]));
 		}
 }
 

@@ -33,18 +33,9 @@ bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const un
 	return false;
 }
 
-uint64_t ty_call_data_piece(const struct ty_call_data *e)
+struct ty_spooled_section *ty_call_data_section(struct ty_call_data *e)
 {
-	return 0;
-}
-
-void ty_call_data_dropped(struct ty_call_data *e, uint64_t bytes)
-{
-}
-
-uint64_t ty_call_data_bytes(const struct ty_call_data *e)
-{
-	return 0;
+	return NULL;
 }
 
 const char *ty_call_data_names(const struct ty_call_data *e)
@@ -545,19 +536,9 @@ bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const un
 	return true;
 }
 
-uint64_t ty_call_data_piece(const struct ty_call_data *e)
+struct ty_spooled_section *ty_call_data_section(struct ty_call_data *e)
 {
-	return atomic_load(&e->records.pieces);
-}
-
-uint64_t ty_call_data_bytes(const struct ty_call_data *e)
-{
-	return atomic_load(&e->records.bytes);
-}
-
-void ty_call_data_dropped(struct ty_call_data *e, uint64_t bytes)
-{
-	atomic_store(&e->records.dropped, bytes);
+	return e ? &e->records : NULL;
 }
 
 const char *ty_call_data_names(const struct ty_call_data *e)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "spool.h"
+#include "spooled_section.h"
 
 struct ty_call_data;
 
@@ -30,12 +30,8 @@ size_t ty_call_data_follow(struct ty_call_data *e, const int *tids, size_t n);
 /* Starts a thread that moves the data to the spool. False: as for open. */
 bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const unsigned *cpus,
 			unsigned cpus_n, char why[TY_CALL_DATA_WHY]);
-/* Number of the section's next piece. Thread-safe. */
-uint64_t ty_call_data_piece(const struct ty_call_data *e);
-/* Adjusts the section's size limit after pieces before that number were dropped. */
-void ty_call_data_dropped(struct ty_call_data *e, uint64_t bytes);
-/* Bytes written so far. Thread-safe. */
-uint64_t ty_call_data_bytes(const struct ty_call_data *e);
+/* The section that it writes, for its counters; NULL: there is none. */
+struct ty_spooled_section *ty_call_data_section(struct ty_call_data *e);
 /* The names of the calls for the file's machine facts: "openat,execve,...". */
 const char *ty_call_data_names(const struct ty_call_data *e);
 

@@ -46,18 +46,9 @@ int ty_counters_start(struct ty_counters_rec *c, struct ty_spool *spool, struct 
 	return 0;
 }
 
-uint64_t ty_counters_piece(const struct ty_counters_rec *c)
+struct ty_spooled_section *ty_counters_section(struct ty_counters_rec *c)
 {
-	return 0;
-}
-
-uint64_t ty_counters_bytes(const struct ty_counters_rec *c)
-{
-	return 0;
-}
-
-void ty_counters_dropped(struct ty_counters_rec *c, uint64_t bytes)
-{
+	return NULL;
 }
 
 void ty_counters_finish(struct ty_counters_rec *c, struct ty_counters_result *res)
@@ -454,19 +445,9 @@ int ty_counters_start(struct ty_counters_rec *c, struct ty_spool *spool, struct 
 	return 0;
 }
 
-uint64_t ty_counters_piece(const struct ty_counters_rec *c)
+struct ty_spooled_section *ty_counters_section(struct ty_counters_rec *c)
 {
-	return atomic_load(&c->section.pieces);
-}
-
-uint64_t ty_counters_bytes(const struct ty_counters_rec *c)
-{
-	return atomic_load(&c->section.bytes);
-}
-
-void ty_counters_dropped(struct ty_counters_rec *c, uint64_t bytes)
-{
-	atomic_store(&c->section.dropped, bytes);
+	return c ? &c->section : NULL;
 }
 
 void ty_counters_finish(struct ty_counters_rec *c, struct ty_counters_result *res)

@@ -13,7 +13,7 @@
 #include "buf.h"
 #include "err.h"
 #include "call_data.h"
-#include "spool.h"
+#include "spooled_section.h"
 
 struct ty_counters_rec;
 
@@ -31,10 +31,8 @@ unsigned ty_counters_fds(const char *const *groups, size_t n, unsigned cpus_n);
 void ty_counters_facts(const struct ty_counters_rec *c, struct ty_buf *out);
 /* Count from now on, into the spool, by a thread of its own. */
 int ty_counters_start(struct ty_counters_rec *c, struct ty_spool *spool, struct ty_err *err);
-/* As ty_call_data_piece, ty_call_data_bytes and ty_call_data_dropped, of TY_SEC_COUNTERS. */
-uint64_t ty_counters_piece(const struct ty_counters_rec *c);
-uint64_t ty_counters_bytes(const struct ty_counters_rec *c);
-void ty_counters_dropped(struct ty_counters_rec *c, uint64_t bytes);
+/* The section that it writes, for its counters; NULL: there is none. */
+struct ty_spooled_section *ty_counters_section(struct ty_counters_rec *c);
 
 struct ty_counters_result {
 	uint64_t readings, lost; /* lost: no room in a ring, or in the section */

@@ -27,7 +27,7 @@
 #include "key_value.h"
 #include "recording_priv.h"
 
-enum { PARTS = 8, MARKS_MAX = 4 * PARTS, COST = 200, SIZE_COST = 20 };
+enum { SECTIONS = 4, PARTS = 8, MARKS_MAX = 4 * PARTS, COST = 200, SIZE_COST = 20 };
 #define LOOK_NS	    (TY_REC_NS / 10)
 #define MARK_MIN_NS TY_REC_NS
 /* Of "traced=" lines, which are one chunk of the file. */
@@ -38,10 +38,7 @@ struct mark {
 	uint64_t mono_ns, trace_ns; /* everything later than trace_ns lies behind `at` */
 	uint64_t written;	    /* bytes to the spool, whatever was dropped of them */
 	uint64_t quota_bytes, steal_bytes, quota_left_out;
-	uint64_t piece, strings_bytes; /* the first of TY_SEC_CALL_DATA that counts; up to it */
-	uint64_t stacks_bytes;	       /* the same of TY_SEC_STACKS */
-	uint64_t samples_bytes;	       /* and of TY_SEC_SAMPLES */
-	uint64_t counters_bytes;       /* and of TY_SEC_COUNTERS */
+	uint64_t section_bytes[SECTIONS];
 	struct ty_buf traced;
 	ty_meta_chunks chunks; /* what was taken from /proc */
 	struct ty_buf names;
@@ -193,9 +190,19 @@ static int look_at_proc(struct recording *r, struct mark *m, struct ty_err *err)
 	return e;
 }
 
+/* The sections that grow; NULL: one that this recording does not have. */
+static void find_sections(const struct recording *r, struct ty_spooled_section *out[SECTIONS])
+{
+	out[0] = ty_call_data_section(r->call_data);
+	out[1] = ty_stacks_section(r->stacks);
+	out[2] = ty_sampler_section(r->sampler);
+	out[3] = ty_counters_section(r->counters);
+}
+
 /* All that a mark is, into *m. */
 static int make_mark(struct ty_keep *k, struct mark *m, struct ty_err *err)
 {
+	struct ty_spooled_section *section[SECTIONS];
 	struct recording *r = k->r;
 	int e = 0;
 
@@ -211,28 +218,13 @@ static int make_mark(struct ty_keep *k, struct mark *m, struct ty_err *err)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	/* What is put from now on lies behind the mark; what was put before is older than its time.
 	 */
-	if (r->call_data) {
-		m->piece = ty_call_data_piece(r->call_data);
-		m->strings_bytes = ty_call_data_bytes(r->call_data);
-		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_CALL_DATA, m->piece))
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	}
-	if (r->stacks) {
-		m->stacks_bytes = ty_stacks_bytes(r->stacks);
-		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_STACKS,
-					ty_stacks_piece(r->stacks)))
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	}
-	if (r->sampler) {
-		m->samples_bytes = ty_sampler_bytes(r->sampler);
-		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_SAMPLES,
-					ty_sampler_piece(r->sampler)))
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	}
-	if (r->counters) {
-		m->counters_bytes = ty_counters_bytes(r->counters);
-		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_COUNTERS,
-					ty_counters_piece(r->counters)))
+	find_sections(r, section);
+	for (unsigned i = 0; i < SECTIONS; i++) {
+		if (!section[i])
+			continue;
+		m->section_bytes[i] = atomic_load(&section[i]->bytes);
+		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, section[i]->form->section,
+					atomic_load(&section[i]->pieces)))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	}
 	/* After the mark, and cut to microseconds: nothing that lies before it is later. */
@@ -288,6 +280,7 @@ static int drop(struct ty_keep *k, struct ty_err *err)
 {
 	struct recording *r = k->r;
 	struct mark *m = &k->mark[0];
+	struct ty_spooled_section *section[SECTIONS];
 	struct ty_buf text;
 	bool begins = false;
 	int e = 0;
@@ -311,14 +304,10 @@ static int drop(struct ty_keep *k, struct ty_err *err)
 	k->steal_dropped = m->steal_bytes;
 	r->quotas.left_out -= m->quota_left_out - k->quota_left_out;
 	k->quota_left_out = m->quota_left_out;
-	if (r->call_data)
-		ty_call_data_dropped(r->call_data, m->strings_bytes);
-	if (r->stacks)
-		ty_stacks_dropped(r->stacks, m->stacks_bytes);
-	if (r->sampler)
-		ty_sampler_dropped(r->sampler, m->samples_bytes);
-	if (r->counters)
-		ty_counters_dropped(r->counters, m->counters_bytes);
+	find_sections(r, section);
+	for (unsigned i = 0; i < SECTIONS; i++)
+		if (section[i])
+			atomic_store(&section[i]->dropped, m->section_bytes[i]);
 	mark_fini(&k->now);
 	k->now = *m;
 	k->n--;

@@ -555,19 +555,9 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, const unsign
 	return s->mover.started;
 }
 
-uint64_t ty_sampler_piece(const struct ty_sampler *s)
+struct ty_spooled_section *ty_sampler_section(struct ty_sampler *s)
 {
-	return atomic_load(&s->samples.pieces);
-}
-
-uint64_t ty_sampler_bytes(const struct ty_sampler *s)
-{
-	return atomic_load(&s->samples.bytes);
-}
-
-void ty_sampler_dropped(struct ty_sampler *s, uint64_t bytes)
-{
-	atomic_store(&s->samples.dropped, bytes);
+	return s ? &s->samples : NULL;
 }
 
 /* The number of lost samples in a LOST record of the kernel: u64 id, u64 count. */

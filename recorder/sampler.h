@@ -12,7 +12,7 @@
 
 #include "buf.h"
 #include "call_data.h"
-#include "spool.h"
+#include "spooled_section.h"
 
 struct ty_sampler;
 
@@ -51,10 +51,8 @@ const char *ty_sampler_event(const struct ty_sampler *s);
 unsigned ty_sampler_rate_max(void);
 /* "fp", "dwarf" or "lbr". */
 const char *ty_sampler_stacks(const struct ty_sampler *s);
-/* As ty_call_data_piece, ty_call_data_bytes and ty_call_data_dropped, of TY_SEC_SAMPLES. */
-uint64_t ty_sampler_piece(const struct ty_sampler *s);
-uint64_t ty_sampler_bytes(const struct ty_sampler *s);
-void ty_sampler_dropped(struct ty_sampler *s, uint64_t bytes);
+/* The section that it writes, for its counters; NULL: there is none. */
+struct ty_spooled_section *ty_sampler_section(struct ty_sampler *s);
 
 struct ty_sampler_result {
 	uint64_t samples, lost; /* lost: no room in a ring, or in the section */

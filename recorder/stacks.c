@@ -36,18 +36,9 @@ void ty_stacks_name(struct ty_stacks *s, struct ty_command_lines *commands)
 {
 }
 
-uint64_t ty_stacks_piece(const struct ty_stacks *s)
+struct ty_spooled_section *ty_stacks_section(struct ty_stacks *s)
 {
-	return 0;
-}
-
-uint64_t ty_stacks_bytes(const struct ty_stacks *s)
-{
-	return 0;
-}
-
-void ty_stacks_dropped(struct ty_stacks *s, uint64_t bytes)
-{
+	return NULL;
 }
 
 void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
@@ -626,19 +617,9 @@ bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct t
 	return s->looks;
 }
 
-uint64_t ty_stacks_piece(const struct ty_stacks *s)
+struct ty_spooled_section *ty_stacks_section(struct ty_stacks *s)
 {
-	return atomic_load(&s->stacks.pieces);
-}
-
-uint64_t ty_stacks_bytes(const struct ty_stacks *s)
-{
-	return atomic_load(&s->stacks.bytes);
-}
-
-void ty_stacks_dropped(struct ty_stacks *s, uint64_t bytes)
-{
-	atomic_store(&s->stacks.dropped, bytes);
+	return s ? &s->stacks : NULL;
 }
 
 /* Wait for its end, END_MS at most. */

@@ -12,7 +12,7 @@
 
 #include "command_lines.h"
 #include "call_data.h"
-#include "spool.h"
+#include "spooled_section.h"
 #include "tracefs.h"
 
 struct ty_stacks;
@@ -37,10 +37,8 @@ void ty_stacks_name(struct ty_stacks *s, struct ty_command_lines *commands);
 bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,
 		     const unsigned *cpus, unsigned cpus_n, bool maps_last,
 		     char why[TY_CALL_DATA_WHY]);
-/* As ty_call_data_piece, ty_call_data_bytes and ty_call_data_dropped, of TY_SEC_STACKS. */
-uint64_t ty_stacks_piece(const struct ty_stacks *s);
-uint64_t ty_stacks_bytes(const struct ty_stacks *s);
-void ty_stacks_dropped(struct ty_stacks *s, uint64_t bytes);
+/* The section that it writes, for its counters; NULL: there is none. */
+struct ty_spooled_section *ty_stacks_section(struct ty_stacks *s);
 
 struct ty_stacks_result {
 	uint64_t stacks, limited, lost; /* limited: too many; lost: no room */

@@ -23,17 +23,6 @@ ORDER(by_begin, struct place,
       compare(a->start_ns, b->start_ns) ?: compare(a->thread, b->thread) ?:
       compare(a->lane, b->lane) ?: compare(a->region, b->region))
 
-static const char *kind_of(const struct ty_region *r)
-{
-	switch (r->kind) {
-	case TY_REG_CALL: return "function";
-	case TY_REG_ASYNC_BEGIN: return "async";
-	case TY_REG_INSTANT: return "instant";
-	case TY_REG_COUNTER: return "counter";
-	default: return "region";
-	}
-}
-
 static bool has_length(const struct ty_region *r)
 {
 	return r->lane < TY_LANE_INSTANT;
@@ -64,7 +53,9 @@ static void text_line(const struct ty_session *s, const struct ty_region *r, FIL
 	snprintf(name, sizeof(name), "%s", ty_model_str(s->model, r->name));
 	ty_plain(name, strlen(name));
 	fprintf(out, "%s %-20s %9s  %*s%s", ty_time_digits(s->model, s->clock, r->start_ns, 1, at),
-		who, has_length(r) ? ty_fmt_duration(r->end_ns - r->start_ns, len) : kind_of(r),
+		who,
+		has_length(r) ? ty_fmt_duration(r->end_ns - r->start_ns, len)
+			      : ty_region_kind_name(r->kind),
 		r->lane < TY_LANE_ASYNC ? (int)(r->lane < 40 ? r->lane : 40) * 2 : 0, "",
 		*name ? name : "-");
 	if (r->kind == TY_REG_COUNTER)
@@ -87,7 +78,7 @@ static void json_line(const struct ty_session *s, const struct ty_region *r, FIL
 		ty_json_u64(&j, "self_ns", r->self_ns);
 	}
 	ty_json_str(&j, "name", ty_model_str(s->model, r->name));
-	ty_json_str(&j, "kind", kind_of(r));
+	ty_json_str(&j, "kind", ty_region_kind_name(r->kind));
 	ty_json_i64(&j, "tid", ty_model_tid(s->model, r->thread, r->start_ns));
 	ty_json_str(&j, "comm", ty_model_comm(s->model, r->thread, r->start_ns));
 	if (r->end_thread != TY_NONE && r->end_thread != r->thread)

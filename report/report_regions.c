@@ -16,15 +16,7 @@
 
 static const char *kind_name(const void *ctx, const void *record, char *buf, size_t n)
 {
-	const struct ty_region_stats *s = record;
-
-	switch (s->kind) {
-	case TY_REG_CALL: return "function";
-	case TY_REG_ASYNC_BEGIN: return "async";
-	case TY_REG_INSTANT: return "instant";
-	case TY_REG_COUNTER: return "counter";
-	default: return "region";
-	}
+	return ty_region_kind_name(((const struct ty_region_stats *)record)->kind);
 }
 
 static const char *name(const void *ctx, const void *record, char *buf, size_t n)

@@ -112,6 +112,22 @@ bool ty_flow_files_this_boot(struct ty_flow_files *f, const struct ty_trace *t)
 	return true;
 }
 
+bool ty_is_this_host(const char *host)
+{
+	char here[256] = "";
+
+	gethostname(here, sizeof(here) - 1);
+	return host && *host && !strcmp(host, here);
+}
+
+void ty_flow_files_of(struct ty_flow_files *f, const struct ty_trace *t)
+{
+	char host[256] = "";
+
+	ty_key_value(ty_trace_section(t, TY_SEC_MACHINE).s, "host", host, sizeof(host));
+	ty_flow_files_local(f, ty_is_this_host(host), ty_flow_files_this_boot(f, t));
+}
+
 void ty_flow_files_vdso(struct ty_flow_files *f, struct ty_bytes vdso)
 {
 	f->vdso = vdso;

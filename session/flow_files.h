@@ -29,6 +29,10 @@ void ty_flow_files_local(struct ty_flow_files *f, bool local, bool same_boot);
  * Then notes its wall-clock range. Without a range a JIT compiler's /tmp/perf-PID.map, which does
  * not identify its process, is used below a root only. */
 bool ty_flow_files_this_boot(struct ty_flow_files *f, const struct ty_trace *t);
+/* Calls both for a recording of tarry. */
+void ty_flow_files_of(struct ty_flow_files *f, const struct ty_trace *t);
+/* The name of this machine? NULL: no. */
+bool ty_is_this_host(const char *host);
 /* The recording's own "[vdso]", borrowed; n 0: none. */
 void ty_flow_files_vdso(struct ty_flow_files *f, struct ty_bytes vdso);
 /* Maps a whole file until f is freed. 0, or -TY_E... with err. */

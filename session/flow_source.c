@@ -201,12 +201,10 @@ static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	struct ty_perf_build_id id;
 	const char *host = ty_perf_text(f, TY_PERF_F_HOSTNAME);
 	const char *cpuid = ty_perf_text(f, TY_PERF_F_CPUID);
-	char here[256] = "";
 	size_t pos = 0;
 	int r = 0;
 
-	gethostname(here, sizeof(here) - 1);
-	ty_flow_files_local(s->files, host && !strcmp(host, here),
+	ty_flow_files_local(s->files, ty_is_this_host(host),
 			    s->trace && ty_flow_files_this_boot(s->files, s->trace));
 	if (cpuid)
 		ty_flow_perf_cpuid(perf, cpuid);

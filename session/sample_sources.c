@@ -66,15 +66,6 @@ void ty_samples_why_none(const struct ty_trace *t, char *why, size_t n)
 							: "the recording has none");
 }
 
-static bool is_local(const struct ty_trace *t)
-{
-	char host[256] = "", here[256] = "";
-
-	ty_key_value(ty_trace_section(t, TY_SEC_MACHINE).s, "host", host, sizeof(host));
-	gethostname(here, sizeof(here) - 1);
-	return *host && !strcmp(host, here);
-}
-
 /* The mappings: all records of the section's perf.data file. */
 static int read_sampling(struct loader *l, struct ty_perf *f, struct ty_err *err)
 {
@@ -145,7 +136,7 @@ int ty_samples_of_trace(const struct ty_trace *t, const struct ty_sample_load_op
 	if (!e) {
 		const char *arch = ty_perf_text(f, TY_PERF_F_ARCH);
 
-		ty_flow_files_local(l.files, is_local(t), ty_flow_files_this_boot(l.files, t));
+		ty_flow_files_of(l.files, t);
 		ty_flow_files_vdso(l.files, (struct ty_bytes){(const uint8_t *)vdso.s, vdso.n});
 		l.given_kallsyms = ty_trace_section(t, TY_SEC_KALLSYMS);
 		e = read_sampling(&l, f, &why);
@@ -205,13 +196,11 @@ static int perf_head(struct loader *l, const struct ty_perf *f)
 {
 	const char *host = ty_perf_text(f, TY_PERF_F_HOSTNAME),
 		   *arch = ty_perf_text(f, TY_PERF_F_ARCH);
-	char here[256] = "";
 	struct ty_perf_build_id id;
 	size_t pos = 0;
 	int e = 0;
 
-	gethostname(here, sizeof(here) - 1);
-	ty_flow_files_local(l->files, host && !strcmp(host, here), false);
+	ty_flow_files_local(l->files, ty_is_this_host(host), false);
 	l->arm = arch && !strcmp(arch, "aarch64");
 	while (!e && ty_perf_build_id_next(f, &pos, &id))
 		e = ty_flow_perf_build_id(l->perf, id.name, id.id, id.n);

@@ -40,15 +40,6 @@ struct ty_wait_stacks {
 	enum ty_stack_role role;
 };
 
-static bool is_local(const struct ty_trace *t)
-{
-	char host[256] = "", here[256] = "";
-
-	ty_key_value(ty_trace_section(t, TY_SEC_MACHINE).s, "host", host, sizeof(host));
-	gethostname(here, sizeof(here) - 1);
-	return *host && !strcmp(host, here);
-}
-
 struct ty_wait_stacks *ty_wait_stacks_new(const struct ty_trace *t, const char *const *roots,
 					  size_t roots_n)
 {
@@ -69,7 +60,7 @@ struct ty_wait_stacks *ty_wait_stacks_new(const struct ty_trace *t, const char *
 		ty_wait_stacks_free(w);
 		return NULL;
 	}
-	ty_flow_files_local(w->files, is_local(t), ty_flow_files_this_boot(w->files, t));
+	ty_flow_files_of(w->files, t);
 	ty_flow_files_vdso(w->files, (struct ty_bytes){(const uint8_t *)vdso.s, vdso.n});
 	ty_flow_names_symbols(w->names, ty_flow_files_symbols, w->files);
 	return w;
