@@ -12,8 +12,7 @@
 #include "compare.h"
 #include "counter_record.h"
 #include "counts.h"
-#include "call_data_index.h"
-#include "fd_track.h"
+#include "call_walk.h"
 #include "field_text.h"
 #include "partition.h"
 #include "perf_data.h"
@@ -21,8 +20,6 @@
 #include "process_titles.h"
 #include "snapshot_text.h"
 #include "stack_record.h"
-#include "syscall_pair.h"
-#include "tgids.h"
 #include "vec.h"
 
 #define PART (1u << 20)
@@ -106,50 +103,21 @@ static bool next_record(struct records *r, void *head, size_t head_n,
 /* the begin of the window --------------------------------------------------------------------- */
 
 struct begin {
-	struct ty_pairs *pairs;
-	struct ty_tgids *tgids;
-	struct ty_fd_track *fds;
-	struct ty_call_data_index *strings; /* NULL: none */
-	uint64_t first_ns;		    /* of the window's first event */
-	bool lost;			    /* events, before it */
+	struct ty_call_walk walk;
+	uint64_t first_ns; /* of the window's first event */
+	bool lost;	   /* events, before it */
 };
-
-static void begin_fini(struct begin *b)
-{
-	ty_call_data_index_free(b->strings);
-	ty_fd_track_free(b->fds);
-	ty_tgids_free(b->tgids);
-	ty_pairs_free(b->pairs);
-}
 
 static int begin_one(struct begin *b, const struct ty_event *ev, struct ty_err *err)
 {
 	struct ty_pair_step step;
-	int r = ty_tgids_feed(b->tgids, ev);
+	int r = ty_call_walk_feed(&b->walk, ev, ev->kind == TY_EV_GAP, &step, err);
 
-	if (!r && (ev->kind == TY_EV_NEWTASK || ev->kind == TY_EV_EXIT)) {
-		const struct ty_call *makes = ty_pairs_current(b->pairs, ev->tid);
-
-		r = ty_fd_track_event(b->fds, ev, ty_tgids_get(b->tgids, ev->tid),
-				      makes ? makes->start_ns : 0);
-	}
-	if (ev->kind == TY_EV_GAP) {
-		ty_fd_track_lost(b->fds);
-		if (b->strings)
-			ty_call_data_gap(b->strings, ev->ts_ns);
-		b->lost = true;
-	}
-	r = r ? r : ty_pairs_feed(b->pairs, ev, &step, err);
-	for (unsigned i = 0; !r && i < step.done_n; i++) {
-		const struct ty_call *c = &step.done[i];
-
-		if (ty_fd_track_follows(b->fds, c))
-			r = ty_fd_track_end(b->fds, ty_tgids_get(b->tgids, c->end_tid), c);
-		if (b->strings)
-			ty_call_data_over(b->strings, c->end_tid, c->end_ns);
-	}
-	if (!r && step.started && ty_fd_track_follows(b->fds, &step.call))
-		ty_fd_track_begin(b->fds, ty_tgids_get(b->tgids, step.call.tid), &step.call);
+	b->lost |= ev->kind == TY_EV_GAP;
+	for (unsigned i = 0; !r && i < step.done_n; i++)
+		r = ty_call_walk_end(&b->walk, &step.done[i]);
+	if (!r && step.started)
+		ty_call_walk_begin(&b->walk, &step.call);
 	return r;
 }
 
@@ -158,16 +126,11 @@ static int begin_find(const struct ty_export_cut *c, struct begin *b)
 {
 	struct ty_trace *t = c->s->trace;
 	const uint64_t from_ns = c->from_ns + (uint64_t)t->ts_offset_ns;
-	const struct ty_text strings = ty_trace_section(t, TY_SEC_CALL_DATA);
 	struct ty_event ev;
 	int r;
 
 	b->first_ns = c->from_ns;
-	b->pairs = ty_pairs_new(c->s->arch);
-	b->tgids = ty_tgids_new(ty_trace_section(t, TY_SEC_THREADS).s);
-	b->strings = strings.n ? ty_call_data_index_new(strings.s, strings.n) : NULL;
-	b->fds = ty_fd_track_new(t, c->s->arch, b->strings);
-	if (!b->pairs || !b->tgids || !b->fds || (strings.n && !b->strings))
+	if (ty_call_walk_init(&b->walk, t, c->s->arch))
 		return no_memory(c);
 	r = ty_events_seek(c->s->events, 0, c->err);
 	while (!r && (r = ty_events_next(c->s->events, &ev, c->err)) > 0) {
@@ -190,7 +153,7 @@ static int put_fds(const struct ty_export_cut *c, const struct begin *b)
 
 	ty_buf_init(&text, 256u << 20);
 	ty_buf_addf(&text, "taken %" PRIu64 " %" PRIu64 "\n", c->from_ns, c->from_ns);
-	ty_fd_track_list(b->fds, was.s, b->lost, &text);
+	ty_fd_track_list(b->walk.fds, was.s, b->lost, &text);
 	r = text.failed ? no_memory(c) : c->put(c->ctx, TY_SEC_FDS, text.p, text.len);
 	ty_buf_fini(&text);
 	return r;
@@ -289,8 +252,8 @@ static int put_commands(const struct ty_export_cut *c, const struct begin *b)
 	ty_buf_init(&k.text, 256u << 20);
 	ty_buf_init(&out, 256u << 20);
 	r = add_listed(&k, was.s ? was.s : "");
-	if (!r && b->strings)
-		r = ty_call_data_each(b->strings, TY_EVK_ARGV, add_executed, &k);
+	if (!r && b->walk.strings)
+		r = ty_call_data_each(b->walk.strings, TY_EVK_ARGV, add_executed, &k);
 	if (k.v.n)
 		qsort(k.v.v, k.v.n, sizeof(*k.v.v), by_process);
 	for (uint32_t i = 0; !r && i < threads; i++) {
@@ -322,7 +285,8 @@ static int put_open_call(struct part *p, const struct begin *b, const struct ty_
 	struct ty_call_data_item item[6];
 	int r = 0;
 
-	ty_call_data_of(b->strings, call, ty_call_data_after(b->strings, call->tid), item);
+	ty_call_data_of(b->walk.strings, call, ty_call_data_after(b->walk.strings, call->tid),
+			item);
 	for (unsigned i = 0; !r && i < 6; i++) {
 		const struct ty_ev_record h = {
 			.ns = b->first_ns,
@@ -349,8 +313,8 @@ static bool is_kept(const struct ty_export_cut *c, const struct begin *b,
 	if (h->ns >= c->from_ns || !b)
 		return true;
 	return !(h->flags & TY_EVF_EXIT) && h->kind != TY_EVK_ARGV &&
-	       h->ns > ty_call_data_after(b->strings, (int32_t)h->tid) &&
-	       !ty_pairs_current(b->pairs, (int32_t)h->tid);
+	       h->ns > ty_call_data_after(b->walk.strings, (int32_t)h->tid) &&
+	       !ty_pairs_current(b->walk.pairs, (int32_t)h->tid);
 }
 
 static size_t string_more(const void *head)
@@ -372,7 +336,7 @@ static int put_strings(const struct ty_export_cut *c, const struct begin *b)
 		if (h.kind == TY_EVK_PIECE || is_kept(c, b, &h))
 			r = part_add(&p, rec.t.s + rec.at, rec.n, NULL, 0);
 	r = r ? r : part_rest(&p, rec.t.s, rec.at, rec.t.n);
-	while (!r && b && b->strings && ty_pairs_open_next(b->pairs, &it, &call))
+	while (!r && b && b->walk.strings && ty_pairs_open_next(b->walk.pairs, &it, &call))
 		if (call.how == TY_CALL_OPEN)
 			r = put_open_call(&p, b, &call);
 	return part_end(&p, r);
@@ -540,6 +504,6 @@ int ty_export_call_data(const struct ty_export_cut *c, bool from_start)
 	r = r ? r : put_stacks(c, b.first_ns);
 	r = r ? r : put_samples(c);
 	r = r ? r : put_counters(c);
-	begin_fini(&b);
+	ty_call_walk_fini(&b.walk);
 	return r;
 }

@@ -29,7 +29,7 @@ static void add_strings(struct dump *d, const struct line *l, const struct ty_sy
 	size_t at[6] = {0}, after;
 	bool paths = false, known = true;
 
-	ty_call_data_of(d->strings, c, l->after_ns, item);
+	ty_call_data_of(d->walk.strings, c, l->after_ns, item);
 	ty_buf_reset(&d->strings_text);
 	for (unsigned i = 0; i < row->n; i++) {
 		if (row->a[i] == TY_ARG_PATH && c->args[i] && !begun) {
@@ -75,8 +75,8 @@ static void name_fds(const struct dump *d, struct line *l)
 
 	for (unsigned i = 0, k = 0; i < row->n && k < TY_DUMP_FDS; i++)
 		if (is_fd(row, i))
-			l->fd[k++] =
-				ty_fd_track_name(d->fds, l->pid, (int32_t)c->args[i], c->start_ns);
+			l->fd[k++] = ty_fd_track_name(d->walk.fds, l->pid, (int32_t)c->args[i],
+						      c->start_ns);
 }
 
 /* The objects of the descriptors in structures at the call's begin. */
@@ -91,12 +91,12 @@ static void name_inner(struct dump *d, struct line *l)
 	unsigned n;
 
 	if ((row->ret != TY_RET_POLL && !memchr(row->a, TY_ARG_MSG_IN, row->n)) ||
-	    !ty_values_find(&v, d->s->arch, d->strings, c, l->after_ns))
+	    !ty_values_find(&v, d->s->arch, d->walk.strings, c, l->after_ns))
 		return;
 	n = ty_values_fds(&v, fds);
 	for (unsigned i = 0; i < n; i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%x ",
-					ty_fd_track_name(d->fds, l->pid, fds[i], c->start_ns));
+					ty_fd_track_name(d->walk.fds, l->pid, fds[i], c->start_ns));
 	if (!n || d->inner_bytes > INNER_MAX)
 		return;
 	n = ty_strtab_count(d->inner);
@@ -117,7 +117,7 @@ static void inner_names(const struct dump *d, const struct line *l, struct ty_va
 
 		if (end == list)
 			break;
-		v->fd_names[i] = ty_fd_track_text(d->fds, (uint32_t)id);
+		v->fd_names[i] = ty_fd_track_text(d->walk.fds, (uint32_t)id);
 	}
 }
 
@@ -132,7 +132,7 @@ void ty_dump_line_result(const struct dump *d, struct line *l)
 	row = ty_syscall_row(d->s->arch, c->abi, c->nr)->as;
 	if (row->fds == TY_FDS_NEW || row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2 ||
 	    (row->fds == TY_FDS_FCNTL && (c->args[1] == F_DUPFD || c->args[1] == F_DUPFD_CLOEXEC)))
-		l->result = ty_fd_track_name(d->fds, l->pid, (int32_t)c->ret, c->end_ns);
+		l->result = ty_fd_track_name(d->walk.fds, l->pid, (int32_t)c->ret, c->end_ns);
 }
 
 static void show_call(struct dump *d, const struct line *l, enum ty_call_part part)
@@ -146,10 +146,10 @@ static void show_call(struct dump *d, const struct line *l, enum ty_call_part pa
 
 	for (unsigned i = 0, k = 0; i < row->n && k < TY_DUMP_FDS; i++)
 		if (is_fd(row, i))
-			names.fd[i] = ty_fd_track_text(d->fds, l->fd[k++]);
-	names.result = ty_fd_track_text(d->fds, l->result);
-	if (d->strings && row->points) {
-		valued = ty_values_find(&values, d->s->arch, d->strings, c, l->after_ns);
+			names.fd[i] = ty_fd_track_text(d->walk.fds, l->fd[k++]);
+	names.result = ty_fd_track_text(d->walk.fds, l->result);
+	if (d->walk.strings && row->points) {
+		valued = ty_values_find(&values, d->s->arch, d->walk.strings, c, l->after_ns);
 		if (valued)
 			inner_names(d, l, &values);
 		add_strings(d, l, row, part == TY_CALL_BEGUN, valued ? &values : NULL, item,
@@ -158,7 +158,7 @@ static void show_call(struct dump *d, const struct line *l, enum ty_call_part pa
 	if (d->json) {
 		if (part != TY_CALL_BEGUN) /* a JSON line is printed when all of it is known */
 			ty_call_json(d->s->arch, c, l->pid, l->comm, &names,
-				     d->strings && row->points ? item : NULL,
+				     d->walk.strings && row->points ? item : NULL,
 				     valued ? &values : NULL, &d->text, &d->j);
 		return;
 	}
@@ -238,6 +238,6 @@ void ty_dump_line_begun(struct dump *d, const struct line *l)
 void ty_dump_line_name(struct dump *d, struct line *l)
 {
 	name_fds(d, l);
-	if (d->strings)
+	if (d->walk.strings)
 		name_inner(d, l);
 }

@@ -207,7 +207,7 @@ static int begun(struct dump *d, const struct ty_call *c, uint64_t after_ns)
 	l->kind = LINE_PENDING;
 	l->u.call = *c;
 	l->after_ns = after_ns;
-	l->pid = ty_tgids_get(d->tgids, c->tid);
+	l->pid = ty_tgids_get(d->walk.tgids, c->tid);
 	ty_dump_line_name(d, l);
 	l->named = named;
 	set_name(l, comm);
@@ -222,7 +222,7 @@ static void learn_old_name(struct dump *d, const struct ty_event *ev)
 
 	if (ev->decode_error || ev->u.rename.tid <= 0 || !*ev->u.rename.old_comm)
 		return;
-	c = ty_pairs_current(d->pairs, ev->u.rename.tid);
+	c = ty_pairs_current(d->walk.pairs, ev->u.rename.tid);
 	if (!c)
 		return;
 	l = find(d, 2 * c->seq + 1);
@@ -265,7 +265,7 @@ static int over(struct dump *d, const struct ty_call *c)
 		taken.kind = taken.shown ? LINE_RESUMED : LINE_CALL;
 		taken.key = (d->last_key | 1) + 1;
 	} else {
-		taken.pid = ty_tgids_get(d->tgids, c->end_tid);
+		taken.pid = ty_tgids_get(d->walk.tgids, c->end_tid);
 	}
 	complete(d, &taken, c);
 	if (taken.kind == LINE_DROPPED)
@@ -278,16 +278,17 @@ static int over(struct dump *d, const struct ty_call *c)
 	return 0;
 }
 
+/* Buffers without system calls cannot lose any. */
+static bool loses_calls(const struct dump *d, const struct ty_event *ev)
+{
+	return ev->kind == TY_EV_GAP &&
+	       !(d->sys_buffers && ev->buffer < BUFFERS_MAX && !(d->sys_buffers >> ev->buffer & 1));
+}
+
 static int lost(struct dump *d, const struct ty_event *ev)
 {
 	struct line *l;
 
-	/* Buffers without system calls cannot lose any. */
-	if (d->sys_buffers && ev->buffer < BUFFERS_MAX && !(d->sys_buffers >> ev->buffer & 1))
-		return 0;
-	ty_fd_track_lost(d->fds);
-	if (d->strings)
-		ty_call_data_gap(d->strings, ev->ts_ns);
 	if (!ty_window_has_cpu(d->w, ev->cpu) || !ty_window_has_gap(d->w, ev))
 		return 0;
 	l = push(d);
@@ -309,6 +310,7 @@ static int lost(struct dump *d, const struct ty_event *ev)
 
 static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 {
+	const bool loses = loses_calls(d, ev);
 	struct ty_pair_step step;
 	int r;
 
@@ -318,37 +320,24 @@ static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 	r = ty_thread_names_feed(d->comms, ev);
 	if (!r)
 		r = ty_wall_feed(&d->wall, ev);
-	if (!r)
-		r = ty_tgids_feed(d->tgids, ev);
-	if (!r && (ev->kind == TY_EV_NEWTASK || ev->kind == TY_EV_EXIT)) {
-		const struct ty_call *makes = ty_pairs_current(d->pairs, ev->tid);
-
-		r = ty_fd_track_event(d->fds, ev, ty_tgids_get(d->tgids, ev->tid),
-				      makes ? makes->start_ns : 0);
-	}
-	if (!r && ev->kind == TY_EV_GAP)
+	if (!r && loses)
 		r = lost(d, ev);
 	if ((ev->kind == TY_EV_SYS_ENTER || ev->kind == TY_EV_SYS_EXIT) && ev->buffer < BUFFERS_MAX)
 		d->sys_buffers |= (uint64_t)1 << ev->buffer;
 	if (!r)
-		r = ty_pairs_feed(d->pairs, ev, &step, err);
+		r = ty_call_walk_feed(&d->walk, ev, loses, &step, err);
 	if (r)
 		return r;
 	for (unsigned i = 0; i < step.done_n && !r; i++) {
-		const struct ty_call *c = &step.done[i];
-
-		if (ty_fd_track_follows(d->fds, c))
-			r = ty_fd_track_end(d->fds, ty_tgids_get(d->tgids, c->end_tid), c);
-		if (d->strings)
-			ty_call_data_over(d->strings, c->end_tid, c->end_ns);
-		r = r ? r : over(d, c);
+		r = ty_call_walk_end(&d->walk, &step.done[i]);
+		r = r ? r : over(d, &step.done[i]);
 	}
 	if (!r && step.started)
 		r = begun(d, &step.call,
-			  d->strings ? ty_call_data_after(d->strings, step.call.tid) : 0);
+			  d->walk.strings ? ty_call_data_after(d->walk.strings, step.call.tid) : 0);
 	/* Its own line is the last one that names the descriptor it closes. */
-	if (!r && step.started && ty_fd_track_follows(d->fds, &step.call))
-		ty_fd_track_begin(d->fds, ty_tgids_get(d->tgids, step.call.tid), &step.call);
+	if (!r && step.started)
+		ty_call_walk_begin(&d->walk, &step.call);
 	flush_lines(d);
 	return r;
 }
@@ -358,7 +347,7 @@ static void finish(struct dump *d)
 	struct ty_call c;
 	uint32_t it = 0;
 
-	while (ty_pairs_open_next(d->pairs, &it, &c)) {
+	while (ty_pairs_open_next(d->walk.pairs, &it, &c)) {
 		struct line *l = find(d, 2 * c.seq + 1), late;
 
 		if (c.how != TY_CALL_OPEN && !c.end_ns)
@@ -384,7 +373,7 @@ static void finish(struct dump *d)
 /* Reports strings that should have been recorded and are missing. */
 static void tell_unknown(const struct dump *d)
 {
-	const struct ty_call_data_counts n = ty_call_data_counts(d->strings);
+	const struct ty_call_data_counts n = ty_call_data_counts(d->walk.strings);
 
 	if (d->paths_unknown || n.lost || n.pieces_missing || n.damaged)
 		fprintf(stderr,
@@ -429,25 +418,13 @@ static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)
 static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 {
 	struct ty_trace *t = d->s->trace;
-	const char *threads = ty_trace_section(t, TY_SEC_THREADS).s;
-	const struct ty_text strings = ty_trace_section(t, TY_SEC_CALL_DATA);
 	int r;
 
-	d->pairs = ty_pairs_new(d->s->arch);
-	d->comms = ty_thread_names_new(t->cmdlines.s, threads);
-	d->tgids = ty_tgids_new(threads);
-	if (!d->pairs || !d->comms || !d->tgids)
+	d->comms = ty_thread_names_new(t->cmdlines.s, ty_trace_section(t, TY_SEC_THREADS).s);
+	d->inner = ty_strtab_new();
+	if (ty_call_walk_init(&d->walk, t, d->s->arch) || !d->comms || !d->inner)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
-	if (strings.n) {
-		d->strings = ty_call_data_index_new(strings.s, strings.n);
-		d->inner = ty_strtab_new();
-		if (!d->strings || !d->inner)
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
-	}
-	d->fds = ty_fd_track_new(t, d->s->arch, d->strings);
-	if (!d->fds)
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
-	ty_pairs_command(d->pairs, ty_trace_command(t));
+	ty_pairs_command(d->walk.pairs, ty_trace_command(t));
 	if (d->json)
 		return 0;
 	r = ty_wall_find(&d->wall, t, d->s->events, err);
@@ -481,12 +458,9 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	free(d.split);
 	ty_buf_fini(&d.text);
 	ty_buf_fini(&d.strings_text);
-	ty_call_data_index_free(d.strings);
 	ty_strtab_free(d.inner);
 	ty_wall_fini(&d.wall);
-	ty_tgids_free(d.tgids);
-	ty_fd_track_free(d.fds);
 	ty_thread_names_free(d.comms);
-	ty_pairs_free(d.pairs);
+	ty_call_walk_fini(&d.walk);
 	return r;
 }

@@ -7,11 +7,10 @@
 #include <stdio.h>
 
 #include "call_line.h"
-#include "fd_track.h"
+#include "call_walk.h"
 #include "section.h"
 #include "session.h"
 #include "strtab.h"
-#include "tgids.h"
 #include "thread_names.h"
 #include "window_filter.h"
 
@@ -47,11 +46,8 @@ struct dump {
 	FILE *out;
 	bool json;
 	bool loss_shown;
-	struct ty_pairs *pairs;
+	struct ty_call_walk walk;
 	struct ty_thread_names *comms;
-	struct ty_tgids *tgids;
-	struct ty_fd_track *fds;
-	struct ty_call_data_index *strings; /* NULL: none are recorded */
 	struct ty_buf strings_text;
 	struct ty_strtab *inner; /* lists of ty_fd_track_name in hex, a blank behind each */
 	size_t inner_bytes;

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fd_track.h"
+#include "call_walk.h"
 #include "pair_map.h"
 #include "section.h"
-#include "tgids.h"
 #include "thread_names.h"
 
 #define NO_OBJECT (TY_OBJECT_NONE + 1)
@@ -21,10 +20,7 @@ struct work {
 	struct ty_session *s;
 	struct ty_object_walk *w;
 	struct ty_events *events;
-	struct ty_pairs *pairs;
-	struct ty_tgids *tgids;
-	struct ty_fd_track *fds;
-	struct ty_call_data_index *strings;
+	struct ty_call_walk walk;
 	struct ty_pair_map begun; /* (thread, 0): object of its call + 1; 0: none; UNWANTED */
 	uint64_t now_ns;
 };
@@ -65,7 +61,7 @@ static int64_t object_at_begin(struct work *k, const struct ty_call *c, int32_t 
 	fd = (int32_t)c->args[i];
 	if (fd < 0) /* mmap without a file */
 		return NO_OBJECT;
-	name = ty_fd_track_text(k->fds, ty_fd_track_name(k->fds, pid, fd, c->start_ns));
+	name = ty_fd_track_text(k->walk.fds, ty_fd_track_name(k->walk.fds, pid, fd, c->start_ns));
 	if (!name) {
 		snprintf(text, sizeof(text), "fd %d", (int)fd);
 		return k->w->object(k->w->ctx, TY_OBJECT_UNKNOWN, text, c->tid, pid, true);
@@ -85,15 +81,16 @@ static int64_t object_at_end(struct work *k, const struct ty_call *c, int32_t pi
 	const char *name;
 
 	if (ty_call_end_only(c) || row->object < 0 || row->a[row->object] != TY_ARG_PATH ||
-	    !k->strings)
+	    !k->walk.strings)
 		return NO_OBJECT;
-	name = ty_fd_track_text(k->fds, ty_fd_track_path(k->fds, pid, c, (unsigned)row->object));
+	name = ty_fd_track_text(k->walk.fds,
+				ty_fd_track_path(k->walk.fds, pid, c, (unsigned)row->object));
 	return name ? k->w->object(k->w->ctx, kind_of(name), name, c->tid, pid, false) : NO_OBJECT;
 }
 
 static int over(struct work *k, const struct ty_call *c, uint64_t end_ns)
 {
-	const int32_t pid = ty_tgids_get(k->tgids, c->end_tid);
+	const int32_t pid = ty_tgids_get(k->walk.tgids, c->end_tid);
 	const uint32_t begun = ty_pair_map_get(&k->begun, (uint32_t)c->tid, 0);
 	int64_t at = !begun || begun == TY_PAIR_NONE ? NO_OBJECT
 		     : begun == UNWANTED	     ? TY_OBJECT_NONE
@@ -108,7 +105,7 @@ static int over(struct work *k, const struct ty_call *c, uint64_t end_ns)
 
 static int begin(struct work *k, const struct ty_call *c)
 {
-	const int64_t at = object_at_begin(k, c, ty_tgids_get(k->tgids, c->tid));
+	const int64_t at = object_at_begin(k, c, ty_tgids_get(k->walk.tgids, c->tid));
 	uint32_t *slot = ty_pair_map_add(&k->begun, (uint32_t)c->tid, 0);
 
 	if (!slot || at == -TY_ENOMEM)
@@ -125,54 +122,30 @@ static int one(struct work *k, const struct ty_event *ev, struct ty_err *err)
 	k->now_ns = ev->ts_ns;
 	r = ty_thread_names_feed(k->w->comms, ev);
 	if (!r)
-		r = ty_tgids_feed(k->tgids, ev);
-	if (!r && (ev->kind == TY_EV_NEWTASK || ev->kind == TY_EV_EXIT)) {
-		const struct ty_call *makes = ty_pairs_current(k->pairs, ev->tid);
-
-		r = ty_fd_track_event(k->fds, ev, ty_tgids_get(k->tgids, ev->tid),
-				      makes ? makes->start_ns : 0);
-	}
-	if (!r && ev->kind == TY_EV_GAP) {
-		ty_fd_track_lost(k->fds);
-		if (k->strings)
-			ty_call_data_gap(k->strings, ev->ts_ns);
-	}
-	if (!r)
-		r = ty_pairs_feed(k->pairs, ev, &step, err);
+		r = ty_call_walk_feed(&k->walk, ev, ev->kind == TY_EV_GAP, &step, err);
 	if (r)
 		return r;
 	for (unsigned i = 0; i < step.done_n && !r; i++) {
 		const struct ty_call *c = &step.done[i];
 
 		r = over(k, c, c->end_ns);
-		if (!r && ty_fd_track_follows(k->fds, c))
-			r = ty_fd_track_end(k->fds, ty_tgids_get(k->tgids, c->end_tid), c);
-		if (k->strings)
-			ty_call_data_over(k->strings, c->end_tid, c->end_ns);
+		r = r ? r : ty_call_walk_end(&k->walk, c);
 	}
 	if (!r && step.started)
 		r = begin(k, &step.call);
-	if (!r && step.started && ty_fd_track_follows(k->fds, &step.call))
-		ty_fd_track_begin(k->fds, ty_tgids_get(k->tgids, step.call.tid), &step.call);
+	if (!r && step.started)
+		ty_call_walk_begin(&k->walk, &step.call);
 	return r;
 }
 
 static int prepare(struct work *k, struct ty_err *err)
 {
 	struct ty_trace *t = k->s->trace;
-	const char *threads = ty_trace_section(t, TY_SEC_THREADS).s;
-	const struct ty_text strings = ty_trace_section(t, TY_SEC_CALL_DATA);
 
-	k->pairs = ty_pairs_new(k->s->arch);
-	k->w->comms = ty_thread_names_new(t->cmdlines.s, threads);
-	k->tgids = ty_tgids_new(threads);
-	k->strings = strings.n ? ty_call_data_index_new(strings.s, strings.n) : NULL;
-	if (!k->pairs || !k->w->comms || !k->tgids || (strings.n && !k->strings))
+	k->w->comms = ty_thread_names_new(t->cmdlines.s, ty_trace_section(t, TY_SEC_THREADS).s);
+	if (ty_call_walk_init(&k->walk, t, k->s->arch) || !k->w->comms)
 		return -TY_ENOMEM;
-	k->fds = ty_fd_track_new(t, k->s->arch, k->strings);
-	if (!k->fds)
-		return -TY_ENOMEM;
-	ty_pairs_command(k->pairs, ty_trace_command(t));
+	ty_pairs_command(k->walk.pairs, ty_trace_command(t));
 	return ty_events_open(t, k->s->formats, &k->events, err);
 }
 
@@ -206,7 +179,7 @@ static int run(struct work *k, struct ty_err *err)
 	if (r < 0)
 		return r;
 	/* What had not ended; of what was lost nothing more is known. */
-	for (r = 0; !r && ty_pairs_open_next(k->pairs, &it, &c);)
+	for (r = 0; !r && ty_pairs_open_next(k->walk.pairs, &it, &c);)
 		if (c.how == TY_CALL_OPEN)
 			r = over(k, &c, k->now_ns);
 	return r;
@@ -223,12 +196,9 @@ int ty_object_walk(struct ty_session *s, struct ty_object_walk *w, struct ty_err
 		ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for the objects of calls",
 			s->trace->path);
 	ty_events_close(k.events);
-	ty_fd_track_free(k.fds);
-	ty_call_data_index_free(k.strings);
-	ty_tgids_free(k.tgids);
+	ty_call_walk_fini(&k.walk);
 	ty_thread_names_free(w->comms);
 	w->comms = NULL;
-	ty_pairs_free(k.pairs);
 	ty_pair_map_fini(&k.begun);
 	return r;
 }
