@@ -155,7 +155,6 @@ static void close_calls(struct stats *s, struct ty_flow_func *f, bool software)
 		return;
 	f->calls = extreme(w, f, software);
 	s->sums.nomem |= w->ones.n && !f->calls;
-	vec_fini(&w->ones);
 }
 
 /* A function, to be sorted. */
@@ -216,35 +215,47 @@ static int feed(struct ty_flow *f, ty_flow_choose *choose, void *ctx, struct ty_
 	return r ? r : more;
 }
 
-/* The functions with their sums, in order. */
-static void close_all(struct stats *s, bool software, struct ty_flow_stats *out)
+/* The functions with their sums, in order: the first `most`. */
+static void close_all(struct stats *s, bool software, size_t most, struct ty_flow_stats *out)
 {
 	VEC(struct place) order = {0};
+	uint64_t least = 0; /* others have as much, or more: */
+	bool full = false;
 
-	ty_flow_sums_close(&s->sums, &out->callers);
+	ty_flow_sums_callers(&s->sums, &out->callers);
 	vec_each (a, &s->sums.of) {
-		struct place p = {a->f.self_insns, a->f.func};
+		struct place p = {a->f.self_insns, (uint32_t)(a - s->sums.of.v)};
 
-		close_calls(s, &a->f, software);
-		if ((!a->f.count && !a->f.insns) || vec_push(&order, p)) {
-			s->sums.nomem |= a->f.count || a->f.insns;
-			free(a->f.calls);
-		}
+		if (!a->f.count && !a->f.insns)
+			continue;
+		out->functions++;
+		if (full && p.self_insns <= least)
+			continue;
+		s->sums.nomem |= vec_push(&order, p) != 0;
+		if (order.n / 2 < most)
+			continue;
+		qsort(order.v, order.n, sizeof(*order.v), by_self);
+		order.n = most;
+		full = true;
+		least = order.v[most - 1].self_insns;
 	}
 	if (order.n)
 		qsort(order.v, order.n, sizeof(*order.v), by_self);
-	vec_each (p, &order) {
-		const struct ty_flow_func *f = &s->sums.of.v[p->func].f;
+	for (size_t i = 0; i < order.n && i < most; i++) {
+		struct ty_flow_sum *a = &s->sums.of.v[order.v[i].func];
 
-		if (vec_push(&out->funcs, *f)) {
-			free(f->calls);
+		a->f.func = order.v[i].func;
+		ty_flow_sum_percentiles(a);
+		close_calls(s, &a->f, software);
+		if (vec_push(&out->funcs, a->f)) {
+			free(a->f.calls);
 			s->sums.nomem = true;
 		}
 	}
 	vec_fini(&order);
 }
 
-int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls,
+int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls, size_t most,
 		  ty_flow_choose *choose, void *ctx, struct ty_flow_stats *out, struct ty_err *err)
 {
 	struct stats s = {.calls_too = calls, .choose = choose, .ctx = ctx};
@@ -260,13 +271,15 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls,
 	ty_flow_stop(f);
 	if (out->calls_of)
 		ty_flow_calls_finish(out->calls_of);
-	close_all(&s, ty_flow_software(f), out);
+	close_all(&s, ty_flow_software(f), most, out);
 	out->calls = s.sums.calls;
 	out->beyond = s.sums.beyond;
 	out->bytes = ty_flow_window_bytes(f);
 	out->headless = ty_flow_headless_bytes(f);
 	out->many_pairs = s.sums.many_pairs;
 	out->many_funcs = out->calls_of && ty_flow_calls_functions(out->calls_of) == TY_CALLS_FUNCS;
+	vec_each (w, &s.wholes)
+		vec_fini(&w->ones);
 	vec_fini(&s.wholes);
 	ty_flow_sums_fini(&s.sums);
 	if (r || s.sums.nomem)

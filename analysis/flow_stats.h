@@ -42,7 +42,8 @@ struct ty_flow_extreme {
 };
 
 struct ty_flow_stats {
-	VEC(struct ty_flow_func) funcs; /* by self instructions, most first */
+	VEC(struct ty_flow_func) funcs; /* by self instructions, most first; of: */
+	size_t functions;
 	struct ty_flow_caller *callers; /* of all of them */
 	uint64_t insns, gaps, calls;
 	uint64_t overflows; /* gaps of unknown size */
@@ -64,8 +65,9 @@ struct ty_flow_stats {
 typedef bool ty_flow_choose(void *ctx, const struct ty_flow_at *at);
 
 /* Decodes the flow (started or seeked) to its end and sums up; calls: also find the slowest and
- * median call of each function. Free out with fini. 0 or -TY_ENOMEM. */
-int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls,
+ * median call of each function; most: how many functions `funcs` has at most (1 or more). Free out
+ * with fini. 0 or -TY_ENOMEM. */
+int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls, size_t most,
 		  ty_flow_choose *choose, void *ctx, struct ty_flow_stats *out, struct ty_err *err);
 void ty_flow_stats_fini(struct ty_flow_stats *s);
 

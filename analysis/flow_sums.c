@@ -134,7 +134,7 @@ static void close_callers(struct ty_flow_sums *s, struct ty_flow_caller *all)
 			qsort(a->f.callers.v, a->f.callers.n, sizeof(*a->f.callers.v), by_count);
 }
 
-void ty_flow_sums_close(struct ty_flow_sums *s, struct ty_flow_caller **callers)
+void ty_flow_sums_callers(struct ty_flow_sums *s, struct ty_flow_caller **callers)
 {
 	/* Most functions have one caller. */
 	vec_each (a, &s->of)
@@ -144,22 +144,21 @@ void ty_flow_sums_close(struct ty_flow_sums *s, struct ty_flow_caller **callers)
 	s->nomem |= !*callers;
 	if (*callers)
 		close_callers(s, *callers);
-	vec_each (a, &s->of) {
-		a->f.func = (uint32_t)(a - s->of.v);
-		if (a->kept) {
-			a->f.p50_insns = ty_ranks_nth(&a->insns, ty_flow_rank(a->kept, 50));
-			a->f.p99_insns = ty_ranks_nth(&a->insns, ty_flow_rank(a->kept, 99));
-			a->f.p50_ns = ty_ranks_nth(&a->ns, ty_flow_rank(a->kept, 50));
-			a->f.p99_ns = ty_ranks_nth(&a->ns, ty_flow_rank(a->kept, 99));
-		}
-		ty_ranks_fini(&a->insns);
-		ty_ranks_fini(&a->ns);
-	}
+}
+
+void ty_flow_sum_percentiles(struct ty_flow_sum *a)
+{
+	if (!a->kept)
+		return;
+	a->f.p50_insns = ty_ranks_nth(&a->insns, ty_flow_rank(a->kept, 50));
+	a->f.p99_insns = ty_ranks_nth(&a->insns, ty_flow_rank(a->kept, 99));
+	a->f.p50_ns = ty_ranks_nth(&a->ns, ty_flow_rank(a->kept, 50));
+	a->f.p99_ns = ty_ranks_nth(&a->ns, ty_flow_rank(a->kept, 99));
 }
 
 void ty_flow_sums_fini(struct ty_flow_sums *s)
 {
-	vec_each (a, &s->of) { /* those that were not closed have some */
+	vec_each (a, &s->of) {
 		ty_ranks_fini(&a->insns);
 		ty_ranks_fini(&a->ns);
 	}

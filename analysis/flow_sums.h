@@ -138,9 +138,10 @@ static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow
 		ty_flow_sum_whole(s, a, c, ns);
 }
 
-/* Percentiles, and the callers of each function with calls, the most frequent first: they are in
- * *callers, to be freed by the caller of this. */
-void ty_flow_sums_close(struct ty_flow_sums *s, struct ty_flow_caller **callers);
+/* The callers of each function with calls, the most frequent first: they are in *callers, to be
+ * freed by the caller of this. */
+void ty_flow_sums_callers(struct ty_flow_sums *s, struct ty_flow_caller **callers);
+void ty_flow_sum_percentiles(struct ty_flow_sum *a);
 void ty_flow_sums_fini(struct ty_flow_sums *s);
 
 /* The value below which `percent` of n lie: nearest rank. */

@@ -24,6 +24,8 @@ static const char head[] =
 	"it began.\n"
 	"\n";
 
+enum { ROWS = 40 };
+
 struct job {
 	struct ty_flow_args a;
 	struct ty_flow_names *names;
@@ -58,6 +60,7 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 	if (r)
 		return r;
 	r = ty_flow_stats(j->a.src.flow, j->names, j->slowest,
+			  j->slowest || j->a.sel.json ? SIZE_MAX : ROWS,
 			  ty_flow_choosy(&j->choice) ? choose : NULL, j, &j->st, err);
 	if (r)
 		return r;

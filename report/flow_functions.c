@@ -8,7 +8,7 @@
 #include "sentence.h"
 #include "units.h"
 
-enum { ROWS = 40, CALLERS = 3 };
+enum { CALLERS = 3 };
 
 static const char *func_name(const struct ty_flow_stats *st, uint32_t func)
 {
@@ -95,7 +95,6 @@ void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, FILE 
 {
 	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX], d[TY_DURATION_MAX];
 	const struct ty_field_ctx ctx = {.ctx = st};
-	size_t shown = 0;
 
 	print_not_decoded(st, o);
 	fprintf(o,
@@ -105,11 +104,9 @@ void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, FILE 
 			? " (single-stepped: times are not the program's own; compare instructions)"
 			: "",
 		st->insns, st->insns == 1 ? "" : "s", st->calls, st->calls == 1 ? "" : "s",
-		st->funcs.n, st->funcs.n == 1 ? "" : "s", st->gaps, st->gaps == 1 ? "" : "s");
+		st->functions, st->functions == 1 ? "" : "s", st->gaps, st->gaps == 1 ? "" : "s");
 	ty_fields_head(fields, &ctx, o);
 	vec_each (f, &st->funcs) {
-		if (shown++ == ROWS)
-			break;
 		ty_fields_text(fields, &ctx, f, o);
 		fprintf(o, "%9s time: self %s, p50 %s, p99 %s, max %s", "",
 			ty_fmt_duration(f->self_ns, a), ty_fmt_duration(f->p50_ns, b),
@@ -136,8 +133,9 @@ void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, FILE 
 		      "once: more than 4 million pairs of functions, or of threads and functions "
 		      "(narrow with --from and --to)\n",
 		      o);
-	if (st->funcs.n > ROWS)
-		fprintf(o, "and %zu more functions (--json has all)\n", st->funcs.n - ROWS);
+	if (st->functions > st->funcs.n)
+		fprintf(o, "and %zu more functions (--json has all)\n",
+			st->functions - st->funcs.n);
 }
 
 void ty_flow_functions_json(const struct ty_flow_stats *st, bool software, FILE *out)

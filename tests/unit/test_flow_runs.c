@@ -343,11 +343,11 @@ static bool every(void *ctx, const struct ty_flow_at *at)
 
 /* Sums of the flow's calls from a seek on. */
 static struct ty_flow_stats stats(struct ty_flow *f, struct ty_flow_names *names,
-				  ty_flow_choose *choose, bool calls)
+				  ty_flow_choose *choose, bool calls, size_t most)
 {
 	struct ty_flow_stats s;
 
-	assert_int_equal(0, ty_flow_stats(f, names, calls, choose, NULL, &s, NULL));
+	assert_int_equal(0, ty_flow_stats(f, names, calls, most, choose, NULL, &s, NULL));
 	return s;
 }
 
@@ -410,16 +410,26 @@ static void same_stats(const struct ty_flow_stats *a, const struct ty_flow_stats
 static void sums(struct ty_flow *f, struct ty_flow_names *names, const struct ty_flow_window *w,
 		 const struct ty_flow_count *count)
 {
-	struct ty_flow_stats quick, each, calls;
+	struct ty_flow_stats quick, first, each, calls;
 
 	assert_int_equal(0, ty_flow_seek_runs(f, w, count, NULL));
-	quick = stats(f, names, NULL, false);
+	quick = stats(f, names, NULL, false, SIZE_MAX);
+	assert_int_equal(quick.functions, quick.funcs.n);
+	assert_int_equal(0, ty_flow_seek_runs(f, w, count, NULL));
+	first = stats(f, names, NULL, false, 2);
+	assert_int_equal(first.functions, quick.functions);
+	assert_int_equal(first.funcs.n, quick.functions < 2 ? quick.functions : 2);
+	for (size_t i = 0; i < first.funcs.n; i++) {
+		assert_int_equal(first.funcs.v[i].func, quick.funcs.v[i].func);
+		assert_int_equal(first.funcs.v[i].p99_insns, quick.funcs.v[i].p99_insns);
+	}
 	assert_int_equal(0, ty_flow_seek(f, w, false, NULL));
-	each = stats(f, names, every, false);
+	each = stats(f, names, every, false, SIZE_MAX);
 	same_stats(&quick, &each);
 	assert_int_equal(0, ty_flow_seek(f, w, false, NULL));
-	calls = stats(f, names, NULL, true);
+	calls = stats(f, names, NULL, true, SIZE_MAX);
 	same_stats(&quick, &calls);
+	ty_flow_stats_fini(&first);
 	ty_flow_stats_fini(&quick);
 	ty_flow_stats_fini(&each);
 	ty_flow_stats_fini(&calls);

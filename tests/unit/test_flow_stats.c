@@ -37,7 +37,7 @@ static void a_function_in_a_loop(void **state)
 	struct loop l;
 
 	loop_open(&l);
-	assert_int_equal(0, ty_flow_stats(l.flow, l.names, true, NULL, NULL, &s, NULL));
+	assert_int_equal(0, ty_flow_stats(l.flow, l.names, true, SIZE_MAX, NULL, NULL, &s, NULL));
 	assert_int_equal(s.insns, l.m.insns);
 	assert_int_equal(s.gaps, 0);
 	assert_int_equal(s.not_decoded, 0);
@@ -78,7 +78,7 @@ static void nothing_chosen(void **state)
 	struct loop l;
 
 	loop_open(&l);
-	assert_int_equal(0, ty_flow_stats(l.flow, l.names, false, none, NULL, &s, NULL));
+	assert_int_equal(0, ty_flow_stats(l.flow, l.names, false, 1, none, NULL, &s, NULL));
 	assert_int_equal(s.insns, 0);
 	assert_int_equal(s.calls, 0);
 	vec_each (f, &s.funcs) {

@@ -122,7 +122,9 @@ static void random_calls(void **state)
 	struct ty_flow_sums s = {0};
 
 	execute(&s);
-	ty_flow_sums_close(&s, &callers);
+	ty_flow_sums_callers(&s, &callers);
+	vec_each (a, &s.of)
+		ty_flow_sum_percentiles(a);
 	assert_int_equal(FUNCS, s.of.n);
 	for (uint32_t i = 0; i < FUNCS; i++)
 		check(&s.of.v[i].f, i);
