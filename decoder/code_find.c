@@ -258,9 +258,7 @@ size_t ty_code_read(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr
 
 		if (a < addr)
 			break;
-		if (!(at->p && at->pid == pid && a >= at->lo && a < at->hi && t_ns >= at->from_ns &&
-		      t_ns < at->until_ns) &&
-		    !ty_code_find(c, pid, t_ns, a, at))
+		if (!ty_code_is_at(at, pid, t_ns, a) && !ty_code_find(c, pid, t_ns, a, at))
 			break;
 		k = at->hi - a;
 		if (k > n - done)

@@ -104,6 +104,13 @@ struct ty_code_at {
 	uint64_t off; /* file offset of lo */
 };
 
+static inline bool ty_code_is_at(const struct ty_code_at *at, int32_t pid, uint64_t t_ns,
+				 uint64_t addr)
+{
+	return at->p && at->pid == pid && addr >= at->lo && addr < at->hi && t_ns >= at->from_ns &&
+	       t_ns < at->until_ns;
+}
+
 /* Finds the mapping that holds addr at time t; false when none is known. */
 bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		  struct ty_code_at *at);

@@ -13,17 +13,18 @@
 
 #include "code_bucket.h"
 #include "disasm.h"
+#include "huge_alloc.h"
 #include "insn_size.h"
 
 /* LOOK: blocks searched in a bucket; blocks after these are decoded again. */
 enum { BITS_MIN = 10, BITS_MAX = 19, LOOK = 256, RECENT_BITS = 10 };
 enum { INSN_MAX = TY_INSN_MAX, EXTENTS = 4 };
-#define ARENA_PIECE (256u << 10)
+#define ARENA_PIECE (4u << 20)
 #define ARENA_MAX   (64u << 20)
 
 /* Of a block: its piece and its place there, in units of 8 bytes, plus 1; 0: none. */
 typedef uint32_t block_ref;
-enum { REF_BITS = 15 };
+enum { REF_BITS = 19 };
 _Static_assert(ARENA_PIECE >> 3 == 1 << REF_BITS, "a place in a piece has REF_BITS");
 
 struct ty_blocks {
@@ -163,35 +164,36 @@ static void grow(struct ty_blocks *b)
 	}
 }
 
-/* The block with its lengths and bytes, in its bucket; NULL: out of memory. */
-static struct ty_block *keep(struct ty_blocks *b, const struct ty_block *fresh, const uint8_t *both,
-			     size_t both_n)
+/* Room for a block of any length; NULL: out of memory. */
+static struct ty_block *room(struct ty_blocks *b)
 {
-	size_t n = size_in_arena(both_n);
-	struct ty_block *to;
+	const size_t most = size_in_arena(TY_BLOCK_INSNS + TY_BLOCK_INSNS * INSN_MAX);
+	uint8_t **piece;
 
-	if (b->pieces[b->piece] && ARENA_PIECE - b->piece_used < n) {
-		if (ARENA_PIECE > b->piece_used)
-			memset(b->pieces[b->piece] + b->piece_used, 0, ARENA_PIECE - b->piece_used);
+	if (b->pieces[b->piece] && ARENA_PIECE - b->piece_used < most) {
+		memset(b->pieces[b->piece] + b->piece_used, 0, ARENA_PIECE - b->piece_used);
 		if (b->piece + 1 == ARENA_MAX / ARENA_PIECE)
 			forget(b);
 		else
 			b->piece++;
 	}
-	if (!b->pieces[b->piece]) {
-		b->pieces[b->piece] = malloc(ARENA_PIECE);
-		if (!b->pieces[b->piece])
-			return NULL;
+	piece = &b->pieces[b->piece];
+	if (!*piece) {
+		/* A window needs a small part of the first one. */
+		*piece = b->piece ? ty_huge_alloc(ARENA_PIECE) : malloc(ARENA_PIECE);
 		b->piece_used = 0;
 	}
-	to = (struct ty_block *)(void *)(b->pieces[b->piece] + b->piece_used);
-	*to = *fresh;
-	memcpy(to->sizes, both, both_n);
+	return *piece ? (struct ty_block *)(void *)(*piece + b->piece_used) : NULL;
+}
+
+/* Keeps the block that was made in that room, with its lengths and bytes, in its bucket. */
+static struct ty_block *keep(struct ty_blocks *b, struct ty_block *made, size_t both_n)
+{
 	if (++b->used > (size_t)2 << b->bits && b->bits < BITS_MAX)
 		grow(b);
-	put(b, to, (block_ref)(b->piece << REF_BITS | b->piece_used >> 3) + 1);
-	b->piece_used += n;
-	return to;
+	put(b, made, (block_ref)(b->piece << REF_BITS | b->piece_used >> 3) + 1);
+	b->piece_used += size_in_arena(both_n);
+	return made;
 }
 
 /* The last instruction's length, from the opcode maps or else from a disassembler. */
@@ -217,19 +219,20 @@ static void hold_while(struct ty_block *out, const struct ty_code_at *at)
 		out->until_ns = at->until_ns;
 }
 
-/* The code at ip, INSN_MAX bytes where there is so much, in place or in `bytes`; how many. */
+/* The code at ip, in place (at least INSN_MAX bytes) or up to INSN_MAX of them in `bytes`; how many
+ * bytes. */
 static size_t fetch(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip, uint8_t *bytes,
 		    const uint8_t **code, struct ty_block *out)
 {
 	size_t n;
 
 	*code = bytes;
-	if (!ty_code_read(b->code, pid, t_ns, ip, bytes, 1, &b->at))
+	if (!ty_code_is_at(&b->at, pid, t_ns, ip) && !ty_code_find(b->code, pid, t_ns, ip, &b->at))
 		return 0;
 	hold_while(out, &b->at);
 	if (b->at.hi - ip >= INSN_MAX) {
 		*code = b->at.p + (ip - b->at.lo);
-		return INSN_MAX;
+		return b->at.hi - ip;
 	}
 	/* The first byte and the others may be of two mappings. */
 	n = ty_code_read(b->code, pid, t_ns, ip, bytes, INSN_MAX, &b->at);
@@ -297,61 +300,66 @@ static uint8_t class_of(const struct ty_step_insn *i)
 
 static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
-	/* Lengths, then bytes: kept as one. */
-	uint8_t both[TY_BLOCK_INSNS + TY_BLOCK_INSNS * INSN_MAX], *sizes = both;
-	uint8_t *bytes = both + TY_BLOCK_INSNS;
-	uint8_t few[INSN_MAX];
+	uint8_t bytes[TY_BLOCK_INSNS * INSN_MAX], few[INSN_MAX], *sizes;
+	struct ty_block *out = room(b);
 	const uint8_t *code = few;
-	bool in_place = false;
-	struct ty_block block = {.ip = ip, .pid = pid, .until_ns = UINT64_MAX}, *out = &block;
-	size_t n = 0;
+	size_t n = 0, left = 0; /* left: bytes at `code` */
 
+	if (!out)
+		return NULL;
+	*out = (struct ty_block){.ip = ip, .pid = pid, .until_ns = UINT64_MAX};
+	sizes = out->sizes;
 	do {
-		size_t got = INSN_MAX, size;
+		size_t size;
+		unsigned k = 0;
 
-		/* Mostly the bytes lie behind those of the instruction before. */
-		if (n && in_place && b->at.hi - (ip + n) >= INSN_MAX)
-			code += sizes[out->insns - 1];
-		else
-			got = fetch(b, pid, t_ns, ip + n, few, &code, out);
+		if (left < INSN_MAX)
+			left = fetch(b, pid, t_ns, ip + n, few, &code, out);
 		/* What is executed before the code that is missing is known. */
-		if (!got && out->insns)
+		if (!left && out->insns)
 			break;
-		if (!got)
+		if (!left)
 			return NULL;
-		in_place = code != few;
-		out->last = ip + n;
-		out->end = (struct ty_step_insn){.cls = TY_STEP_OTHER};
-		size = got == INSN_MAX ? ty_insn_plain(code) : 0;
-		if (!size) {
+		if (code != few)
+			k = ty_insn_plain(code, left, sizes + out->insns,
+					  TY_BLOCK_INSNS - out->insns, &size);
+		if (k) {
+			out->end = (struct ty_step_insn){.cls = TY_STEP_OTHER};
+			out->insns += (uint8_t)k;
+		} else {
+			const size_t got = left < INSN_MAX ? left : INSN_MAX;
+
+			out->last = ip + n;
 			out->end = ty_step_classify(code, got, out->last, true);
 			size = out->end.rare ? 0 : size_of(b, out, code, got);
+			if (!size || size > got)
+				return NULL;
+			sizes[out->insns++] = (uint8_t)size;
 		}
-		if (!size || size > got)
-			return NULL;
 		/* Counting needs no bytes. */
 		if (!b->extent_of)
-			memcpy(bytes + n, code, got);
-		sizes[out->insns++] = (uint8_t)size;
+			memcpy(bytes + n, code, size);
 		n += size;
+		left = code == few ? 0 : left - size;
+		code += size;
 	} while ((out->end.cls == TY_STEP_OTHER || out->end.cls == TY_STEP_REP) &&
 		 out->insns < TY_BLOCK_INSNS);
 	if (t_ns < out->from_ns || t_ns >= out->until_ns)
 		return NULL;
 	out->end.next = ip + n;
+	out->last = ip + n - sizes[out->insns - 1];
 	out->cls = class_of(&out->end);
 	extend(b, out, t_ns);
 	if (b->extent_of)
 		n = 0;
-	memmove(both + out->insns, bytes, n);
-	return keep(b, out, both, out->insns + n);
+	memcpy(sizes + out->insns, bytes, n);
+	return keep(b, out, out->insns + n);
 }
 
 bool ty_blocks_missing(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
-	uint8_t byte;
-
-	return !ty_code_read(b->code, pid, t_ns, ip, &byte, 1, &b->at);
+	return !ty_code_is_at(&b->at, pid, t_ns, ip) &&
+	       !ty_code_find(b->code, pid, t_ns, ip, &b->at);
 }
 
 struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)

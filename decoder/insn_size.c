@@ -231,28 +231,51 @@ static const uint8_t plain_two[256] = {
 	[0xb6 ... 0xb7] = PLAIN | MODRM, [0xbe ... 0xbf] = PLAIN | MODRM,
 };
 
-size_t ty_insn_plain(const uint8_t *code)
-{
-	bool rex = code[0] >> 4 == 4, wide = rex && code[0] & 8;
-	size_t at = rex;
-	uint8_t op = code[at++], what, m;
-	unsigned mod;
-	bool disp4;
+/* Of a ModR/M byte: it with its displacement and SIB byte; SIB: that may bring a displacement. */
+enum { SIB = 0x80 };
+#define ROW(others, sib, rip)                                                                      \
+	(others), (others), (others), (others), (sib), (rip), (others), (others)
+#define ROWS(o, s, r)                                                                              \
+	ROW(o, s, r), ROW(o, s, r), ROW(o, s, r), ROW(o, s, r), ROW(o, s, r), ROW(o, s, r),        \
+		ROW(o, s, r), ROW(o, s, r)
+static const uint8_t modrm_size[256] = {ROWS(1, SIB | 2, 5), ROWS(2, 3, 2), ROWS(5, 6, 5),
+					ROWS(1, 1, 1)};
+#undef ROWS
+#undef ROW
 
-	what = op == 0x0f ? plain_two[code[at++]] : plain_one[op];
-	if (!what || (what & NARROW && wide))
+static inline size_t plain(const uint8_t *code)
+{
+	const bool rex = code[0] >> 4 == 4;
+	size_t at = rex;
+	uint8_t op = code[at++], what = plain_one[op], size;
+
+	if (op == 0x0f)
+		what = plain_two[code[at++]];
+	if (!what || (what & NARROW && rex && code[0] & 8))
 		return 0;
 	if (what & MODRM) {
-		m = code[at++];
-		mod = m >> 6;
-		if (what & REG0 && m & 0x38)
+		if (what & REG0 && code[at] & 0x38)
 			return 0;
-		disp4 = mod == 2 || (!mod && (m & 7) == 5);
-		if (mod != 3 && (m & 7) == 4)
-			disp4 |= (code[at++] & 7) == 5 && !mod;
-		at += disp4 ? 4 : mod == 1;
+		size = modrm_size[code[at]];
+		if (size & SIB && (code[at + 1] & 7) == 5)
+			at += 4;
+		at += size & ~SIB;
 	}
 	return at + (what & 7);
+}
+
+unsigned ty_insn_plain(const uint8_t *code, size_t n, uint8_t *sizes, unsigned most, size_t *bytes)
+{
+	const uint8_t *p = code, *end = code + n;
+	unsigned k = 0;
+	size_t size;
+
+	while (k < most && (size_t)(end - p) >= INSN_MAX && (size = plain(p)) > 0) {
+		sizes[k++] = (uint8_t)size;
+		p += size;
+	}
+	*bytes = (size_t)(p - code);
+	return k;
 }
 
 size_t ty_insn_size(const uint8_t *code, size_t n)

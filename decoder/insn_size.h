@@ -18,8 +18,11 @@
 size_t ty_insn_size(const uint8_t *code, size_t n);
 
 enum { TY_INSN_MAX = 15 };
-/* As ty_insn_size, for the most common instructions within TY_INSN_MAX bytes that do not change
- * control flow (TY_STEP_OTHER of step_insn.h, no flags set). 0: none of them. */
-size_t ty_insn_plain(const uint8_t *code);
+/*
+ * The lengths of the first instructions of n bytes, at most `most` (1 or more), as long as they are
+ * common ones that do not change control flow (TY_STEP_OTHER of step_insn.h, no flags set) and
+ * TY_INSN_MAX bytes are left. How many, and (if any) *bytes of code.
+ */
+unsigned ty_insn_plain(const uint8_t *code, size_t n, uint8_t *sizes, unsigned most, size_t *bytes);
 
 #endif

@@ -83,6 +83,7 @@ static void test_plain(void **state)
 
 	for (unsigned i = 0; i < 1 << 21; i++) {
 		struct ty_step_insn s;
+		uint8_t told = 0;
 		size_t size;
 
 		for (size_t k = 0; k < INSN; k++)
@@ -90,9 +91,10 @@ static void test_plain(void **state)
 		/* Each first and second byte. */
 		code[0] = (uint8_t)i;
 		code[1] = (uint8_t)(i >> 8);
-		size = ty_insn_plain(code);
-		if (!size)
+		assert_int_equal(0, ty_insn_plain(code, INSN - 1, &told, 1, &size));
+		if (!ty_insn_plain(code, INSN, &told, 1, &size))
 			continue;
+		assert_int_equal(told, size);
 		plain++;
 		if (size != ty_insn_size(code, INSN))
 			fail_msg("%02x %02x %02x %02x: %zu, not %zu", code[0], code[1], code[2],
