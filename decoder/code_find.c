@@ -229,23 +229,41 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 	return false;
 }
 
-int ty_code_mapping_of(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off,
-		       uint64_t *until_ns)
+void ty_code_where(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
+		   struct ty_code_where *w)
 {
 	struct holds h = {.hi = UINT64_MAX, .until_ns = UINT64_MAX};
 	const struct ty_code_mapping *m = NULL;
 
+	if (w->known && w->pid == pid && addr >= w->lo && addr < w->hi && t_ns >= w->from_ns &&
+	    t_ns < w->until_ns)
+		return;
 	if (pid >= 0)
 		m = mapping_at(c, ty_code_jitted(pid), t_ns, addr, &h);
 	if (pid >= 0 && !m)
 		m = mapping_at(c, ty_code_mapped(pid), t_ns, addr, &h);
 	for (int32_t of = TY_CODE_EVERYBODY; !m && of >= TY_CODE_CORE_FILES; of--)
 		m = of == TY_CODE_CORE ? NULL : mapping_at(c, of, t_ns, addr, &h);
-	*until_ns = h.until_ns;
-	if (!m)
-		return -1;
-	*off = m->off + (addr - m->lo);
-	return m->file;
+	*w = (struct ty_code_where){.known = true,
+				    .pid = pid,
+				    .lo = h.lo,
+				    .hi = h.hi,
+				    .from_ns = h.from_ns,
+				    .until_ns = h.until_ns,
+				    .file = m ? m->file : -1,
+				    .bias = m ? m->off - m->lo : 0};
+}
+
+int ty_code_mapping_of(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off,
+		       uint64_t *until_ns)
+{
+	struct ty_code_where w = {0};
+
+	ty_code_where(c, pid, t_ns, addr, &w);
+	*until_ns = w.until_ns;
+	if (w.file >= 0)
+		*off = addr + w.bias;
+	return w.file;
 }
 
 size_t ty_code_read(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, void *buf,

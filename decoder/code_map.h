@@ -119,6 +119,17 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
  * validity. */
 int ty_code_mapping_of(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off,
 		       uint64_t *until_ns);
+/* The same, for [lo, hi) and [from_ns, until_ns); a cache that the caller keeps, zeroed at first.
+ */
+struct ty_code_where {
+	uint64_t lo, hi, from_ns, until_ns;
+	uint64_t bias; /* offset in the file = address + bias */
+	int32_t pid;
+	int file; /* -1: none */
+	bool known;
+};
+void ty_code_where(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
+		   struct ty_code_where *w);
 /* Copies up to n bytes at addr; returns how many were available (0: none). */
 size_t ty_code_read(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, void *buf,
 		    size_t n, struct ty_code_at *at);

@@ -25,7 +25,8 @@ struct ty_flow_names {
 	void *ctx;
 	VEC(struct ty_symbols *) files;
 	struct ty_symbol_list *kernel;
-	struct ty_pair_map map_of; /* a process to its perf map */
+	struct ty_code_where where; /* the last one */
+	struct ty_pair_map map_of;  /* a process to its perf map */
 	VEC(struct perf_map *) maps;
 };
 
@@ -169,11 +170,12 @@ static struct ty_flow_name name_at(struct ty_flow_names *n, int32_t pid, uint64_
 {
 	struct ty_flow_name out = {.file_id = -1}, other = {.file_id = -1};
 	struct ty_code_at at = {0};
-	uint64_t off = 0;
-	int file = ty_code_mapping_of(n->code, pid, t_ns, ip, &off, &out.until_ns);
+	int file;
 
-	other.until_ns = out.until_ns;
-	if (file >= 0 && symbol_at(n, file, off, ip, &out))
+	ty_code_where(n->code, pid, t_ns, ip, &n->where);
+	file = n->where.file;
+	other.until_ns = out.until_ns = n->where.until_ns;
+	if (file >= 0 && symbol_at(n, file, ip + n->where.bias, ip, &out))
 		return out;
 	/* If the mapped file is not available: the source of its bytes. */
 	if (ty_code_find(n->code, pid, t_ns, ip, &at) && at.file >= 0 && at.file != file &&
