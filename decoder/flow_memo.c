@@ -76,11 +76,22 @@ static void grow(struct ty_memos *m)
 	forget(m);
 }
 
-static void *keep(struct ty_memos *m, const void *p, size_t n, const void *q, size_t k)
-{
-	uint8_t *to;
+/* What a step is made of. */
+struct making {
+	struct ty_memo memo;
+	unsigned blocks;
+	uint8_t cuts_n, rets_n, deepest;
+	struct ty_memo_cut cuts[CUTS_MAX];
+	uint64_t rets[DEPTH_MAX];
+};
 
-	if (!m->pieces || ARENA_PIECE - m->used < n + k) {
+static const struct ty_memo_calls *keep(struct ty_memos *m, const struct making *k)
+{
+	const size_t cuts = k->cuts_n * sizeof(*k->cuts), rets = k->rets_n * sizeof(*k->rets);
+	const size_t n = sizeof(struct ty_memo_calls) + cuts + rets;
+	struct ty_memo_calls *to;
+
+	if (!m->pieces || ARENA_PIECE - m->used < n) {
 		struct ty_memo_piece *fresh;
 
 		if (m->total >= ARENA_MAX)
@@ -93,35 +104,17 @@ static void *keep(struct ty_memos *m, const void *p, size_t n, const void *q, si
 		m->used = 0;
 		m->total += ARENA_PIECE;
 	}
-	to = m->pieces->bytes + m->used;
-	m->used += n + k;
-	memcpy(to, p, n);
-	memcpy(to + n, q, k);
+	to = (struct ty_memo_calls *)(void *)(m->pieces->bytes + m->used);
+	m->used += n;
+	*to = (struct ty_memo_calls){k->cuts_n, k->rets_n, k->deepest};
+	memcpy(to->cuts, k->cuts, cuts);
+	memcpy((uint8_t *)to->cuts + cuts, k->rets, rets);
 	return to;
-}
-
-/* What a step is made of. */
-struct making {
-	struct ty_memo memo;
-	struct ty_memo_cut cuts[CUTS_MAX];
-	uint64_t rets[DEPTH_MAX];
-};
-
-static void cut(struct making *k, const struct ty_block *b, uint64_t to)
-{
-	k->cuts[k->memo.cuts_n++] = (struct ty_memo_cut){.last = b->last,
-							 .to = to,
-							 .insns = k->memo.insns,
-							 .size = b->sizes[b->insns - 1],
-							 .cls = b->cls};
-	k->memo.insns = 0;
 }
 
 /* Where the end of the block leads to; false: the step ends before it. */
 static bool follow(struct making *k, const struct ty_block *b, bool taken, uint64_t *to)
 {
-	struct ty_memo *o = &k->memo;
-
 	switch (b->end.cls) {
 	case TY_STEP_OTHER:
 	case TY_STEP_REP: *to = b->end.next; return true;
@@ -130,44 +123,60 @@ static bool follow(struct making *k, const struct ty_block *b, bool taken, uint6
 		*to = b->end.target;
 		if (!b->end.call || *to == b->end.next)
 			return true;
-		if (o->rets_n == DEPTH_MAX)
+		if (k->rets_n == DEPTH_MAX)
 			return false;
-		k->rets[o->rets_n++] = b->end.next;
-		if (o->rets_n > o->deepest)
-			o->deepest = o->rets_n;
+		k->rets[k->rets_n++] = b->end.next;
+		if (k->rets_n > k->deepest)
+			k->deepest = k->rets_n;
 		return true;
 	case TY_STEP_INDIRECT:
-		if (!b->end.ret || !taken || !o->rets_n)
+		if (!b->end.ret || !taken || !k->rets_n)
 			return false;
-		*to = k->rets[--o->rets_n];
+		*to = k->rets[--k->rets_n];
 		return true;
 	default: return false;
 	}
 }
 
+/* The block is executed, and `to` follows it. */
+static void pass(struct making *k, const struct ty_block *b, uint64_t to)
+{
+	struct ty_memo *o = &k->memo;
+
+	k->blocks++;
+	o->idle++;
+	o->insns += b->insns;
+	o->last = b->last;
+	o->size = b->sizes[b->insns - 1];
+	o->cls = b->cls;
+	if (!ty_block_cuts(b, to))
+		return;
+	k->cuts[k->cuts_n++] = (struct ty_memo_cut){
+		.last = o->last, .to = to, .insns = o->insns, .size = o->size, .cls = o->cls};
+	o->insns = 0;
+}
+
+static void hold_while(struct ty_memo *o, const struct ty_block *b)
+{
+	o->from_ns = b->from_ns > o->from_ns ? b->from_ns : o->from_ns;
+	o->until_ns = b->until_ns < o->until_ns ? b->until_ns : o->until_ns;
+}
+
 /* false: blocks were forgotten. */
 static bool go(struct ty_memos *m, struct making *k, struct ty_block *b, uint64_t bits, unsigned n,
-	       uint64_t t_ns)
+	       bool on, uint64_t t_ns)
 {
 	const unsigned age = ty_blocks_age(m->blocks);
 	struct ty_memo *o = &k->memo;
 	uint64_t to;
 
-	while (o->blocks < BLOCKS_MAX && o->cuts_n < CUTS_MAX) {
-		bool asks = b->end.cls == TY_STEP_COND || b->end.cls == TY_STEP_INDIRECT;
+	while (k->blocks < BLOCKS_MAX && k->cuts_n < CUTS_MAX) {
+		const bool asks = b->end.cls == TY_STEP_COND || b->end.cls == TY_STEP_INDIRECT;
 
-		o->from_ns = b->from_ns > o->from_ns ? b->from_ns : o->from_ns;
-		o->until_ns = b->until_ns < o->until_ns ? b->until_ns : o->until_ns;
+		hold_while(o, b);
 		if ((asks && o->used == n) || !follow(k, b, bits >> 63, &to))
 			break;
-		o->blocks++;
-		o->idle++;
-		o->insns += b->insns;
-		o->last = b->last;
-		o->size = b->sizes[b->insns - 1];
-		o->cls = b->cls;
-		if (ty_block_cuts(b, to))
-			cut(k, b, to);
+		pass(k, b, to);
 		b = ty_blocks_after(m->blocks, b, b->pid, t_ns, to);
 		if (age != ty_blocks_age(m->blocks))
 			return false;
@@ -177,37 +186,33 @@ static bool go(struct ty_memos *m, struct making *k, struct ty_block *b, uint64_
 		if (asks) {
 			bits <<= 1;
 			o->idle = 0;
-			if (++o->used == n)
+			if (++o->used == n && !on)
 				break;
 		}
 	}
-	/* The next step decodes the code there, block by block. */
-	if (!o->next)
-		o->blocks = 0;
-	else if (o->next->from_ns > o->from_ns)
-		o->from_ns = o->next->from_ns;
-	if (o->next && o->next->until_ns < o->until_ns)
-		o->until_ns = o->next->until_ns;
+	/* Without a block the next step decodes the code there, block by block. */
+	if (o->next)
+		hold_while(o, o->next);
 	return true;
 }
 
 const struct ty_memo *ty_memo_make(struct ty_memos *m, struct ty_block *from, uint64_t bits,
-				   unsigned n, uint64_t t_ns)
+				   unsigned n, bool on, uint64_t t_ns)
 {
 	struct making k = {.memo = {.from = from, .until_ns = UINT64_MAX}};
 	struct ty_memo *slot;
 
-	k.memo.key = (uint16_t)(1u << n | bits >> 1 >> (63 - n));
-	if (!go(m, &k, from, bits, n, t_ns))
+	k.memo.key = (uint16_t)ty_memo_key(bits, n, on);
+	if (!go(m, &k, from, bits, n, on, t_ns))
 		return NULL;
 	if (++m->made > (size_t)1 << m->bits && m->bits < BITS_MAX)
 		grow(m);
-	if (k.memo.cuts_n || k.memo.rets_n)
-		k.memo.cuts = keep(m, k.cuts, k.memo.cuts_n * sizeof(*k.cuts), k.rets,
-				   k.memo.rets_n * sizeof(*k.rets));
-	if ((k.memo.cuts_n || k.memo.rets_n) && !k.memo.cuts)
-		return NULL;
+	if (k.cuts_n) {
+		k.memo.calls = keep(m, &k);
+		if (!k.memo.calls)
+			return NULL;
+	}
 	slot = ty_memo_slot(m, from, k.memo.key);
 	*slot = k.memo;
-	return slot->blocks ? slot : NULL;
+	return slot->next ? slot : NULL;
 }

@@ -23,19 +23,22 @@ struct ty_memo_cut {
 	uint8_t size, cls;
 };
 
+struct ty_memo_calls {
+	uint8_t cuts_n, rets_n, deepest; /* deepest: maximum call depth within the step */
+	struct ty_memo_cut cuts[];	 /* cuts_n; followed by rets_n return addresses */
+};
+
 struct ty_memo {
 	_Alignas(64) const struct ty_block *from;
 	uint64_t from_ns, until_ns;
-	struct ty_block *next;		 /* continues there */
-	uint64_t last;			 /* the last instruction before */
-	const struct ty_memo_cut *cuts;	 /* cuts_n; followed by rets_n return addresses */
-	uint32_t insns;			 /* since the last cut */
-	uint16_t key;			 /* branches, below a set bit */
-	uint8_t blocks;			 /* passed; 0: there is no step */
-	uint8_t idle;			 /* of them, since the last branch */
-	uint8_t used;			 /* branches */
-	uint8_t size, cls;		 /* of the last instruction */
-	uint8_t cuts_n, rets_n, deepest; /* maximum call depth within the step */
+	struct ty_block *next;		   /* continues there; NULL: there is no step */
+	uint64_t last;			   /* the last instruction before */
+	const struct ty_memo_calls *calls; /* NULL: no cut */
+	uint16_t insns;			   /* since the last cut */
+	uint16_t key;
+	uint8_t idle;	   /* blocks since the last branch */
+	uint8_t used;	   /* branches */
+	uint8_t size, cls; /* of the last instruction */
 };
 
 struct ty_memos {
@@ -51,9 +54,18 @@ struct ty_memos {
 struct ty_memos *ty_memos_new(struct ty_blocks *blocks);
 void ty_memos_free(struct ty_memos *m);
 
+enum { TY_MEMO_ON = 1 << 15 };
+
 /* As ty_memo_find, for an unknown step. */
 const struct ty_memo *ty_memo_make(struct ty_memos *m, struct ty_block *from, uint64_t bits,
-				   unsigned n, uint64_t t_ns);
+				   unsigned n, bool on, uint64_t t_ns);
+
+/* bits: zero behind the branches. */
+static inline unsigned ty_memo_key(uint64_t bits, unsigned n, bool on)
+{
+	return (unsigned)(bits >> (64 - TY_MEMO_BRANCHES)) | n << TY_MEMO_BRANCHES |
+	       (on ? TY_MEMO_ON : 0);
+}
 
 static inline struct ty_memo *ty_memo_slot(const struct ty_memos *m, const struct ty_block *from,
 					   unsigned key)
@@ -61,23 +73,26 @@ static inline struct ty_memo *ty_memo_slot(const struct ty_memos *m, const struc
 	return &m->slots[ty_hash_bits((uintptr_t)from >> 3 ^ (uint64_t)key << 40, m->bits)];
 }
 
-/* The step from a block, by n branches (0 to 8; the highest bits of `bits`), up to just after the
- * last of them, or to the next point that needs a packet (n 0: the first such point), at a time.
- * NULL: there is none, and blocks may have been discarded. Valid until the next call. */
+/*
+ * The step from a block, by n branches (0 to 8; the highest bits of `bits`, of which there are no
+ * others when n is below 8), up to just after the last of them, or (on) to the next point that
+ * needs a packet, at a time. NULL: there is none, and blocks may have been discarded. Valid until
+ * the next call.
+ */
 static inline const struct ty_memo *ty_memo_find(struct ty_memos *m, struct ty_block *from,
-						 uint64_t bits, unsigned n, uint64_t t_ns)
+						 uint64_t bits, unsigned n, bool on, uint64_t t_ns)
 {
-	unsigned key = 1u << n | (unsigned)(bits >> 1 >> (63 - n));
+	unsigned key = ty_memo_key(bits, n, on);
 	const struct ty_memo *s = ty_memo_slot(m, from, key);
 
 	if (s->from == from && s->key == key && t_ns >= s->from_ns && t_ns < s->until_ns)
-		return s->blocks ? s : NULL;
-	return ty_memo_make(m, from, bits, n, t_ns);
+		return s->next ? s : NULL;
+	return ty_memo_make(m, from, bits, n, on, t_ns);
 }
 
-static inline const uint64_t *ty_memo_rets(const struct ty_memo *m)
+static inline const uint64_t *ty_memo_rets(const struct ty_memo_calls *c)
 {
-	return (const uint64_t *)(const void *)(m->cuts + m->cuts_n);
+	return (const uint64_t *)(const void *)(c->cuts + c->cuts_n);
 }
 
 #endif

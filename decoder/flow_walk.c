@@ -24,7 +24,7 @@ enum { TAKEN_PER_BYTE = 64, TAKEN_FREE = 4096 };
 
 /* ---- counting ---- */
 
-static void take_calls(struct ty_walk *w, const struct ty_memo *m)
+static inline void take_calls(struct ty_walk *w, const struct ty_memo_calls *m)
 {
 	const uint64_t *rets = ty_memo_rets(m);
 
@@ -37,7 +37,7 @@ static void take_calls(struct ty_walk *w, const struct ty_memo *m)
 }
 
 /* The runs that end within a step: all but the first are of the time that is known. */
-static int take_cuts(struct ty_walk *w, const struct ty_memo *m)
+static inline int take_cuts(struct ty_walk *w, const struct ty_memo_calls *m)
 {
 	struct ty_walked *out = w->out;
 	const struct ty_memo_cut *c = m->cuts, *end = c + m->cuts_n;
@@ -71,6 +71,15 @@ static int take_cuts(struct ty_walk *w, const struct ty_memo *m)
 	return 0;
 }
 
+static __attribute__((noinline)) int take_all(struct ty_walk *w, const struct ty_memo_calls *m)
+{
+	int r = take_cuts(w, m);
+
+	if (m->deepest)
+		take_calls(w, m);
+	return r;
+}
+
 /* A step that was taken before. */
 static inline int take_step(struct ty_walk *w, const struct ty_memo *m)
 {
@@ -79,13 +88,10 @@ static inline int take_step(struct ty_walk *w, const struct ty_memo *m)
 	w->q.bits <<= m->used;
 	w->q.branches -= m->used;
 	w->idle = m->idle + (m->used ? 0 : w->idle);
-	if (m->cuts_n)
-		r = take_cuts(w, m);
-	if (m->deepest)
-		take_calls(w, m);
+	if (m->calls)
+		r = take_all(w, m->calls);
 	w->run.insns += m->insns;
 	ty_walk_last_is(w, m->last, m->size, m->cls);
-	w->cur = m->next;
 	w->ip = m->next->ip;
 	return r;
 }
@@ -115,27 +121,39 @@ static inline int conditional(struct ty_walk *w, const struct ty_block *b)
 	return r ? r : ty_walk_branch(w, b, ty_pt_query_taken(&w->q) ? b->end.target : b->end.next);
 }
 
-static int indirect(struct ty_walk *w, const struct ty_block *b)
+/* Where the indirect branch at the end of the block leads to. */
+static inline int target(struct ty_walk *w, const struct ty_block *b, uint64_t *to)
 {
-	uint64_t to;
-	int r;
-
 	if (b->end.ret && have_bits(w)) {
 		/* A compressed return is a branch that is taken. */
 		if (!ty_pt_query_taken(&w->q) || !w->returns_n)
 			return ty_walk_odd();
-		to = w->returns[--w->returns_at % TY_WALK_RETURNS];
+		*to = w->returns[--w->returns_at % TY_WALK_RETURNS];
 		w->returns_n--;
 	} else {
-		if (b->end.call && !b->end.far)
-			ty_walk_remember(w, b->end.next);
-		if (!ty_pt_query_tip(&w->q, &to))
+		if (!ty_pt_query_tip(&w->q, to))
 			return ty_walk_odd();
 		ty_walk_now(w);
 	}
 	w->idle = 0;
-	r = ty_walk_stamp(w, b, b->last);
+	return TY_WALK_MORE;
+}
+
+static int go_to(struct ty_walk *w, const struct ty_block *b, uint64_t to)
+{
+	int r = ty_walk_stamp(w, b, b->last);
+
+	if (b->end.call && !b->end.far)
+		ty_walk_remember(w, b->end.next);
 	return r ? r : ty_walk_branch(w, b, to);
+}
+
+static int indirect(struct ty_walk *w, const struct ty_block *b)
+{
+	uint64_t to;
+	int r = target(w, b, &to);
+
+	return r ? r : go_to(w, b, to);
 }
 
 /* A PSB gives the next instruction's address, `at`, which is in this block or a later one. */
@@ -294,44 +312,82 @@ static int step(struct ty_walk *w)
 	return b ? through(w, b) : ty_walk_no_code(w);
 }
 
-/* As step, as long as there are branches, by the steps that are known. */
-static int steps(struct ty_walk *w)
+static inline bool waits(const struct ty_walk *w)
 {
-	while (w->on && (w->q.branches || w->q.next <= TY_PT_TIP)) {
-		struct ty_block *b = ty_walk_here(w);
-		const struct ty_memo *m = NULL;
-		unsigned n = w->q.branches, cls = b ? b->end.cls : TY_STEP_UNKNOWN;
-		int r;
+	return w->q.branches || w->q.next <= TY_PT_TIP;
+}
 
-		if (cls == TY_STEP_COND) {
-			if (!have_bits(w))
-				return ty_walk_odd();
-			n = w->q.branches;
-			if (w->fresh && !w->careful && !(b->last >> 63)) {
-				r = ty_walk_count_time(w, b, b->last);
-				if (r)
-					return r;
-			}
-		} else if (cls == TY_STEP_INDIRECT || cls == TY_STEP_KERNEL) {
-			n = UINT32_MAX;
-		}
-		if (!b && (r = ty_walk_no_code(w)) == TY_WALK_MORE)
-			continue;
-		if (!b)
-			return r;
+/* By the indirect branch at the end of the block; NULL: to be looked for at w->ip, or *r. */
+static inline struct ty_block *jump(struct ty_walk *w, const struct ty_block *b, int *r)
+{
+	uint64_t to;
+
+	*r = target(w, b, &to);
+	if (!*r)
+		*r = go_to(w, b, to);
+	/* By address, not as the one that followed last: it is often another. */
+	return *r ? NULL : ty_blocks_link(w->blocks, NULL, w->pid, w->t_ns, w->ip);
+}
+
+/* By known steps from the block at w->ip, as long as there are branches. */
+static int known(struct ty_walk *w, struct ty_block *b)
+{
+	do {
+		const struct ty_memo *m;
+		unsigned n;
+		int r = 0;
+
 		if (w->idle >= TY_WALK_IDLE_MAX)
 			return ty_walk_odd();
-		if (n == UINT32_MAX || w->fresh || b->visits < TY_BLOCK_HOT) {
-			/* A step that is rarely executed is not worth a memo. */
-			b->visits += n != UINT32_MAX && b->visits < TY_BLOCK_HOT;
-			r = through(w, b);
-		} else {
-			m = ty_memo_find(w->memos, b, w->q.bits,
-					 n < TY_MEMO_BRANCHES ? n : TY_MEMO_BRANCHES, w->t_ns);
-			/* Without one, blocks may have been forgotten. */
-			w->block = m ? w->block : NULL;
-			r = m ? take_step(w, m) : step(w);
+		w->block = b;
+		/* A step that is rarely executed is not worth a memo. */
+		if (b->visits < TY_BLOCK_HOT) {
+			b->visits += b->end.cls != TY_STEP_KERNEL && !b->end.far;
+			return through(w, b);
 		}
+		if (b->end.cls == TY_STEP_INDIRECT) {
+			b = jump(w, b, &r);
+			if (!b) {
+				w->block = NULL;
+				return r;
+			}
+			continue;
+		}
+		if (b->end.cls == TY_STEP_COND) {
+			if (!have_bits(w))
+				return ty_walk_odd();
+			/* A time that belongs to the branch and ends no run. */
+			if (w->fresh && !w->careful && !(b->last >> 63))
+				r = ty_walk_count_time(w, b, b->last);
+			if (r)
+				return r;
+		}
+		if (w->fresh)
+			return through(w, b);
+		n = w->q.branches < TY_MEMO_BRANCHES ? w->q.branches : TY_MEMO_BRANCHES;
+		m = ty_memo_find(w->memos, b, w->q.bits, n,
+				 n < w->q.branches || w->q.next <= TY_PT_TIP, w->t_ns);
+		if (!m) {
+			/* Blocks may have been forgotten. */
+			w->block = NULL;
+			return step(w);
+		}
+		r = take_step(w, m);
+		if (r)
+			return r;
+		b = m->next;
+	} while (waits(w));
+	w->cur = b;
+	return TY_WALK_MORE;
+}
+
+/* As step, as long as there are branches. */
+static int steps(struct ty_walk *w)
+{
+	while (w->on && waits(w)) {
+		struct ty_block *b = ty_walk_here(w);
+		int r = b ? known(w, b) : ty_walk_no_code(w);
+
 		if (r != TY_WALK_MORE)
 			return r;
 	}
