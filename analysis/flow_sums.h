@@ -107,12 +107,14 @@ static inline void ty_flow_sum_whole(struct ty_flow_sums *s, struct ty_flow_sum 
 	}
 }
 
-static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow_call *c)
+/* A call has ended; outermost: none of the same function and thread is active around it. */
+static inline __attribute__((always_inline)) void ty_flow_sums_add(struct ty_flow_sums *s,
+								   const struct ty_flow_call *c,
+								   bool outermost)
 {
 	const bool counts = !(c->flags & TY_CALL_BACK); /* once, in however many parts */
 	const uint64_t ns = ty_flow_call_ns(c);
 	struct ty_flow_sum *a;
-	uint32_t *level;
 
 	s->calls += counts;
 	a = c->func == TY_NO_FUNC ? NULL : ty_flow_sum_of(s, c->func);
@@ -122,9 +124,7 @@ static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow
 	a->f.self_insns += c->self_insns;
 	if (ns > c->children_ns)
 		a->f.self_ns += ns - c->children_ns;
-	level = ty_flow_sums_level(s, c);
-	/* None of the same function and thread is active around it. */
-	if (!level || (*level && !--*level)) {
+	if (outermost) {
 		a->f.insns += c->insns;
 		a->f.total_ns += ns;
 	}
@@ -136,6 +136,21 @@ static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow
 		a->f.not_whole += counts;
 	else
 		ty_flow_sum_whole(s, a, c, ns);
+}
+
+static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow_call *c)
+{
+	uint32_t *level = c->func == TY_NO_FUNC ? NULL : ty_flow_sums_level(s, c);
+
+	ty_flow_sums_add(s, c, !level || (*level && !--*level));
+}
+
+/* A call that calls nothing: begins and ends. */
+static inline void ty_flow_sums_leaf(struct ty_flow_sums *s, const struct ty_flow_call *c)
+{
+	const uint32_t *level = c->func == TY_NO_FUNC ? NULL : ty_flow_sums_level(s, c);
+
+	ty_flow_sums_add(s, c, !level || !*level);
 }
 
 /* The callers of each function with calls, the most frequent first: they are in *callers, to be
