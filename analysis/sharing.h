@@ -51,6 +51,7 @@ struct ty_sharing_site {
 	bool writes;
 	bool true_shared; /* overlaps bytes used by another thread */
 	uint64_t count, lat_count, lat_sum;
+	uint64_t peer; /* data came from another core's cache */
 };
 
 struct ty_sharing_line {

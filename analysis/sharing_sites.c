@@ -111,6 +111,7 @@ static int add_site(struct ty_gather *g, uint32_t line, const struct ty_mem_poin
 	}
 	to = &g->sites.v[*at - 1].site;
 	to->count++;
+	to->peer += !!(o->src_flags & (TY_MEM_SRC_PEER | TY_MEM_SRC_HITM));
 	to->writes |= o->flags & TY_MP_WRITES;
 	to->size = s.size > to->size ? s.size : to->size;
 	if (o->flags & TY_MP_HAS_LAT) {

@@ -36,6 +36,10 @@ static struct ty_memory_want wanted(const struct ty_memory_view *v)
 		     (v->choosing || !v->line.made);
 	w.at = w.choosing ? v->at : 0;
 	w.selected = ty_memory_selected(v, &w.box);
+	if (w.selected && v->pane == TY_MEMORY_LINE && v->by == TY_MEMORY_OF_SHARING) {
+		w.box.low = 0; /* of one thread alone no line is shared: its time counts */
+		w.box.high = UINT32_MAX;
+	}
 	if (!w.selected && !window_exact(v)) {
 		w.selected = true;
 		w.box = (struct ty_memory_corner){v->vp.from_ns, v->vp.to_ns, 0, UINT32_MAX};
@@ -181,6 +185,18 @@ static void make_strips(void *ctx)
 	h->rc = ty_mem_heat_new(v->in->points, h->by, &work, &h->heat);
 }
 
+static void find_news(void *ctx)
+{
+	struct ty_memory_view *v = ctx;
+	const struct ty_mem_work work = {v->in->work_bytes, &v->news.aside.stop};
+	struct ty_mem_points all = *v->in->points;
+
+	if (v->in->widths)
+		all.width = v->in->widths(v->in->ctx, &v->news.aside.stop);
+	if (ty_sharing_find(&all, v->in->line_bytes, &work, &v->news.sharing))
+		v->news.sharing = (struct ty_sharing){0};
+}
+
 static void drop(struct ty_memory_job *j)
 {
 	ty_memory_fini(&j->table);
@@ -197,6 +213,7 @@ void ty_memory_count_forget(struct ty_memory_view *v)
 void ty_memory_count_stop(struct ty_memory_view *v)
 {
 	ty_memory_count_forget(v);
+	ty_background_stop(&v->news.aside);
 	if (ty_background_stop(&v->heats.aside)) {
 		ty_mem_heat_free(v->heats.heat);
 		v->heats.heat = NULL;
@@ -256,6 +273,11 @@ bool ty_memory_count_step(struct ty_memory_view *v)
 		take(v);
 		changed = true;
 	}
+	if (!v->news.begun && !v->job.aside.on) { /* one after the other: both may read widths */
+		v->news.begun = true;
+		ty_background_start(&v->news.aside, v->in->aside, find_news, v);
+	}
+	changed |= ty_background_wait(&v->news.aside, 0);
 	if (ty_memory_wants_strips(v) && !v->heats.aside.on) {
 		v->heats.by = v->pane == TY_MEMORY_CPUS ? TY_MEM_HEAT_CPU : TY_MEM_HEAT_THREAD;
 		ty_background_start(&v->heats.aside, v->in->aside, make_strips, v);

@@ -59,8 +59,9 @@ void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const str
 			  int y, int h)
 {
 	static const char *const titles[] = {"instructions", "data sources", "pages", "threads",
-					     "cache lines that threads share while one writes"};
+					     "shared cache lines"};
 	bool sharing = v->by == TY_MEMORY_OF_SHARING;
+	const int below = sharing && h >= 7 ? h / 2 : 0; /* for the accesses to the chosen line */
 	int n = (int)(sharing ? v->sharing.lines_n : v->table.rows_n);
 	char text[400], what[300];
 
@@ -81,6 +82,12 @@ void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const str
 		return;
 	v->at = v->at >= n ? n - 1 : v->at;
 	v->at = v->at < 0 ? 0 : v->at;
+	if (below && n) {
+		const int lines = n + 1 < h - below ? n + 1 : h - below;
+
+		ty_memory_draw_sites(v, g, p, y + lines, h - lines);
+		h = lines;
+	}
 	if (v->top > v->at)
 		v->top = v->at;
 	if (v->at >= v->top + h - 1)
@@ -101,10 +108,13 @@ void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const str
 				 100 * w->share, lat, what);
 		}
 		ty_grid_elide(g, p, 1, y + 1 + r, g->w - 2, text, ty_palette_role(p, TY_ROLE_TEXT));
-		if (v->top + r == v->at && (v->at || v->pane == TY_MEMORY_LINE))
+		if (v->top + r == v->at)
 			ty_grid_tint(g, 0, y + 1 + r, g->w, ty_palette_role(p, TY_ROLE_SELECT));
 	}
 }
+
+/* Fits 80 columns with a short name. */
+#define RECORD "%-13s %5s %-6s %-8s %-14s "
 
 static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
 {
@@ -128,27 +138,57 @@ static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
 		snprintf(lat, sizeof(lat), "%u", o->total);
 	if (o->flags & TY_MP_HAS_VA)
 		snprintf(va, sizeof(va), "0x%" PRIx64, o->va);
-	ty_page_add(&v->page, TY_ROLE_TEXT, "%-14s %6s %-6s %-9s %-18s %d %s  %s%s",
+	ty_page_add(&v->page, TY_ROLE_TEXT, RECORD "%d %s  %s%s",
 		    ty_fmt_time(o->ts_ns - v->vp.start_ns, 1, at), lat, kinds[o->kind],
 		    o->level ? ty_mem_level_name((enum ty_mem_level)o->level) : "", va,
 		    t ? t->tid : -1, t ? t->comm : "?", pc, other);
 }
 
-void ty_memory_records(struct ty_memory_view *v)
+/* Is the sample one of the table's row? */
+static bool of_row(const struct ty_memory_view *v, const struct ty_memory_row *w,
+		   const struct ty_mem_point *o)
+{
+	const bool access = o->kind == TY_MEM_LOAD || o->kind == TY_MEM_STORE;
+
+	switch (v->by) {
+	case TY_MEMORY_OF_PC: return o->pc == w->key;
+	case TY_MEMORY_OF_SOURCE:
+		return access && ((uint64_t)o->level << 8 | o->src_flags) == w->key;
+	case TY_MEMORY_OF_PAGE:
+		return o->flags & TY_MP_HAS_VA && (o->va ^ w->key) >> 12 == 0 &&
+		       (w->pid < 0 || (o->thread != TY_MEM_NO_THREAD &&
+				       v->in->points->thread[o->thread].pid == w->pid));
+	default: return o->thread == w->key;
+	}
+}
+
+void ty_memory_records(struct ty_memory_view *v, bool column)
 {
 	const struct ty_mem_points *p = v->in->points;
 	bool line = v->pane == TY_MEMORY_LINE, more = false;
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
 	struct ty_memory_corner box;
 	uint64_t first = 0, all = v->line.access.n, n = 0;
-	char at[TY_TIME_MAX];
+	const struct ty_memory_row *row = NULL;
+	char at[TY_TIME_MAX], of[120] = "";
 
 	if (!ty_memory_selected(v, &box)) {
 		box = ty_memory_cell(v, v->cursor_ns, 0);
 		box.low = 0;
 		box.high = UINT32_MAX;
+		if (!column) {
+			box.from_ns = v->vp.from_ns;
+			box.to_ns = v->vp.to_ns;
+			if (v->by != TY_MEMORY_OF_SHARING && v->counted && v->table.rows_n) {
+				row = &v->table.rows[v->at < (int)v->table.rows_n ? v->at : 0];
+				row_name(v, row, of, sizeof(of));
+			}
+		}
 	}
+	line &= !row;
 	ty_page_reset(&v->page);
+	ty_page_add(&v->page, TY_ROLE_ACCENT, RECORD "%s", "time", "lat.", "kind", "source",
+		    "address", "thread, code");
 	if (!line)
 		ty_mem_points_between(p, box.from_ns, box.to_ns, &first, &all);
 	if (all > LOOK_MAX) {
@@ -163,16 +203,17 @@ void ty_memory_records(struct ty_memory_view *v)
 		if (!k)
 			break;
 		for (uint64_t r = 0; r < k && i + r < all; r++)
-			if (ty_memory_in_box(v, &box, &rows[r]) && n++ < RECORDS_MAX)
+			if (ty_memory_in_box(v, &box, &rows[r]) &&
+			    (!row || of_row(v, row, &rows[r])) && n++ < RECORDS_MAX)
 				record(v, &rows[r]);
 	}
 	if (n > RECORDS_MAX || more)
 		ty_page_add(&v->page, TY_ROLE_DIM, "%s%" PRIu64 " more: zoom in",
 			    more ? "at least " : "", n > RECORDS_MAX ? n - RECORDS_MAX : 0);
-	snprintf(v->page.title, sizeof(v->page.title),
-		 "%s%" PRIu64
-		 " records, starting at %s: time, latency, kind, source, address, thread, code",
-		 more ? "at least " : "", n, ty_fmt_time(box.from_ns - v->vp.start_ns, 1, at));
+	snprintf(v->page.title, sizeof(v->page.title), "%s%" PRIu64 " records%s%s, starting at %s",
+		 more ? "at least " : "", n, *of ? " of " : "", of,
+		 ty_fmt_time(box.from_ns - v->vp.start_ns, 1, at));
+	v->page.at = n ? 1 : 0;
 }
 
 void ty_memory_help(struct ty_memory_view *v)
@@ -193,7 +234,9 @@ void ty_memory_help(struct ty_memory_view *v)
 		{TY_ACT_SELECT, TY_ACT_NONE,
 		 "start a rectangle; again: finish it (or drag the mouse)"},
 		{TY_ACT_OPEN, TY_ACT_NONE,
-		 "list the records of the rectangle, or of the cursor's column"},
+		 "list the records of the rectangle, or of the table's row; on a shared line: show "
+		 "it"},
+		{TY_ACT_LINK_1, TY_ACT_NONE, "show the falsely shared line that was found"},
 		{TY_ACT_BACK, TY_ACT_NONE, "drop the rectangle; otherwise go back"},
 		{TY_ACT_QUIT, TY_ACT_NONE, "quit"},
 	};

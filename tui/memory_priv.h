@@ -81,6 +81,13 @@ struct ty_memory_job {
 	struct ty_memory_line line;
 };
 
+/* The shared lines of the whole recording, found in a thread when the view is opened. */
+struct ty_memory_news {
+	struct ty_background aside;
+	bool begun;
+	struct ty_sharing sharing;
+};
+
 /* Strips computed in a thread. */
 struct ty_memory_strips_job {
 	struct ty_background aside;
@@ -117,8 +124,10 @@ struct ty_memory_view {
 	uint64_t first, n; /* the window's samples, and others: where, how many */
 	struct ty_memory_job job;
 	struct ty_memory_strips_job heats;
+	struct ty_memory_news news;
 	unsigned by; /* enum ty_memory_table_kind */
 	int at, top; /* chosen row of the table, first one on the screen */
+	int table_y; /* of its heading */
 	bool counted, failed;
 	struct ty_memory_table table;
 	struct ty_sharing sharing;
@@ -165,8 +174,18 @@ void ty_memory_draw_pane(struct ty_memory_view *v, struct ty_grid *g, const stru
 /* memory_list.c */
 void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,
 			  int y, int h);
-/* Shows the records of the selection, or of the cursor's column, as a page. */
-void ty_memory_records(struct ty_memory_view *v);
+/* Shows the records of the selection, else of the table's chosen row (column: of the cursor's
+ * column), as a page. */
+void ty_memory_records(struct ty_memory_view *v, bool column);
 void ty_memory_help(struct ty_memory_view *v);
+
+/* memory_sites.c */
+/* The accesses to the chosen line. */
+void ty_memory_draw_sites(const struct ty_memory_view *v, struct ty_grid *g,
+			  const struct ty_palette *p, int y, int h);
+/* The sentence about the falsely shared line that costs most; false: there is none. */
+bool ty_memory_news(const struct ty_memory_view *v, char *buf, size_t n);
+/* Chooses that line. */
+bool ty_memory_open_news(struct ty_memory_view *v);
 
 #endif

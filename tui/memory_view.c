@@ -48,6 +48,7 @@ void ty_memory_view_free(struct ty_memory_view *v)
 	ty_memory_count_stop(v);
 	ty_memory_fini(&v->table);
 	ty_sharing_fini(&v->sharing);
+	ty_sharing_fini(&v->news.sharing);
 	ty_page_reset(&v->page);
 	ty_mem_heat_free(v->heat[0]);
 	ty_mem_heat_free(v->heat[1]);
@@ -114,6 +115,17 @@ static void draw_footer(const struct ty_memory_view *v, struct ty_grid *g,
 	ty_grid_elide(g, p, 1, g->h - 1, g->w - 2, text, bar);
 }
 
+/* The rows it takes. */
+static int draw_news(const struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p)
+{
+	char text[500];
+
+	if (v->pane == TY_MEMORY_LINE || g->h < 16 || !ty_memory_news(v, text, sizeof(text)))
+		return 0;
+	return ty_grid_wrap(g, p, 1, 2 + v->h, 2, g->w - 2, text,
+			    ty_palette_role(p, TY_ROLE_STRONG));
+}
+
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_memory_view *v = self;
@@ -139,7 +151,8 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 			      (int)ty_viewport_column(&v->vp, v->cursor_ns, (uint32_t)v->w), NULL);
 		ty_memory_draw_pane(v, g, p, 2);
 	}
-	ty_memory_draw_table(v, g, p, 2 + v->h, g->h - 3 - v->h);
+	v->table_y = 2 + v->h + draw_news(v, g, p);
+	ty_memory_draw_table(v, g, p, v->table_y, g->h - 1 - v->table_y);
 	draw_footer(v, g, p);
 }
 
@@ -256,6 +269,21 @@ static enum ty_view_result next_table(struct ty_memory_view *v)
 	return TY_VIEW_CHANGED;
 }
 
+/* Of the table of lines the chosen one is shown; otherwise records are listed. */
+static enum ty_view_result open_row(struct ty_memory_view *v)
+{
+	if (!v->selecting && v->by == TY_MEMORY_OF_SHARING && v->pane != TY_MEMORY_LINE) {
+		const int at = v->at;
+
+		v->pane = TY_MEMORY_LINE - 1;
+		next_pane(v);
+		v->at = at;
+		return TY_VIEW_CHANGED;
+	}
+	ty_memory_records(v, false);
+	return TY_VIEW_PUSH;
+}
+
 static enum ty_view_result act(void *self, enum ty_action a)
 {
 	struct ty_memory_view *v = self;
@@ -293,7 +321,8 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_FOCUS: return next_pane(v);
 	case TY_ACT_FOLD: v->by_source = !v->by_source; return TY_VIEW_CHANGED;
 	case TY_ACT_SELECT: return select_here(v);
-	case TY_ACT_OPEN: ty_memory_records(v); return TY_VIEW_PUSH;
+	case TY_ACT_LINK_1: return ty_memory_open_news(v) ? TY_VIEW_CHANGED : TY_VIEW_IGNORED;
+	case TY_ACT_OPEN: return open_row(v);
 	case TY_ACT_HELP: ty_memory_help(v); return TY_VIEW_PUSH;
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_QUIT: return v->child ? TY_VIEW_CLOSE : TY_VIEW_QUIT;
@@ -304,7 +333,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 /* A click on a row of the table chooses it. */
 static enum ty_view_result click_table(struct ty_memory_view *v, const struct ty_mouse *m)
 {
-	int row = m->y - (3 + v->h);
+	int row = m->y - (v->table_y + 1);
 
 	if (row < 0 || (m->what != TY_MOUSE_CLICK && m->what != TY_MOUSE_DOUBLE))
 		return TY_VIEW_IGNORED;
@@ -330,7 +359,7 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 	switch (m->what) {
 	case TY_MOUSE_WHEEL_UP: return act(v, TY_ACT_ZOOM_IN);
 	case TY_MOUSE_WHEEL_DOWN: return act(v, TY_ACT_ZOOM_OUT);
-	case TY_MOUSE_DOUBLE: return act(v, TY_ACT_OPEN);
+	case TY_MOUSE_DOUBLE: ty_memory_records(v, true); return TY_VIEW_PUSH;
 	case TY_MOUSE_DRAG: /* from where the button went down */
 		v->selecting = v->dragging;
 		v->held = false;
@@ -357,9 +386,10 @@ static int wait_ms(const void *self)
 {
 	const struct ty_memory_view *v = self;
 
-	if (v->job.aside.on || v->heats.aside.on)
+	if (v->job.aside.on || v->heats.aside.on || v->news.aside.on)
 		return BUSY_MS;
-	return v->bin && (!v->counted || ty_memory_wants_strips(v)) ? IDLE_MS : -1;
+	return v->bin && (!v->counted || !v->news.begun || ty_memory_wants_strips(v)) ? IDLE_MS
+										      : -1;
 }
 
 static enum ty_view_result work(void *self)

@@ -4,8 +4,9 @@
  * the number, the colour the farthest source) with its histogram; or a strip per thread or per CPU
  * (the bar is the longest latency, the colour the number or the farthest source); or the accesses
  * of threads to one shared cache line. Bottom: a table for the same window, or for a rectangle
- * selected above: instructions, sources, pages, threads or shared cache lines. Enter lists the
- * records of the rectangle, or of the cursor's column.
+ * selected above: instructions, sources, pages, threads or shared cache lines, the latter with the
+ * accesses to the chosen one. Enter lists the records of the rectangle, or of the table's row; a
+ * double click those of its column.
  *
  * Drawing uses cells only. They are filled when window or size change, from the samples' groups
  * (model/mem_points.h) where these are within one cell; tables and strips are computed in the

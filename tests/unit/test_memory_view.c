@@ -148,7 +148,9 @@ static void test_window(void **state)
 	shows(v, " 400 samples");
 	/* The slow load is alone at the top; the cursor goes to its column. */
 	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 7 + 56, 5, false});
-	assert_int_equal(act(v, TY_ACT_OPEN), TY_VIEW_PUSH);
+	assert_int_equal(
+		ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DOUBLE, 7 + 56, 5, false}),
+		TY_VIEW_PUSH);
 	ty_memory_view_ops.child(v, &ops, &page);
 	ty_buf_init(&b, 1 << 20);
 	assert_int_equal(ty_grid_init(&g, 120, 20), 0);
@@ -231,6 +233,41 @@ static void test_rectangle(void **state)
 }
 
 /* Strips by thread and by CPU, and the turns of a shared line. */
+/* A falsely shared line is on the first screen, and one key shows its accesses. */
+static void test_false_sharing(void **state)
+{
+	struct ty_memory_view *v = open_view();
+	const char *text;
+
+	(void)state;
+	shows(v,
+	      "False sharing of line 0x7000: 101 worker writes +0 (0x4000 work), 102 worker reads "
+	      "+8");
+	act(v, TY_ACT_LINK_1);
+	ty_tl_golden("memory-sites-80x24", frame(v, true, 80, 24));
+	shows(v, "    +8   8? read       133    133      90  102 worker       0x4010 work");
+	/* A rectangle over the first thread's row keeps the line, and its records. */
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 22, 2, false});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DRAG, 99, 2, false});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DROP, 99, 2, false});
+	shows(v, "false   peer     2      267      134  0x7000 heap");
+	text = page_of(v, TY_ACT_OPEN);
+	if (!strstr(text, "134 records") || strstr(text, " load "))
+		fail_msg("not the stores of the first row alone:\n%s", text);
+	act(v, TY_ACT_BACK);
+	/* Without one: the records of the table's row. */
+	act(v, TY_ACT_FOCUS);
+	act(v, TY_ACT_MEMORY);
+	act(v, TY_ACT_MEMORY);
+	shows(v, "133  33.2%     90     90     90  peer");
+	act(v, TY_ACT_DOWN);
+	text = page_of(v, TY_ACT_OPEN);
+	if (!strstr(text, "133 records of peer") || strstr(text, " store ") ||
+	    strstr(text, " RAM "))
+		fail_msg("not the records of the row:\n%s", text);
+	ty_memory_view_free(v);
+}
+
 static void test_panes(void **state)
 {
 	struct ty_memory_view *v = open_view();
@@ -255,8 +292,8 @@ static void test_panes(void **state)
 	act(v, TY_ACT_TIME_LAST);
 	shows(v, "+8 102 worker");
 	text = page_of(v, TY_ACT_OPEN);
-	if (!strstr(text, "1 records") || !strstr(text, "0x7000"))
-		fail_msg("not the last access:\n%s", text);
+	if (strstr(text, "0x9") || !strstr(text, "0x7000") || !strstr(text, "0x7008"))
+		fail_msg("not the accesses to the line:\n%s", text);
 	act(v, TY_ACT_FOCUS);
 	for (int w = 1; w < 130; w += 7)
 		for (int h = 1; h < 60; h += 9)
@@ -352,10 +389,11 @@ static void test_aside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),	  cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_window),	  cmocka_unit_test(test_rectangle),
-		cmocka_unit_test(test_panes),	  cmocka_unit_test(test_help),
-		cmocka_unit_test(test_step_back), cmocka_unit_test(test_aside),
+		cmocka_unit_test(test_frames),	      cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_window),	      cmocka_unit_test(test_rectangle),
+		cmocka_unit_test(test_panes),	      cmocka_unit_test(test_help),
+		cmocka_unit_test(test_false_sharing), cmocka_unit_test(test_step_back),
+		cmocka_unit_test(test_aside),
 	};
 	int failed;
 
