@@ -127,16 +127,20 @@ static int on_mappings(void *ctx, const struct ty_aux_ring *r, const void *p, si
 	struct ty_perf_rec rec;
 	size_t pos = 0;
 
-	while (ty_perf_buf_next(p, n, &pos, &rec) == 1)
-		if (rec.type == TY_PERF_MMAP2 && !ty_perf_mmap(&rec, &g->last) &&
-		    g->last.pid == getpid() && strstr(g->last.name, "test_aux_ring")) {
-			g->n++;
-			g->marked += g->last.has_build_id;
-		}
+	while (ty_perf_buf_next(p, n, &pos, &rec) == 1) {
+		struct ty_perf_mmap m;
+
+		if (rec.type != TY_PERF_MMAP2 || ty_perf_mmap(&rec, &m) || m.pid != getpid() ||
+		    !strstr(m.name, "test_aux_ring"))
+			continue;
+		g->n++;
+		g->marked += m.has_build_id;
+		g->last = m;
+	}
 	return 0;
 }
 
-/* Those of somebody else, who did not ask for them, must stay as they are (build_id.h). */
+/* Those of other events, which did not ask for them, must stay as they are (build_id.h). */
 static void mappings_have_build_ids_in_our_ring_only(void **state)
 {
 	enum { MAPS = 400, BYTES = 4096 };
