@@ -116,8 +116,8 @@ static int export_dat(const char *path, const char *out, const struct ty_select 
 	    (ty_trace_section(s.trace, TY_SEC_PERF).n || s.trace->perf_pt || s.trace->perf_memory))
 		ty_say("tarry: %s does not contain the executed instructions and memory samples\n",
 		       out);
-	else if (!r && s.trace->perf)
-		ty_say("tarry: %s does not contain the samples of %s\n", out, s.trace->path);
+	if (!r && s.trace->perf_samples)
+		ty_say("tarry: %s does not contain the CPU samples of %s\n", out, s.trace->path);
 	ty_session_fini(&s);
 	return r;
 }

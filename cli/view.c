@@ -248,11 +248,15 @@ static int show_memory(const struct options *o, struct ty_err *err)
 static bool only_samples(const char *path)
 {
 	struct ty_perf *f;
+	struct ty_perf_rec r = {0};
 	struct ty_err err;
 	bool only = true;
 
 	if (ty_perf_open(path, &f, &err))
 		return false;
+	/* The pipe form says so in records before the first sample. */
+	while (f->pipe && r.type != TY_PERF_SAMPLE && ty_perf_next(f, &r, &err) > 0)
+		;
 	for (size_t i = 0; i < f->events.n; i++) {
 		const char *pmu = ty_perf_pmu(f, f->events.v[i].attr.type);
 		const uint64_t type = f->events.v[i].attr.sample_type;
@@ -262,7 +266,7 @@ static bool only_samples(const char *path)
 			  type & (TY_PERF_S_WEIGHT | TY_PERF_S_WEIGHT_STRUCT)) &&
 			!(pmu && (!strncmp(pmu, "intel_pt", 8) || !strncmp(pmu, "arm_spe", 7)));
 	}
-	only &= f->events.n != 0 && !f->pipe;
+	only &= f->events.n != 0;
 	ty_perf_close(f);
 	return only;
 }
@@ -284,7 +288,10 @@ static int show_flame(const struct options *o, struct ty_err *err)
 	rc = ty_samples_of_perf(path, &how, &s, err);
 	if (!rc && !s->v.n)
 		rc = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			     "%s: it has no samples with a time and a thread", path);
+			     "%s: it has no samples with a time and a thread (tarry report %s "
+			     "lists what "
+			     "it has)",
+			     path, path);
 	rc = rc ? rc : ty_select_range(&o->sel, path, s->v.v[0].ns, s->v.v[s->v.n - 1].ns, &w, err);
 	if (!rc) {
 		in.samples = s;

@@ -31,6 +31,29 @@ int ty_perf_next(struct ty_perf *p, struct ty_perf_rec *out, struct ty_err *err)
 	return r;
 }
 
+enum { SOFTWARE = 1, TRACEPOINT = 2, CPU_CLOCK = 0, TASK_CLOCK = 1, DUMMY = 9, FREQ = 1 << 10 };
+
+bool ty_perf_event_samples(const struct ty_perf_event *e)
+{
+	return e->attr.type != TRACEPOINT && !(e->attr.type == SOFTWARE && e->attr.config == DUMMY);
+}
+
+bool ty_perf_event_is_clock(const struct ty_perf_event *e)
+{
+	return e->attr.type == SOFTWARE &&
+	       (e->attr.config == CPU_CLOCK || e->attr.config == TASK_CLOCK);
+}
+
+uint64_t ty_perf_event_period_ns(const struct ty_perf_event *e)
+{
+	const struct ty_perf_attr *a = &e->attr;
+
+	if (!ty_perf_event_is_clock(e))
+		return 0;
+	return a->flags & FREQ && a->sample_period ? 1000000000 / a->sample_period
+						   : a->sample_period;
+}
+
 void ty_perf_progress(const struct ty_perf *p, uint64_t *done, uint64_t *all)
 {
 	*done = p->priv->pos - p->priv->begin;

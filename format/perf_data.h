@@ -98,6 +98,12 @@ void ty_perf_progress(const struct ty_perf *p, uint64_t *done, uint64_t *all);
 const struct ty_perf_event *ty_perf_event_find(struct ty_perf *p, uint64_t id);
 /* The event that a record belongs to: by its id, or the only event that there is. NULL: none. */
 const struct ty_perf_event *ty_perf_event_of(struct ty_perf *p, const struct ty_perf_rec *r);
+/* Are the samples of an event of what ran? Not those of tracepoints, nor of perf's dummy event. */
+bool ty_perf_event_samples(const struct ty_perf_event *e);
+/* Does it count nanoseconds? */
+bool ty_perf_event_is_clock(const struct ty_perf_event *e);
+/* Nanoseconds between two samples of a busy CPU, for an event of time; 0: others. */
+uint64_t ty_perf_event_period_ns(const struct ty_perf_event *e);
 /* Parses the tail of a kernel record other than a sample. have = 0 when there is none (no
  * sample_id_all, an unknown event, a record written by perf itself). */
 void ty_perf_id(struct ty_perf *p, const struct ty_perf_rec *r, struct ty_perf_id *out);

@@ -361,6 +361,19 @@ int ty_perf_switch(const struct ty_perf_rec *r, struct ty_perf_switch *s)
 	return done(&rd);
 }
 
+int ty_perf_stat(const struct ty_perf_rec *r, struct ty_perf_stat *s)
+{
+	struct ty_rd rd = body(r);
+
+	s->id = ty_rd_u64(&rd);
+	s->cpu = ty_rd_u32(&rd);
+	s->thread = ty_rd_u32(&rd);
+	s->value = ty_rd_u64(&rd);
+	s->enabled_ns = ty_rd_u64(&rd);
+	s->running_ns = ty_rd_u64(&rd);
+	return r->type == TY_PERF_STAT ? done(&rd) : -TY_EFORMAT;
+}
+
 int ty_perf_auxtrace_info(const struct ty_perf_rec *r, struct ty_perf_auxtrace_info *i)
 {
 	struct ty_rd rd = body(r);

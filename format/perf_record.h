@@ -247,6 +247,14 @@ struct ty_perf_switch {
 };
 int ty_perf_switch(const struct ty_perf_rec *r, struct ty_perf_switch *out);
 
+/* STAT: a counter of perf stat record, since it was enabled. */
+struct ty_perf_stat {
+	uint64_t id; /* of its event */
+	uint32_t cpu, thread;
+	uint64_t value, enabled_ns, running_ns;
+};
+int ty_perf_stat(const struct ty_perf_rec *r, struct ty_perf_stat *out);
+
 /* AUXTRACE_INFO: type 1 intel_pt, 4 arm_spe..., and 64-bit words whose meaning depends on the
  * type. */
 enum { TY_PERF_AUXTRACE_INTEL_PT = 1, TY_PERF_AUXTRACE_ARM_SPE = 4 };

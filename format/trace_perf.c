@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads a perf.data file with tracepoints (perf record -e 'sched:*', perf trace record, perf sched
- * record) or with Intel PT as a trace. Samples of tracepoints are the events; their raw data has
- * the format of ring page records. One pass over the file sorts them (perf_queue.h) into ring pages
- * of an unnamed file (ring_page_writer.h); from there on it is a trace like any other.
+ * record), with Intel PT or with records of switches (perf record --switch-events) as a trace.
+ * Samples of tracepoints are the events; their raw data has the format of ring page records. One
+ * pass over the file sorts them (perf_queue.h) into ring pages of an unnamed file
+ * (ring_page_writer.h); from there on it is a trace like any other.
  *
  * perf's own records of threads become events and a thread table: perf_thread_events.c.
  *
@@ -280,22 +281,28 @@ static int describe(struct ty_perf_reading *rd)
 	return r ? r : ty_trace_add_section(t, TY_SEC_THREADS, threads);
 }
 
-/* True for Intel PT with switches. The file's start says what was traced. */
-static bool is_flow(struct ty_perf *p)
+/*
+ * True for a file whose switches make a timeline, with Intel PT or samples of what ran. The file's
+ * start says what was traced. Memory samples are shown otherwise.
+ */
+static bool has_timeline(struct ty_perf *p)
 {
 	struct ty_perf_auxtrace_info info;
 	struct ty_perf_rec r;
-	bool switches = false;
+	bool switches = false, memory = false;
 
-	vec_each (e, &p->events)
+	vec_each (e, &p->events) {
 		switches |= ty_perf_has_switches(&e->attr);
+		memory |= e->attr.sample_type & TY_PERF_S_DATA_SRC &&
+			  e->attr.sample_type & (TY_PERF_S_WEIGHT | TY_PERF_S_WEIGHT_STRUCT);
+	}
 	if (!switches)
 		return false;
 	ty_perf_rewind(p);
 	for (unsigned i = 0; i < HEAD_RECORDS && ty_perf_next(p, &r, NULL) > 0; i++)
 		if (r.type == TY_PERF_AUXTRACE_INFO && !ty_perf_auxtrace_info(&r, &info))
 			return info.type == TY_PERF_AUXTRACE_INTEL_PT;
-	return false;
+	return !memory;
 }
 
 /* Checks the events' kinds: without tracepoints there is no trace; with a sampling period only some
@@ -317,13 +324,13 @@ static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, st
 				       t->path);
 	}
 	*formats = any;
-	if (!any && !is_flow(p))
+	if (!any && !has_timeline(p))
 		return ty_fail(
 			err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			"%s: this perf.data file has no tracepoints. If it has Intel PT "
-			"data, `tarry dump %s flow` shows its instructions. If it has memory "
-			"samples, `tarry dump %s memory` shows them",
-			t->path, t->path, t->path);
+			"%s: this perf.data file has no tracepoints, and no switches with their "
+			"CPU "
+			"(perf record -a --switch-events). `tarry report %s` lists what it has",
+			t->path, t->path);
 	if (some)
 		ty_trace_note(t, "its tracepoints were sampled (perf record -c or -F): most events "
 				 "are missing");
@@ -389,7 +396,7 @@ bool ty_trace_in_perf(const char *path)
 		vec_each (e, &p->events)
 			is |= ty_perf_is_tracepoint(&e->attr);
 	if (p && !is)
-		is = is_flow(p);
+		is = has_timeline(p);
 	ty_perf_close(p);
 	return is;
 }

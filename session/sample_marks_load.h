@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of a recording's CPU samples, read without unwinding or naming them. */
+/* The times of the CPU samples of a recording or perf.data file, read without unwinding or naming
+ * them. */
 #ifndef TY_SAMPLE_MARKS_LOAD_H
 #define TY_SAMPLE_MARKS_LOAD_H
 

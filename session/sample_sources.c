@@ -14,11 +14,7 @@
 #include "plain_text.h"
 #include "section.h"
 
-enum {
-	TRACEPOINT = 2, /* PERF_TYPE_TRACEPOINT */
-	SOFTWARE = 1,	/* PERF_TYPE_SOFTWARE */
-	DUMMY = 9,	/* PERF_COUNT_SW_DUMMY */
-};
+enum { SOFTWARE = 1 }; /* PERF_TYPE_SOFTWARE */
 
 static bool stopped(const struct loader *l)
 {
@@ -29,7 +25,7 @@ static void describe(struct ty_samples *s, const struct ty_perf_event *e)
 {
 	const struct ty_perf_attr *a = &e->attr;
 
-	s->clock = a->type == SOFTWARE && a->config <= 1; /* cpu-clock, task-clock */
+	s->clock = ty_perf_event_is_clock(e);
 	if (a->flags >> 10 & 1)				  /* freq */
 		s->hz = (uint32_t)a->sample_period;
 	else if (s->clock && a->sample_period)
@@ -180,8 +176,7 @@ static int read_perf(struct loader *l, struct ty_perf *f, bool samples, struct t
 			continue;
 		}
 		ev = ty_perf_event_of(f, &r);
-		if (!ev || ev->attr.type == TRACEPOINT ||
-		    (ev->attr.type == SOFTWARE && ev->attr.config == DUMMY))
+		if (!ev || !ty_perf_event_samples(ev))
 			continue;
 		if (ty_perf_sample_parse(&r, &ev->attr, &p))
 			l->out->damaged = true;

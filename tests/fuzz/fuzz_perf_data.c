@@ -37,6 +37,7 @@ static void decode(struct ty_perf *p, const struct ty_perf_rec *r)
 	struct ty_perf_itrace_start start;
 	struct ty_perf_lost lost;
 	struct ty_perf_switch sw;
+	struct ty_perf_stat stat;
 	struct ty_perf_auxtrace_info info;
 	struct ty_perf_auxtrace at;
 	struct ty_perf_time_conv tc;
@@ -52,6 +53,7 @@ static void decode(struct ty_perf *p, const struct ty_perf_rec *r)
 	ty_perf_itrace_start(r, &start);
 	ty_perf_lost(r, &lost);
 	ty_perf_switch(r, &sw);
+	ty_perf_stat(r, &stat);
 	if (!ty_perf_auxtrace_info(r, &info))
 		sink += ty_perf_word(&info, info.words ? info.words - 1 : 0);
 	ty_perf_auxtrace(r, &at);
@@ -62,6 +64,8 @@ static void decode(struct ty_perf *p, const struct ty_perf_rec *r)
 			sink += s.ips[s.ips_n * 8 - 1];
 		if (s.raw_n)
 			sink += s.raw[s.raw_n - 1];
+		if (s.branches_n)
+			sink += ty_perf_branch_at(&s, s.branches_n - 1).to;
 	}
 }
 

@@ -86,10 +86,56 @@ static void what_shows_the_samples(void **state)
 	shows(MEMORY, 0, false, "(samples: report hot, view)\n");
 }
 
+/* Of two CPUs, in two intervals: the last value of each counts. One had no counter half of the
+ * time.
+ */
+static void counts_of_perf_stat(void **state)
+{
+	static const uint64_t stats[][5] = {{PW_ID, 0, 100, 1000, 1000},
+					    {PW_ID, 1, 50, 1000, 500},
+					    {PW_ID, 0, 300, 2000, 2000},
+					    {PW_ID, 1, 110, 2000, 1000},
+					    {999, 0, 77, 1, 1}};
+	char *text, *json;
+	size_t n;
+
+	(void)state;
+	for (unsigned as_json = 0; as_json < 2; as_json++) {
+		FILE *f = open_memstream(as_json ? &json : &text, &n);
+		struct perf_write w;
+		struct ty_err err = {0};
+		struct ty_buf file;
+		char path[32];
+
+		pw_init(&w);
+		for (unsigned i = 0; i < 5; i++)
+			pw_rec(&w, TY_PERF_STAT, 0, stats[i], sizeof(stats[i]));
+		pw_rec(&w, TY_PERF_STAT, 0, stats[0], 32); /* cut off */
+		ty_buf_init(&file, 1 << 20);
+		pw_file(&w, &file);
+		pw_save(&file, path);
+		ty_buf_fini(&file);
+		pw_fini(&w);
+		if (ty_perf_contents(path, as_json, f, &err))
+			fail_msg("%s", err.msg);
+		fclose(f);
+		unlink(path);
+	}
+	assert_non_null(strstr(text,
+			       "         410 counted of arm_spe_0/ts_enable=1/  (perf stat: ~520 "
+			       "scaled, an estimate: counting 75.0% of the time)\n"));
+	assert_non_null(strstr(json, "\"raw\":410,\"scaled\":520,\"estimated\":true,\"enabled_ns\":"
+				     "4000,\"running_ns\":3000"));
+	assert_non_null(strstr(json, "\"counts\":6"));
+	free(text);
+	free(json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_shows_the_samples),
+		cmocka_unit_test(counts_of_perf_stat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

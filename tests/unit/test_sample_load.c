@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of perf.data files, named: callers by branch records of the CPU, and branch stacks. */
+/* Samples of perf.data files: callers by branch records of the CPU, and lanes beside switches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 
 #include "perf_write.h"
 #include "sample_load.h"
+#include "sample_marks_load.h"
 
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER   ((uint64_t)-512)
@@ -176,11 +177,62 @@ static void other_branch_stacks(void **state)
 	ty_samples_free(s);
 }
 
+/* Switches and samples of all CPUs, without Intel PT: a timeline, with lanes of the samples. */
+static void lanes_beside_switches(void **state)
+{
+	struct ty_sample_marks *m = NULL;
+	struct ty_trace *t = NULL;
+	struct ty_buf body, file;
+	struct perf_write w;
+	struct ty_err err = {0};
+	char path[32];
+
+	(void)state;
+	pw_init(&w);
+	w.type = 1;
+	w.config = 0; /* cpu-clock */
+	w.period = 1000;
+	w.switches = true;
+	w.sample_type = TY_PERF_S_IDENTIFIER | TY_PERF_S_IP | TY_PERF_S_TID | TY_PERF_S_TIME |
+			TY_PERF_S_CPU;
+	for (uint64_t i = 0; i < 10; i++) {
+		pw_switch(&w, (struct pw_at){7, 7, 10000 + 2000 * i, i % 2}, false, 0, 0);
+		ty_buf_init(&body, 4096);
+		ty_buf_addle(&body, PW_ID, 8);
+		ty_buf_addle(&body, 0x401000, 8);
+		ty_buf_addle(&body, 7ull << 32 | 7, 8);
+		ty_buf_addle(&body, 11000 + 2000 * i, 8);
+		ty_buf_addle(&body, i % 2, 8);
+		pw_rec(&w, TY_PERF_SAMPLE, 2, body.p, body.len);
+		ty_buf_fini(&body);
+		pw_switch(&w, (struct pw_at){7, 7, 11500 + 2000 * i, i % 2}, true, 0, 0);
+	}
+	ty_buf_init(&file, 1 << 20);
+	pw_file(&w, &file);
+	pw_save(&file, path);
+	ty_buf_fini(&file);
+	pw_fini(&w);
+	assert_true(ty_trace_in_perf(path));
+	if (ty_trace_open(path, &t, &err))
+		fail_msg("%s", err.msg);
+	assert_true(t->perf_samples && t->switches_only);
+	assert_true(ty_sample_marks_recorded(t));
+	assert_int_equal(ty_sample_marks_of_trace(t, NULL, &m), 0);
+	assert_int_equal(m->period_ns, 1000);
+	assert_int_equal(ty_sample_marks_count(m, TY_MARKS_THREAD, 7, 0, UINT64_MAX), 10);
+	assert_int_equal(ty_sample_marks_count(m, TY_MARKS_THREAD, 7, 13000, 17000), 2);
+	assert_int_equal(ty_sample_marks_count(m, TY_MARKS_CPU, 1, 0, UINT64_MAX), 5);
+	ty_sample_marks_free(m);
+	ty_trace_close(t);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(callers_by_branch_records),
 		cmocka_unit_test(other_branch_stacks),
+		cmocka_unit_test(lanes_beside_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
