@@ -11,12 +11,14 @@
 #include <string.h>
 
 static const char head[] =
-	"usage: tarry dump [FILE] [events|syscalls|stacks|regions|memory] [options]\n"
+	"usage: tarry dump [FILE] [events|syscalls|stacks|samples|regions|memory]\n"
+	"                  [options]\n"
 	"       tarry dump [FILE] flow [options]: see tarry dump flow --help\n"
 	"\n"
 	"  events     print each event in time order, as trace-cmd report does (default)\n"
 	"  syscalls   print one line per system call, as strace -f -yy -tt -T does\n"
 	"  stacks     print user stacks of long waits, folded, with microseconds off CPU\n"
+	"  samples    print each CPU sample with its stack and the branches of the CPU\n"
 	"  regions    print one line per region of user code, nested ones indented\n"
 	"  memory     print one line per sampled memory access (Arm SPE, or perf mem)\n"
 	"\n";
@@ -26,7 +28,7 @@ struct args {
 	struct ty_select sel;
 	struct ty_mem_options mem;
 	const char *path;
-	bool memory;
+	bool memory, samples;
 	int (*dump)(struct ty_session *, const struct ty_select *, const struct ty_window *, FILE *,
 		    struct ty_err *);
 };
@@ -45,6 +47,8 @@ static int take_words(struct args *a, char **words, int n)
 			a->dump = ty_dump_stacks;
 		else if (last && !strcmp(words[i], "regions"))
 			a->dump = ty_dump_regions;
+		else if (last && !strcmp(words[i], "samples"))
+			a->samples = true;
 		else if (last && !strcmp(words[i], "memory"))
 			a->memory = true;
 		else if (!a->path)
@@ -52,16 +56,17 @@ static int take_words(struct args *a, char **words, int n)
 		else
 			return ty_cli_usage("dump",
 					    "cannot dump %s: give events, syscalls, stacks, "
-					    "regions, memory or flow",
+					    "samples, regions, memory or flow",
 					    words[i]);
 	}
 	if (!a->memory && (a->mem.raw || a->mem.midr))
 		return ty_cli_usage("dump", "--spe-raw and --midr work only with 'dump memory'");
-	if (!a->memory && (a->mem.kallsyms || (a->mem.roots.n && a->dump != ty_dump_stacks)))
-		return ty_cli_usage("dump",
-				    "--symfs and --kallsyms work only with 'dump memory' and "
-				    "'dump flow', --symfs also with 'dump stacks'");
-	if (a->memory && a->sel.clock_chosen)
+	if (!a->memory &&
+	    (a->mem.kallsyms || (a->mem.roots.n && a->dump != ty_dump_stacks && !a->samples)))
+		return ty_cli_usage(
+			"dump", "--symfs and --kallsyms work only with 'dump memory' and "
+				"'dump flow', --symfs also with 'dump stacks' and 'dump samples'");
+	if ((a->memory || a->samples) && a->sel.clock_chosen)
 		return ty_cli_usage("dump", "--clock needs events or syscalls");
 	return -1;
 }
@@ -75,6 +80,8 @@ static int dump(const struct args *a)
 
 	if (a->memory)
 		r = ty_dump_memory(a->path, &a->mem, &a->sel, stdout, &err);
+	else if (a->samples)
+		r = ty_dump_samples(a->path, &a->mem.roots, &a->sel, stdout, &err);
 	else
 		r = ty_session_open(&s, a->path,
 				    a->dump == ty_dump_stacks || a->dump == ty_dump_regions

@@ -31,6 +31,8 @@ void ty_samples_free(struct ty_samples *s)
 	vec_fini(&s->v);
 	vec_fini(&s->by_thread);
 	vec_fini(&s->waits);
+	vec_fini(&s->branch_sets);
+	vec_fini(&s->branch_v);
 	vec_fini(&s->funcs);
 	vec_fini(&s->frames);
 	vec_fini(&s->nodes);

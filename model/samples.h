@@ -41,8 +41,21 @@ struct ty_sample {
 	uint32_t node; /* 0: no frame */
 	uint16_t cpu;  /* UINT16_MAX: unknown */
 	uint8_t event; /* of several, in their order */
-	bool in_kernel;
-	bool cut; /* outer frames are missing */
+	bool in_kernel : 1;
+	bool cut : 1;	   /* outer frames are missing */
+	uint32_t branches; /* in branch_sets; 0: none, or not requested */
+};
+
+/* A branch that the CPU recorded. */
+struct ty_sample_branch {
+	uint64_t from, to;
+	uint16_t cycles;	      /* since the branch before; 0: unknown */
+	bool mispredicted, predicted; /* neither: unknown */
+	bool in_transaction, abort;
+};
+struct ty_sample_branches {
+	size_t first; /* in branch_v: the newest */
+	uint32_t n;
 };
 
 struct ty_samples {
@@ -59,11 +72,14 @@ struct ty_samples {
 	uint64_t no_time;  /* samples without a time: left out */
 	uint64_t others;   /* samples of the file's other events */
 	bool damaged;	   /* some could not be read */
-	uint64_t branches; /* entries of branch stacks: not used */
-	uint32_t hz;	   /* samples a second and CPU that were requested; 0: by a period */
-	char event[64];	   /* "cpu-clock", "cycles:u" */
-	bool clock;	   /* its period is nanoseconds of CPU time */
-	const char *how;   /* how callers were found: "DWARF", "frame pointers"; NULL: no stacks */
+	uint64_t branches; /* entries of branch stacks that are no calls */
+	/* Where they were requested; set 0 is none. */
+	VEC(struct ty_sample_branches) branch_sets;
+	VEC(struct ty_sample_branch) branch_v;
+	uint32_t hz;	 /* samples a second and CPU that were requested; 0: by a period */
+	char event[64];	 /* "cpu-clock", "cycles:u" */
+	bool clock;	 /* its period is nanoseconds of CPU time */
+	const char *how; /* how callers were found: "DWARF", "frame pointers"; NULL: no stacks */
 	/* While filled: numbers by content. */
 	struct ty_pair_map func_of, frame_of, node_of;
 };

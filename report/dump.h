@@ -25,4 +25,9 @@ int ty_dump_regions(struct ty_session *s, const struct ty_select *sel, const str
 int ty_dump_memory(const char *path, const struct ty_mem_options *o, const struct ty_select *sel,
 		   FILE *out, struct ty_err *err);
 
+/* CPU samples with their stacks and branches, of a recording or a perf.data file. Opens its file
+ * itself. */
+int ty_dump_samples(const char *path, const struct ty_texts *roots, const struct ty_select *sel,
+		    FILE *out, struct ty_err *err);
+
 #endif

@@ -143,8 +143,8 @@ static const char *shown_by(const struct of_event *e)
 {
 	return e->accesses ? "memory samples: report memory, report sharing, dump memory, view"
 	       : !places_a_thread(e) ? "samples: use perf report"
-	       : has_branches(e)     ? "samples: report hot, view; branch stacks: perf report"
-				     : "samples: report hot, view";
+	       : has_branches(e)     ? "samples: report hot, view; branch stacks: dump samples"
+				     : "samples: report hot, dump samples, view";
 }
 
 static const char *aux_kind(uint32_t type)

@@ -198,7 +198,10 @@ static void tell_samples(const struct ty_samples *s, const struct ty_hot *h, FIL
 	if (s->others)
 		fprintf(f, "%" PRIu64 " samples of other events are left out\n", s->others);
 	if (s->branches)
-		fprintf(f, "%" PRIu64 " entries of branch stacks are left out\n", s->branches);
+		fprintf(f,
+			"%" PRIu64 " entries of branch stacks are not counted (tarry dump FILE "
+			"samples lists them)\n",
+			s->branches);
 }
 
 static const char *func_name(const struct ty_samples *s, uint32_t func)

@@ -361,6 +361,27 @@ static void find_chain(struct loader *l, const struct ty_perf_attr *a,
 		add_pc(c, p->ip);
 }
 
+static int add_branches(struct loader *l, const struct ty_perf_sample *p, struct ty_sample *s)
+{
+	struct ty_samples *out = l->out;
+	const struct ty_sample_branches set = {out->branch_v.n, (uint32_t)p->branches_n};
+
+	if (!l->o->branches || !p->branches_n)
+		return 0;
+	for (uint64_t i = 0; i < p->branches_n; i++) {
+		const struct ty_perf_branch b = ty_perf_branch_at(p, i);
+
+		if (vec_push(&out->branch_v,
+			     (struct ty_sample_branch){b.from, b.to, b.cycles, b.mispredicted,
+						       b.predicted, b.in_transaction, b.abort}))
+			return -TY_ENOMEM;
+	}
+	if (!out->branch_sets.n && vec_push(&out->branch_sets, (struct ty_sample_branches){0}))
+		return -TY_ENOMEM;
+	s->branches = (uint32_t)out->branch_sets.n;
+	return vec_push(&out->branch_sets, set);
+}
+
 int ty_sample_loader_sample(struct loader *l, const struct ty_perf_attr *a,
 			    const struct ty_perf_sample *p, uint8_t event)
 {
@@ -382,6 +403,8 @@ int ty_sample_loader_sample(struct loader *l, const struct ty_perf_attr *a,
 		s.cpu = (uint16_t)p->id.cpu;
 	if (!(a->branch_sample_type & TY_PERF_BRANCH_CALL_STACK))
 		l->out->branches += p->branches_n;
+	if (add_branches(l, p, &s))
+		return -TY_ENOMEM;
 	find_chain(l, a, p, &c);
 	s.cut = c.cut;
 	for (size_t i = c.n; i-- > 0;) {

@@ -26,7 +26,7 @@ static void describe(struct ty_samples *s, const struct ty_perf_event *e)
 	const struct ty_perf_attr *a = &e->attr;
 
 	s->clock = ty_perf_event_is_clock(e);
-	if (a->flags >> 10 & 1)				  /* freq */
+	if (a->flags >> 10 & 1) /* freq */
 		s->hz = (uint32_t)a->sample_period;
 	else if (s->clock && a->sample_period)
 		s->hz = (uint32_t)((1000000000 + a->sample_period / 2) / a->sample_period);

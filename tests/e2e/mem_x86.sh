@@ -80,7 +80,7 @@ contents() {
 	perf record -q -B -d -e cpu-clock -o "$dir/c.data" -- "$PROGRAMS/hot_shares" 10 >/dev/null 2>&1
 	[ -s "$dir/c.data" ] || return 1
 	"$TARRY" report "$dir/c.data" >"$dir/out.txt" || return 1
-	grep -q 'samples of cpu-clock.*report hot, view' "$dir/out.txt" || return 1
+	grep -q 'samples of cpu-clock.*report hot, dump samples, view' "$dir/out.txt" || return 1
 	"$TARRY" report "$dir/c.data" hot >"$dir/out.txt" || return 1
 	! "$TARRY" report "$dir/c.data" memory >"$dir/out.txt" 2>&1 && grep -q 'has no memory samples' "$dir/out.txt" &&
 		! "$TARRY" report "$dir/c.data" stalls >/dev/null 2>&1

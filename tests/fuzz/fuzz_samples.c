@@ -22,6 +22,12 @@ static void ask(const struct ty_samples *s)
 
 	if (ty_hot_find(&of, &h))
 		abort();
+	vec_each (v, &s->v)
+		if (v->branches &&
+		    (v->branches >= s->branch_sets.n ||
+		     s->branch_sets.v[v->branches].first + s->branch_sets.v[v->branches].n >
+			     s->branch_v.n))
+			abort();
 	for (uint32_t i = 0; i < h.funcs_n; i++)
 		self += h.funcs[i].self;
 	if (self > h.samples || h.samples > s->v.n)
@@ -40,7 +46,7 @@ static void ask(const struct ty_samples *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct ty_sample_load_opts o = {.quiet = true};
+	const struct ty_sample_load_opts o = {.quiet = true, .branches = true};
 	struct ty_samples *s = NULL;
 	struct ty_err err = {0};
 	char path[64];

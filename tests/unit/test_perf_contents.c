@@ -75,15 +75,15 @@ static void shows(uint64_t sample_type, uint64_t data_src, bool json, const char
 static void what_shows_the_samples(void **state)
 {
 	shows(PLACED, 0, false,
-	      " 3 samples of arm_spe_0/ts_enable=1/  (samples: report hot, view)\n");
+	      " 3 samples of arm_spe_0/ts_enable=1/  (samples: report hot, dump samples, view)\n");
 	shows(PLACED | TY_PERF_S_BRANCH_STACK, 0, false,
-	      "(samples: report hot, view; branch stacks: perf report)\n");
+	      "(samples: report hot, view; branch stacks: dump samples)\n");
 	shows(PLACED | TY_PERF_S_BRANCH_STACK, 0, true,
 	      "\"samples\":3,\"memory_samples\":0,\"branch_stacks\":true");
 	shows(TY_PERF_S_IP, 0, false, "(samples: use perf report)\n");
 	shows(MEMORY, 2 | 1 << 5, false, "(memory samples: report memory,");
 	/* Where the kind of access is not known, there are no memory samples. */
-	shows(MEMORY, 0, false, "(samples: report hot, view)\n");
+	shows(MEMORY, 0, false, "(samples: report hot, dump samples, view)\n");
 }
 
 /* Of two CPUs, in two intervals: the last value of each counts. One had no counter half of the

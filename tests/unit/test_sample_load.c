@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of perf.data files: callers by branch records of the CPU, and lanes beside switches. */
+/* Samples of perf.data files: callers by branch records, branch stacks, lanes beside switches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "dump.h"
 #include "perf_write.h"
 #include "sample_load.h"
 #include "sample_marks_load.h"
@@ -160,21 +161,60 @@ static void callers_by_branch_records(void **state)
 	ty_samples_free(s);
 }
 
-/* Branches of any kind say nothing of callers. */
+/* What is printed of a file, as text or JSON. Freed by the caller. */
+static char *dumped(const char *path, bool json)
+{
+	const struct ty_select sel = {.json = json};
+	struct ty_texts roots = {0};
+	struct ty_err err = {0};
+	char *text;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	assert_int_equal(vec_push(&roots, "/"), 0);
+	if (ty_dump_samples(path, &roots, &sel, f, &err))
+		fail_msg("%s", err.msg);
+	fclose(f);
+	vec_fini(&roots);
+	return text;
+}
+
+/* Branches of any kind say nothing of callers; they are printed. */
 static void other_branch_stacks(void **state)
 {
 	const uint64_t chain[] = {CONTEXT_USER, at(leaf), at(outer)};
-	const struct branch any[] = {{at(middle), at(leaf), 1}};
+	const struct branch any[] = {{0x1234, 0x5678, 1 | 8 | 300 << 4}, {0x9, 0xa, 2 | 4}};
+	struct ty_buf file;
+	char path[32], *text;
 	struct perf_write w;
 	struct ty_samples *s;
 
 	(void)state;
 	begin(&w, 1 << 3);
-	sample(&w, 10, chain, 3, any, 1);
+	sample(&w, 1000000010, chain, 3, any, 2);
+	sample(&w, 1000000020, chain, 3, NULL, 0);
+	ty_buf_init(&file, 1 << 20);
+	pw_file(&w, &file);
+	pw_save(&file, path);
+	ty_buf_fini(&file);
 	s = load(&w);
 	assert_string_equal(stack(s, 0), "leaf<outer");
-	assert_int_equal(s->branches, 1);
+	assert_int_equal(s->branches, 2);
+	assert_int_equal(s->branch_v.n, 0); /* not requested */
 	ty_samples_free(s);
+	text = dumped(path, false);
+	if (strncmp(text, "1.000000010 /7 CPU - 1024 ", 26) ||
+	    !strstr(text, "    branches: 0x1234/0x5678/M/-/A/300 0x9/0xa/P/X/-/0\n1.000000020 ") ||
+	    !strstr(text, "\n    leaf (") || !strstr(text, "\n    outer ("))
+		fail_msg("%s", text);
+	free(text);
+	text = dumped(path, true);
+	if (!strstr(text,
+		    "\"branches\":[{\"from\":\"0x1234\",\"to\":\"0x5678\",\"mispredicted\":true,"
+		    "\"predicted\":false,\"in_transaction\":false,\"abort\":true,\"cycles\":300}"))
+		fail_msg("%s", text);
+	free(text);
+	unlink(path);
 }
 
 /* Switches and samples of all CPUs, without Intel PT: a timeline, with lanes of the samples. */

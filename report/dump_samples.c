@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* CPU samples, each with its stack and, where the CPU recorded some, its branches. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dump.h"
+#include "hot.h"
+#include "json_out.h"
+#include "plain_text.h"
+#include "sample_load.h"
+
+static const char *text_of(const struct ty_samples *s, uint32_t text)
+{
+	return text ? ty_samples_str(s, text) : NULL;
+}
+
+/* As perf script -F brstack: from/to, mispredicted or predicted, in a transaction, abort, cycles.
+ */
+static void branches_text(const struct ty_samples *s, const struct ty_sample *x, FILE *out)
+{
+	const struct ty_sample_branches *set = &s->branch_sets.v[x->branches];
+
+	fputs("    branches:", out);
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct ty_sample_branch *b = &s->branch_v.v[set->first + i];
+
+		fprintf(out, " 0x%" PRIx64 "/0x%" PRIx64 "/%c/%c/%c/%u", b->from, b->to,
+			b->mispredicted ? 'M'
+			: b->predicted	? 'P'
+					: '-',
+			b->in_transaction ? 'X' : '-', b->abort ? 'A' : '-', b->cycles);
+	}
+	fputc('\n', out);
+}
+
+static void frame_text(const struct ty_samples *s, const struct ty_sample_frame *f, FILE *out)
+{
+	const struct ty_sample_func *fn = &s->funcs.v[f->func];
+	const char *name = text_of(s, fn->name), *module = text_of(s, fn->module),
+		   *file = text_of(s, f->file);
+	char text[512];
+
+	if (file)
+		snprintf(text, sizeof(text), "%s (%s:%d)%s", name ? name : "[no symbol]", file,
+			 f->line, f->inlined ? " inlined" : "");
+	else
+		snprintf(text, sizeof(text), "%s (%s)", name ? name : "[no symbol]",
+			 module ? module : "unknown");
+	ty_plain(text, strlen(text));
+	fprintf(out, "    %s\n", text);
+}
+
+static void text_sample(const struct ty_samples *s, const struct ty_sample *x, FILE *out)
+{
+	char who[64], event[sizeof(s->event)], cpu[16] = "-";
+
+	snprintf(who, sizeof(who), "%s/%d", x->comm ? ty_samples_str(s, x->comm) : "", x->tid);
+	snprintf(event, sizeof(event), "%s", s->event);
+	ty_plain(who, strlen(who));
+	ty_plain(event, strlen(event));
+	if (x->cpu != UINT16_MAX)
+		snprintf(cpu, sizeof(cpu), "%u", x->cpu);
+	fprintf(out, "%" PRIu64 ".%09" PRIu64 " %s CPU %s %" PRIu64 " %s%s\n", x->ns / 1000000000,
+		x->ns % 1000000000, who, cpu, x->period, event, x->cut ? "  [truncated]" : "");
+	for (uint32_t i = x->node; i; i = s->nodes.v[i].parent)
+		frame_text(s, &s->frames.v[s->nodes.v[i].frame], out);
+	if (x->branches)
+		branches_text(s, x, out);
+}
+
+static void json_sample(const struct ty_samples *s, const struct ty_sample *x, FILE *out)
+{
+	struct ty_json j;
+
+	ty_json_init(&j, out);
+	ty_json_object(&j, NULL);
+	ty_json_u64(&j, "ts_ns", x->ns);
+	ty_json_i64(&j, "pid", x->pid);
+	ty_json_i64(&j, "tid", x->tid);
+	ty_json_str(&j, "comm", x->comm ? ty_samples_str(s, x->comm) : "");
+	if (x->cpu != UINT16_MAX)
+		ty_json_u64(&j, "cpu", x->cpu);
+	ty_json_str(&j, "event", s->event);
+	ty_json_u64(&j, "period", x->period);
+	ty_json_bool(&j, "truncated", x->cut);
+	ty_json_array(&j, "stack");
+	for (uint32_t i = x->node; i; i = s->nodes.v[i].parent) {
+		const struct ty_sample_frame *f = &s->frames.v[s->nodes.v[i].frame];
+		const struct ty_sample_func *fn = &s->funcs.v[f->func];
+
+		ty_json_object(&j, NULL);
+		if (fn->name)
+			ty_json_str(&j, "function", ty_samples_str(s, fn->name));
+		if (fn->module)
+			ty_json_str(&j, "module", ty_samples_str(s, fn->module));
+		if (f->file) {
+			ty_json_str(&j, "file", ty_samples_str(s, f->file));
+			ty_json_i64(&j, "line", f->line);
+		}
+		ty_json_bool(&j, "inlined", f->inlined);
+		ty_json_end_object(&j);
+	}
+	ty_json_end_array(&j);
+	ty_json_array(&j, "branches");
+	for (uint32_t i = 0; x->branches && i < s->branch_sets.v[x->branches].n; i++) {
+		const struct ty_sample_branch *b =
+			&s->branch_v.v[s->branch_sets.v[x->branches].first + i];
+		char hex[32];
+
+		ty_json_object(&j, NULL);
+		snprintf(hex, sizeof(hex), "0x%" PRIx64, b->from);
+		ty_json_str(&j, "from", hex);
+		snprintf(hex, sizeof(hex), "0x%" PRIx64, b->to);
+		ty_json_str(&j, "to", hex);
+		ty_json_bool(&j, "mispredicted", b->mispredicted);
+		ty_json_bool(&j, "predicted", b->predicted);
+		ty_json_bool(&j, "in_transaction", b->in_transaction);
+		ty_json_bool(&j, "abort", b->abort);
+		ty_json_u64(&j, "cycles", b->cycles);
+		ty_json_end_object(&j);
+	}
+	ty_json_end_array(&j);
+	ty_json_end_object(&j);
+	ty_json_line(&j);
+	ty_json_fini(&j);
+}
+
+int ty_dump_samples(const char *path, const struct ty_texts *roots, const struct ty_select *sel,
+		    FILE *out, struct ty_err *err)
+{
+	const struct ty_sample_load_opts o = {.roots = roots, .branches = true};
+	struct ty_trace *t = NULL;
+	struct ty_samples *s = NULL;
+	struct ty_hot_of of;
+	struct ty_window w;
+	size_t first, end;
+	int e;
+
+	path = path ? path : "tarry.dat";
+	if (ty_mem_session_is_perf(path)) {
+		e = ty_samples_of_perf(path, &o, &s, err);
+	} else {
+		e = ty_trace_open(path, &t, err);
+		e = e ? e : ty_samples_of_trace(t, &o, &s, err);
+	}
+	if (!e && !s->v.n)
+		e = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			    "%s: it has no samples with a time and a thread", path);
+	e = e ? e : ty_select_range(sel, path, s->v.v[0].ns, s->v.v[s->v.n - 1].ns, &w, err);
+	if (!e) {
+		of = (struct ty_hot_of){s, &w, NULL};
+		ty_samples_range(s, w.from_ns, w.to_ns, &first, &end);
+		for (size_t i = first; i < end && !ferror(out); i++)
+			if (ty_hot_chosen(&of, &s->v.v[i]))
+				(sel->json ? json_sample : text_sample)(s, &s->v.v[i], out);
+		if (s->others)
+			fprintf(stderr, "tarry: %" PRIu64 " samples of other events are left out\n",
+				s->others);
+	}
+	ty_samples_free(s);
+	ty_trace_close(t);
+	return e;
+}
