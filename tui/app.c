@@ -3,6 +3,8 @@
  * burst. */
 #include "app.h"
 
+#include <string.h>
+
 #include "help.h"
 #include "term.h"
 #include "timeline.h"
@@ -21,6 +23,8 @@ struct app {
 	struct ty_help help;
 	const char *note, *scope;
 	bool dirty, afresh;
+	uint32_t kept[32]; /* keys for a view that is loading */
+	unsigned kept_n;
 };
 
 static void push(struct app *a, const struct ty_view_ops *ops, void *self)
@@ -70,10 +74,36 @@ static bool take(struct app *a, int i, enum ty_view_result r)
 	}
 }
 
+static bool is_loading(const struct app *a)
+{
+	const struct ty_view_ops *ops = a->stack[a->n - 1].ops;
+
+	return ops->loading && ops->loading(a->stack[a->n - 1].self);
+}
+
+/* Keeps a key for a view that is loading; the view is given those that need nothing. */
+static bool keep(struct app *a, uint32_t key)
+{
+	const enum ty_action action = ty_keys_action(key);
+
+	if (!is_loading(a) || action == TY_ACT_HELP || action == TY_ACT_REDRAW)
+		return false;
+	if (action == TY_ACT_QUIT || action == TY_ACT_BACK) {
+		a->kept_n = 0;
+		return false;
+	}
+	if (a->kept_n < sizeof(a->kept) / sizeof(*a->kept))
+		a->kept[a->kept_n++] = key;
+	return true;
+}
+
 static bool give(struct app *a, const struct ty_input *in)
 {
 	const struct ty_view_ops *ops = a->stack[a->n - 1].ops;
 	void *self = a->stack[a->n - 1].self;
+
+	if (in->what == TY_INPUT_KEY && keep(a, in->key))
+		return true;
 
 	if (in->what == TY_INPUT_MOUSE)
 		return take(a, a->n - 1, ops->mouse(self, &in->mouse));
@@ -82,6 +112,22 @@ static bool give(struct app *a, const struct ty_input *in)
 	if (ops->wants_text && ops->wants_text(self))
 		return take(a, a->n - 1, ops->text(self, in->key));
 	return take(a, a->n - 1, ops->act(self, ty_keys_action(in->key)));
+}
+
+/* Gives the keys that were kept, until the view is loading again. */
+static bool give_kept(struct app *a)
+{
+	unsigned i = 0;
+	bool go_on = true;
+
+	/* What is drawn, it may look at. */
+	if (a->kept_n && !is_loading(a))
+		a->stack[a->n - 1].ops->draw(a->stack[a->n - 1].self, &a->grid, &a->palette);
+	for (; go_on && i < a->kept_n && !is_loading(a); i++)
+		go_on = give(a, &(struct ty_input){.what = TY_INPUT_KEY, .key = a->kept[i]});
+	a->kept_n -= i;
+	memmove(a->kept, a->kept + i, a->kept_n * sizeof(*a->kept));
+	return go_on;
 }
 
 static void draw(struct app *a)
@@ -124,7 +170,7 @@ static int loop(struct app *a, struct ty_err *err)
 		if (a->dirty)
 			draw(a);
 		in = ty_term_read(a->term, wait_ms(a));
-		if (in.what == TY_INPUT_NONE && !work(a))
+		if (in.what == TY_INPUT_NONE && (!work(a) || !give_kept(a)))
 			return 0;
 		for (; in.what != TY_INPUT_NONE; in = ty_term_read(a->term, 0)) {
 			if (in.what == TY_INPUT_END)

@@ -38,7 +38,7 @@ struct ty_flame_view {
 	uint32_t focus;
 	enum ty_flame_scope scope;
 	enum ty_flame_what what;
-	unsigned scopes_due, whats_due; /* steps requested while samples were being read */
+	bool shown; /* drawn with its samples */
 	unsigned at;			/* the pane of: */
 	uint32_t node;
 	int w;

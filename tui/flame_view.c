@@ -113,8 +113,25 @@ static void find(struct ty_flame_view *v)
 	v->stale = false;
 }
 
-static void next_scope(struct ty_flame_view *v);
-static void next_what(struct ty_flame_view *v);
+/* Do most samples lie below that many rows? */
+static bool is_deep(const struct ty_flame *f, int rows)
+{
+	uint64_t below = 0;
+
+	vec_each (n, &f->v)
+		below += (int)n->depth >= rows ? n->self : 0;
+	return f->v.n && below > f->v.v[0].total / 2;
+}
+
+/* Where the outermost frames (of an interpreter) fill the screen, what ran comes first. */
+static void open_on_what_ran(struct ty_flame_view *v, int rows)
+{
+	if (v->shown || v->what != TY_FLAME_CPU || !is_deep(&v->pane[1].flame, rows))
+		return;
+	v->inverted = true;
+	find(v);
+	say(v, "most stacks are deeper than the screen: what ran is first (F: the other way)");
+}
 
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
@@ -130,17 +147,13 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	}
 	if (v->loading.on)
 		text = "reading the samples and finding their callers";
-	else if (!v->rc) {
-		for (; v->scopes_due; v->scopes_due--)
-			next_scope(v);
-		for (; v->whats_due; v->whats_due--)
-			next_what(v);
-	}
 	if (!text && !v->rc && v->stale) {
 		/* Of a recording without samples. */
 		if (v->what == TY_FLAME_CPU && !v->s->v.n && v->s->waits.n)
 			v->what = TY_FLAME_WAITS;
 		find(v);
+		open_on_what_ran(v, g->h - 4);
+		v->shown = true;
 	}
 	if (!text && v->rc)
 		text = v->err.msg;
@@ -272,7 +285,7 @@ static void next_scope(struct ty_flame_view *v)
 
 static void next_what(struct ty_flame_view *v)
 {
-	if (!v->s->waits.n) {
+	if (!v->s || !v->s->waits.n) {
 		say(v, "no stack of a wait was recorded (record --stacks T)");
 		return;
 	}
@@ -342,8 +355,8 @@ static enum ty_view_result leave(struct ty_flame_view *v, enum ty_action a)
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
 	case TY_ACT_BACK: return back(v);
-	case TY_ACT_FOCUS: v->scopes_due++; return TY_VIEW_CHANGED;
-	case TY_ACT_LEDGER: v->whats_due++; return TY_VIEW_CHANGED;
+	case TY_ACT_FOCUS: next_scope(v); return TY_VIEW_CHANGED;
+	case TY_ACT_LEDGER: next_what(v); return TY_VIEW_CHANGED;
 	default: return TY_VIEW_IGNORED;
 	}
 }
@@ -450,6 +463,11 @@ static void child(void *self, const struct ty_view_ops **ops, void **view)
 	*view = &v->page;
 }
 
+static bool loading(const void *self)
+{
+	return ((const struct ty_flame_view *)self)->loading.on;
+}
+
 static int wait_ms(const void *self)
 {
 	return ((const struct ty_flame_view *)self)->loading.on ? LOOK_MS : -1;
@@ -500,6 +518,7 @@ const struct ty_view_ops ty_flame_view_ops = {
 	.wants_text = wants_text,
 	.text = text,
 	.child = child,
+	.loading = loading,
 	.wait_ms = wait_ms,
 	.work = work,
 };

@@ -59,6 +59,9 @@ struct ty_view_ops {
 	 * NULL: never. */
 	bool (*wants_text)(const void *self);
 	enum ty_view_result (*text)(void *self, uint32_t key);
+	/* True while the view has nothing to act on yet: keys are kept, and given to it when it
+	 * has, but for those that leave it, redraw or open help. NULL: never. */
+	bool (*loading)(const void *self);
 	/* The view that TY_VIEW_PUSH opens; NULL when that is never returned. */
 	void (*child)(void *self, const struct ty_view_ops **ops, void **child);
 	/* Called after the view above it was closed; the result counts as for a key. NULL: no

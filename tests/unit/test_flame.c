@@ -86,6 +86,36 @@ static const char *chosen(const struct ty_flame_view *v)
 	return ty_flame_name(v, ty_flame_node_of(v, v->at, v->node));
 }
 
+/* Where most stacks are deeper than the screen, what ran is seen, not the frames of a runtime. */
+static void deep_stacks_open_on_what_ran(void **state)
+{
+	struct ty_samples *all = samples;
+	char deep[200] = "start";
+	struct ty_flame_view *v;
+	const char *s;
+
+	for (int i = 0; i < 12; i++)
+		strcat(deep, ">interpret");
+	strcat(deep, ">sha256");
+	samples = ty_samples_new();
+	strcpy(samples->event, "cpu-clock");
+	put(1000, 7, 9, deep);
+	put(2000, 7, 4, "start>parse");
+	ty_samples_sort(samples);
+	v = open_view(0);
+	s = frame(v, &ty_tl_utf8, 80, 12);
+	assert_non_null(strstr(s, "sha256"));
+	assert_non_null(strstr(s, "what ran is first"));
+	act(v, TY_ACT_FLAME);
+	assert_null(strstr(frame(v, &ty_tl_utf8, 80, 12), "sha256"));
+	ty_flame_view_free(v);
+	v = open_view(0);
+	assert_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "what ran is first"));
+	ty_flame_view_free(v);
+	ty_samples_free(samples);
+	samples = all;
+}
+
 static void frames(void **state)
 {
 	struct ty_flame_view *v = open_view(0);
@@ -284,7 +314,8 @@ static void mouse_chooses(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(frames),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(deep_stacks_open_on_what_ran),
+					   cmocka_unit_test(frames),
 					   cmocka_unit_test(keys_move),
 					   cmocka_unit_test(search_and_callers),
 					   cmocka_unit_test(whose_samples),
