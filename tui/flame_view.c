@@ -227,6 +227,15 @@ static void up_down(struct ty_flame_view *v, int by)
 			to_parent(v);
 }
 
+/* To the root, or to the deepest function of the stack that is called most. */
+static void to_end(struct ty_flame_view *v, bool deepest)
+{
+	for (uint32_t was = UINT32_MAX; deepest && v->node != was; to_child(v))
+		was = v->node;
+	while (!deepest && v->node)
+		v->node = ty_flame_node_of(v, v->at, v->node)->parent;
+}
+
 static void zoom_to(struct ty_flame_view *v)
 {
 	v->pane[v->at].zoom = v->node;
@@ -375,11 +384,18 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_RIGHT: to_sibling(v, 1); break;
 	case TY_ACT_UP: up_down(v, -1); break;
 	case TY_ACT_DOWN: up_down(v, 1); break;
+	case TY_ACT_PAN_LEFT: to_sibling(v, -1); break;
+	case TY_ACT_PAN_RIGHT: to_sibling(v, 1); break;
+	case TY_ACT_ROW_FIRST:
+	case TY_ACT_TIME_FIRST: to_end(v, v->pane[v->at].upwards); break;
+	case TY_ACT_ROW_LAST:
+	case TY_ACT_TIME_LAST: to_end(v, !v->pane[v->at].upwards); break;
 	case TY_ACT_PAGE_UP: up_down(v, -8); break;
 	case TY_ACT_PAGE_DOWN: up_down(v, 8); break;
 	case TY_ACT_OPEN:
 	case TY_ACT_ZOOM_IN:
 	case TY_ACT_ZOOM_SPAN: zoom_to(v); break;
+	case TY_ACT_UNDO:
 	case TY_ACT_ZOOM_OUT:
 		v->pane[v->at].zoom = ty_flame_node_of(v, v->at, v->pane[v->at].zoom)->parent;
 		break;

@@ -377,7 +377,9 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_DOWN: return ty_flow_view_go(v, v->at + 1);
 	case TY_ACT_PAGE_UP: return ty_flow_view_go(v, v->at > page ? v->at - page : 0);
 	case TY_ACT_PAGE_DOWN: return ty_flow_view_go(v, v->at + page);
+	case TY_ACT_ROW_FIRST:
 	case TY_ACT_TIME_FIRST: return ty_flow_view_go(v, 0);
+	case TY_ACT_ROW_LAST:
 	case TY_ACT_TIME_LAST: return ty_flow_view_go(v, UINT32_MAX - 1);
 	case TY_ACT_SPAN_PREV: return over(v, -1);
 	case TY_ACT_SPAN_NEXT: return over(v, 1);

@@ -241,7 +241,9 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_PAGE_UP: return scroll(h, 1 - h->page);
 	case TY_ACT_PAGE_DOWN:
 	case TY_ACT_FOLD: return scroll(h, h->page - 1);
+	case TY_ACT_ROW_FIRST:
 	case TY_ACT_TIME_FIRST: return scroll(h, -h->lines);
+	case TY_ACT_ROW_LAST:
 	case TY_ACT_TIME_LAST: return scroll(h, h->lines);
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_SEARCH:

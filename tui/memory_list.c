@@ -42,41 +42,99 @@ static void row_name(const struct ty_memory_view *v, const struct ty_memory_row 
 	}
 }
 
-static void line_text(const struct ty_memory_view *v, const struct ty_sharing_line *l, char *buf,
-		      size_t n)
+#define WIDE 120 /* columns of a screen with room for all columns of a table */
+
+static const char *latency_text(uint64_t sum, uint64_t n, char out[24])
 {
-	char what[300] = "";
+	if (n)
+		snprintf(out, 24, "%" PRIu64, (sum + n / 2) / n);
+	else
+		snprintf(out, 24, "-");
+	return out;
+}
+
+static void line_text(const struct ty_memory_view *v, const struct ty_sharing_line *l, bool wide,
+		      char out[TY_MEMORY_ROW_TEXT])
+{
+	char what[300] = "", more[80] = "", mean[24];
 
 	if (v->in->name)
 		v->in->name(v->in->ctx, l->va ? l->va_pid : l->pid,
 			    ty_sharing_accessed(&v->sharing, l), l->last_ns, what, sizeof(what));
-	snprintf(buf, n, "%-7s %-6s %3u %8" PRIu64 " %8" PRIu64 "  0x%" PRIx64 " %s",
+	if (wide)
+		snprintf(more, sizeof(more),
+			 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10" PRIu64 " %6s", l->peer,
+			 l->remote, l->turns, l->lost,
+			 latency_text(l->lat_sum, l->lat_count, mean));
+	snprintf(out, TY_MEMORY_ROW_TEXT,
+		 "%-7s %-6s %3u %8" PRIu64 " %8" PRIu64 "%s  0x%" PRIx64 " %s",
 		 ty_sharing_kind_name(l->kind), ty_sharing_evidence_name(l->evidence), l->threads,
-		 l->count, l->writes, l->va ? l->va : l->line, what);
+		 l->count, l->writes, more, l->va ? l->va : l->line, what);
+}
+
+static void count_text(const struct ty_memory_view *v, const struct ty_memory_row *w, bool wide,
+		       char out[TY_MEMORY_ROW_TEXT])
+{
+	char what[300], lat[60] = "     -      -      -", more[100] = "", mean[24];
+
+	row_name(v, w, what, sizeof(what));
+	if (w->total.n)
+		snprintf(lat, sizeof(lat), "%6u %6u %6u", w->total.p50, w->total.p99, w->total.max);
+	if (wide)
+		snprintf(more, sizeof(more),
+			 " %6s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64,
+			 latency_text(w->total.sum, w->total.n, mean), w->loads, w->stores,
+			 w->l1_miss, w->walks);
+	snprintf(out, TY_MEMORY_ROW_TEXT, "%8" PRIu64 " %5.1f%% %s%s  %s", w->count, 100 * w->share,
+		 lat, more, what);
+}
+
+int ty_memory_table_rows(const struct ty_memory_view *v)
+{
+	return (int)(v->by == TY_MEMORY_OF_SHARING ? v->sharing.lines_n : v->table.rows_n);
+}
+
+void ty_memory_row_text(const struct ty_memory_view *v, int row, bool wide,
+			char out[TY_MEMORY_ROW_TEXT])
+{
+	if (v->by == TY_MEMORY_OF_SHARING)
+		line_text(v, &v->sharing.lines[row], wide, out);
+	else
+		count_text(v, &v->table.rows[row], wide, out);
+}
+
+/* Headings are above their columns; the title of the table is above the names. */
+static void heading(const struct ty_memory_view *v, int n, bool wide, char out[TY_MEMORY_ROW_TEXT])
+{
+	static const char *const titles[] = {"instructions", "data sources", "pages", "threads",
+					     "shared cache lines"};
+
+	if (!v->counted || v->failed || !n)
+		snprintf(out, TY_MEMORY_ROW_TEXT, "%s: %s", titles[v->by],
+			 !v->counted ? "counting"
+			 : v->failed ? "out of memory"
+				     : "none in this window");
+	else if (v->by == TY_MEMORY_OF_SHARING)
+		snprintf(out, TY_MEMORY_ROW_TEXT, "%-7s %-6s %3s %8s %8s%s  %s", "kind", "proof",
+			 "thr", "samples", "writes",
+			 wide ? "     peer   remote    turns     cycles   mean" : "",
+			 titles[v->by]);
+	else
+		snprintf(out, TY_MEMORY_ROW_TEXT, "%8s %6s %6s %6s %6s%s  %s (latency in cycles)",
+			 "samples", "share", "p50", "p99", "max",
+			 wide ? "   mean    loads   stores   L1miss TLBwalks" : "", titles[v->by]);
 }
 
 void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,
 			  int y, int h)
 {
-	static const char *const titles[] = {"instructions", "data sources", "pages", "threads",
-					     "shared cache lines"};
-	bool sharing = v->by == TY_MEMORY_OF_SHARING;
-	const int below = sharing && h >= 7 ? h / 2 : 0; /* for the accesses to the chosen line */
-	int n = (int)(sharing ? v->sharing.lines_n : v->table.rows_n);
-	char text[400], what[300];
+	/* For the accesses to the chosen line. */
+	const int below = v->by == TY_MEMORY_OF_SHARING && h >= 7 ? h / 2 : 0;
+	const bool wide = g->w >= WIDE;
+	const int n = ty_memory_table_rows(v);
+	char text[TY_MEMORY_ROW_TEXT];
 
-	/* Headings are above their columns; the title of the table is above the names. */
-	if (!v->counted || v->failed || !n)
-		snprintf(text, sizeof(text), "%s: %s", titles[v->by],
-			 !v->counted ? "counting"
-			 : v->failed ? "out of memory"
-				     : "none in this window");
-	else if (sharing)
-		snprintf(text, sizeof(text), "%-7s %-6s %3s %8s %8s  %s", "kind", "proof", "thr",
-			 "samples", "writes", titles[v->by]);
-	else
-		snprintf(text, sizeof(text), "%8s %6s %6s %6s %6s  %s (latency in cycles)",
-			 "samples", "share", "p50", "p99", "max", titles[v->by]);
+	heading(v, n, wide, text);
 	ty_grid_elide(g, p, 1, y, g->w - 2, text, ty_palette_role(p, TY_ROLE_ACCENT));
 	if (!v->counted || v->failed)
 		return;
@@ -94,19 +152,7 @@ void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const str
 		v->top = v->at + 2 - h;
 	v->top = v->top < 0 ? 0 : v->top;
 	for (int r = 0; r + 1 < h && v->top + r < n; r++) {
-		if (sharing) {
-			line_text(v, &v->sharing.lines[v->top + r], text, sizeof(text));
-		} else {
-			const struct ty_memory_row *w = &v->table.rows[v->top + r];
-			char lat[40] = "     -      -      -";
-
-			row_name(v, w, what, sizeof(what));
-			if (w->total.n)
-				snprintf(lat, sizeof(lat), "%6u %6u %6u", w->total.p50,
-					 w->total.p99, w->total.max);
-			snprintf(text, sizeof(text), "%8" PRIu64 " %5.1f%% %s  %s", w->count,
-				 100 * w->share, lat, what);
-		}
+		ty_memory_row_text(v, v->top + r, wide, text);
 		ty_grid_elide(g, p, 1, y + 1 + r, g->w - 2, text, ty_palette_role(p, TY_ROLE_TEXT));
 		if (v->top + r == v->at)
 			ty_grid_tint(g, 0, y + 1 + r, g->w, ty_palette_role(p, TY_ROLE_SELECT));
@@ -231,6 +277,7 @@ void ty_memory_help(struct ty_memory_view *v)
 		{TY_ACT_FOLD, TY_ACT_NONE, "color strips by number of samples, or by data source"},
 		{TY_ACT_MEMORY, TY_ACT_NONE,
 		 "next table: instructions, sources, pages, threads, shared lines"},
+		{TY_ACT_SEARCH, TY_ACT_NEXT, "find a row of the table; go to the next"},
 		{TY_ACT_SELECT, TY_ACT_NONE,
 		 "start a rectangle; again: finish it (or drag the mouse)"},
 		{TY_ACT_OPEN, TY_ACT_NONE,

@@ -132,6 +132,9 @@ struct ty_memory_view {
 	struct ty_memory_table table;
 	struct ty_sharing sharing;
 	struct ty_page page;
+	char find[60]; /* in the rows of the table; "": nothing */
+	bool typing;   /* it is being typed */
+	int find_from; /* the row at which typing began */
 };
 
 /* memory_box.c */
@@ -172,6 +175,11 @@ void ty_memory_draw_pane(struct ty_memory_view *v, struct ty_grid *g, const stru
 			 int y);
 
 /* memory_list.c */
+#define TY_MEMORY_ROW_TEXT 400
+int ty_memory_table_rows(const struct ty_memory_view *v);
+/* A row of the table; wide: with all of its columns. */
+void ty_memory_row_text(const struct ty_memory_view *v, int row, bool wide,
+			char out[TY_MEMORY_ROW_TEXT]);
 void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,
 			  int y, int h);
 /* Shows the records of the selection, else of the table's chosen row (column: of the cursor's

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "footer.h"
+#include "input_line.h"
 #include "memory_priv.h"
 #include "ruler.h"
 
-#define IDLE_MS 60 /* the table follows after so long without input */
-#define BUSY_MS 20 /* is it made? */
+#define IDLE_MS	 60 /* the table follows after so long without input */
+#define BUSY_MS	 20 /* is it made? */
+#define ROWS_MAX 1000000
 
 int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view **out,
 		       struct ty_err *err)
@@ -99,6 +101,14 @@ static void draw_footer(const struct ty_memory_view *v, struct ty_grid *g,
 	struct ty_memory_corner box;
 	char text[200], len[TY_TIME_MAX], rows[60] = "";
 
+	if (v->typing || (*v->find && !v->selecting)) {
+		snprintf(text, sizeof(text),
+			 v->typing ? "find in the table: %s_" : "find: %s  n/N next  Esc drop",
+			 v->find);
+		ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
+		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2, text, bar);
+		return;
+	}
 	if (!ty_memory_selected(v, &box)) {
 		ty_footer_draw(g, p, g->h - 1, keys, words, v->child ? "back" : "quit");
 		return;
@@ -247,6 +257,42 @@ static enum ty_view_result up_down(struct ty_memory_view *v, int by)
 	return TY_VIEW_CHANGED;
 }
 
+/* To the next row of the table from `from` on whose text holds what is searched for; round the end.
+ */
+static enum ty_view_result find_row(struct ty_memory_view *v, int from, int by)
+{
+	const int n = ty_memory_table_rows(v);
+	char text[TY_MEMORY_ROW_TEXT];
+
+	for (int i = 0; *v->find && i < n; i++) {
+		const int at = ((from + i * by) % n + n) % n;
+
+		ty_memory_row_text(v, at, false, text);
+		if (!strcasestr(text, v->find))
+			continue;
+		v->at = at;
+		return up_down(v, 0);
+	}
+	return TY_VIEW_CHANGED;
+}
+
+static bool wants_text(const void *self)
+{
+	return ((const struct ty_memory_view *)self)->typing;
+}
+
+static enum ty_view_result text(void *self, uint32_t key)
+{
+	struct ty_memory_view *v = self;
+
+	switch (ty_input_line_key(v->find, sizeof(v->find), key)) {
+	case TY_INPUT_CANCELLED: v->find[0] = 0; /* fall through */
+	case TY_INPUT_ENTERED: v->typing = false; return TY_VIEW_CHANGED;
+	case TY_INPUT_CHANGED: return find_row(v, v->find_from, 1);
+	default: return TY_VIEW_IGNORED;
+	}
+}
+
 static enum ty_view_result next_pane(struct ty_memory_view *v)
 {
 	ty_memory_count_forget(v); /* it reads the pane */
@@ -302,6 +348,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 			no_row(v);
 			return unselect(v);
 		}
+		if (*v->find) {
+			v->find[0] = 0;
+			return TY_VIEW_CHANGED;
+		}
 		if (v->child)
 			return TY_VIEW_CLOSE;
 		return ty_viewport_undo(&v->vp) ? moved(v) : TY_VIEW_IGNORED;
@@ -317,6 +367,17 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_DOWN: return up_down(v, 1);
 	case TY_ACT_PAGE_UP: return up_down(v, -10);
 	case TY_ACT_PAGE_DOWN: return up_down(v, 10);
+	case TY_ACT_ROW_FIRST: return up_down(v, -ROWS_MAX);
+	case TY_ACT_ROW_LAST: return up_down(v, ROWS_MAX);
+	case TY_ACT_SEARCH:
+		v->typing = true;
+		v->find[0] = 0;
+		v->find_from = v->at;
+		return TY_VIEW_CHANGED;
+	case TY_ACT_NEXT:
+	case TY_ACT_HIT_NEXT: return find_row(v, v->at + 1, 1);
+	case TY_ACT_PREV:
+	case TY_ACT_HIT_PREV: return find_row(v, v->at - 1, -1);
 	case TY_ACT_MEMORY: return next_table(v);
 	case TY_ACT_FOCUS: return next_pane(v);
 	case TY_ACT_FOLD: v->by_source = !v->by_source; return TY_VIEW_CHANGED;
@@ -403,6 +464,8 @@ const struct ty_view_ops ty_memory_view_ops = {
 	.act = act,
 	.mouse = mouse,
 	.child = child,
+	.wants_text = wants_text,
+	.text = text,
 	.wait_ms = wait_ms,
 	.work = work,
 };

@@ -468,6 +468,8 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_DOWN: up_down(v, -1); break;
 	case TY_ACT_PAGE_UP: up_down(v, 5); break;
 	case TY_ACT_PAGE_DOWN: up_down(v, -5); break;
+	case TY_ACT_ROW_FIRST: up_down(v, INT16_MAX); break;
+	case TY_ACT_ROW_LAST: up_down(v, -INT16_MAX); break;
 	case TY_ACT_NEXT: next_kind(v, 1); break;
 	case TY_ACT_PREV: next_kind(v, -1); break;
 	case TY_ACT_SEARCH:

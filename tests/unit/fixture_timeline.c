@@ -169,6 +169,29 @@ char *ty_tl_view_frame(const struct ty_view_ops *ops, void *self, const struct t
 	return b.p;
 }
 
+void ty_tl_moves(const struct ty_view_ops *ops, void *self, bool axis)
+{
+	static const enum ty_action moves[] = {
+		TY_ACT_DOWN,	  TY_ACT_UP,	    TY_ACT_PAGE_DOWN, TY_ACT_PAGE_UP,
+		TY_ACT_ROW_LAST,  TY_ACT_ROW_FIRST, TY_ACT_TIME_LAST, TY_ACT_TIME_FIRST,
+		TY_ACT_REDRAW,	  TY_ACT_RIGHT,	    TY_ACT_LEFT,      TY_ACT_ZOOM_IN,
+		TY_ACT_PAN_RIGHT, TY_ACT_PAN_LEFT,  TY_ACT_ZOOM_OUT,  TY_ACT_ZOOM_IN,
+		TY_ACT_UNDO,	  TY_ACT_ALL};
+	const size_t n = axis ? sizeof(moves) / sizeof(*moves) : 9;
+
+	ty_tl_view_frame(ops, self, &ty_tl_utf8, 80, 24);
+	for (size_t i = 0; i < n; i++) {
+		const enum ty_view_result r = ops->act(self, moves[i]);
+		char name[TY_KEY_NAMES_MAX];
+
+		if (r != (moves[i] == TY_ACT_REDRAW ? TY_VIEW_REDRAW : TY_VIEW_CHANGED) ||
+		    strstr(ty_tl_view_frame(ops, self, &ty_tl_utf8, 80, 24),
+			   "in the timeline only"))
+			fail_msg("%s: the key %s does not move there", ops->name,
+				 ty_key_names(ty_keys_row(moves[i]), 0, name));
+	}
+}
+
 char *ty_tl_frame(struct ty_timeline *t, const struct ty_palette *p, int w, int h)
 {
 	return ty_tl_view_frame(&ty_timeline_ops, t, p, w, h);

@@ -32,6 +32,9 @@ extern const struct ty_palette ty_tl_utf8, ty_tl_ascii;
 /* The view's frame; until the next one is drawn. */
 char *ty_tl_frame(struct ty_timeline *t, const struct ty_palette *p, int w, int h);
 /* The same of any view. */
+/* Fails where a key that moves in one view is not bound in this one (axis: that has a time axis or
+ * boxes side by side). */
+void ty_tl_moves(const struct ty_view_ops *ops, void *self, bool axis);
 char *ty_tl_view_frame(const struct ty_view_ops *ops, void *self, const struct ty_palette *p, int w,
 		       int h);
 /* s without line breaks, blanks squeezed to one; until the next one. */

@@ -142,6 +142,11 @@ static void keys_move(void **state)
 
 	frame(v, &ty_tl_utf8, 80, 24);
 	assert_string_equal(chosen(v), "all");
+	ty_tl_moves(&ty_flame_view_ops, v, true);
+	act(v, TY_ACT_ROW_LAST);
+	assert_string_equal(chosen(v), "matrix_multiply");
+	act(v, TY_ACT_ROW_FIRST);
+	assert_string_equal(chosen(v), "all");
 	act(v, TY_ACT_DOWN);
 	assert_string_equal(chosen(v), "main");
 	act(v, TY_ACT_RIGHT);

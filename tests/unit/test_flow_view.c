@@ -477,6 +477,7 @@ static void test_frames(void **state)
 	ty_tl_golden("flow-80x24-ascii", frame(v, false, 80, 24));
 	ty_tl_golden("flow-40x10", frame(v, true, 40, 10));
 	ty_tl_golden("flow-160x30", frame(v, true, 160, 30));
+	ty_tl_moves(&ty_flow_view_ops, v, true);
 	for (int w = 1; w < 210; w += 7) /* every size is drawn */
 		for (int h = 1; h < 60; h += 5)
 			frame(v, true, w, h);

@@ -313,6 +313,20 @@ static void test_help(void **state)
 	/* Above the timeline there is a way back. */
 	ty_memory_view_show(v, 5000000, 5500000, 5200000);
 	shows(v, "500.000 us, starting at 0.0");
+	ty_tl_moves(&ty_memory_view_ops, v, true);
+	/* Rows of the table are found by their text. */
+	assert_int_equal(act(v, TY_ACT_SEARCH), TY_VIEW_CHANGED);
+	for (const char *s = "4010 w"; *s; s++)
+		ty_memory_view_ops.text(v, (unsigned char)*s);
+	shows(v, "find in the table: 4010 w_");
+	ty_memory_view_ops.text(v, TY_KEY_ENTER);
+	if (!strstr(page_of(v, TY_ACT_OPEN), " records of 0x4010 work,"))
+		fail_msg("not the row that was searched for");
+	shows(v, "n/N next  Esc drop");
+	act(v, TY_ACT_BACK);
+	has_not(v, "n/N next");
+	if (!strstr(frame(v, true, 130, 30), "   mean    loads   stores   L1miss TLBwalks  instr"))
+		fail_msg("no further columns on a wide screen");
 	assert_int_equal(act(v, TY_ACT_BACK), TY_VIEW_CLOSE);
 	assert_int_equal(act(v, TY_ACT_QUIT), TY_VIEW_CLOSE);
 	ty_memory_view_free(v);

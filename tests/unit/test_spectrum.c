@@ -355,6 +355,7 @@ static void frames_are_as_they_were(void **state)
 	ty_tl_golden("spectrum-80x24", frame(v, &ty_tl_utf8, 80, 24));
 	ty_tl_golden("spectrum-80x24-ascii", frame(v, &ty_tl_ascii, 80, 24));
 	ty_tl_golden("spectrum-40x10-ascii", frame(v, &ty_tl_ascii, 40, 10));
+	ty_tl_moves(&ty_spectrum_view_ops, v, true);
 	ty_timeline_free(t);
 	ty_model_free(m);
 }

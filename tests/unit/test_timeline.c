@@ -97,6 +97,7 @@ static void pages_are_as_they_were(void **state)
 		ty_timeline_ops.child(t, &ops, &page);
 		snprintf(name, sizeof(name), "%s-80x24", pages[i].name);
 		ty_tl_golden(name, ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24));
+		ty_tl_moves(ops, page, false);
 		ty_timeline_free(t);
 	}
 	ty_tl_golden("help-80x130", ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 130));
@@ -113,6 +114,7 @@ static void help_is_searched(void **state)
 	const char *s;
 
 	ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 24);
+	ty_tl_moves(&ty_help_ops, &help, false);
 	ty_help_ops.act(&help, TY_ACT_SEARCH);
 	assert_true(ty_help_ops.wants_text(&help));
 	for (s = "LEDGER"; *s; s++)
