@@ -38,8 +38,8 @@ struct ty_flame_view {
 	uint32_t focus;
 	enum ty_flame_scope scope;
 	enum ty_flame_what what;
-	bool shown; /* drawn with its samples */
-	unsigned at;			/* the pane of: */
+	bool shown;  /* drawn with its samples */
+	unsigned at; /* the pane of: */
 	uint32_t node;
 	int w;
 	bool prompting;
