@@ -133,8 +133,8 @@ static int export_perf(const char *path, const char *out, const struct ty_select
 	if (out)
 		r = same_file(path ? path : "tarry.dat", out, err);
 	else if (!access("perf.data", F_OK))
-		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			    "perf.data already exists: choose another file with -o OUT");
+		r = ty_wrong_value(err,
+				   "perf.data already exists: choose another file with -o OUT");
 	out = out ? out : "perf.data";
 	r = r ? r : ty_session_open(&s, path, TY_OPEN_EVENTS, sel->memory_bytes, err);
 	r = r ? r : ty_select_window(sel, &s, &w, err);

@@ -55,6 +55,9 @@ int ty_options_parse(const struct ty_command_line *c, int argc, char **argv);
 bool ty_options_have(const struct ty_command_line *c, const char *const *words, int argc,
 		     char **argv);
 
+/* What the functions of rows return for a value that they do not take. */
+#define ty_wrong_value(err, ...) ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, __VA_ARGS__)
+
 /* Common row functions: set a bool, store a const char *, append to a struct ty_texts. */
 int ty_take_flag(void *to, const char *arg, struct ty_err *err);
 int ty_take_text(void *to, const char *arg, struct ty_err *err);

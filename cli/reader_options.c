@@ -66,24 +66,24 @@ static int add_cpu(struct ty_select *s, unsigned long v)
 static int take_tids(void *to, const char *arg, struct ty_err *err)
 {
 	if (list(arg, INT32_MAX, add_tid, to))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--tid takes thread ids such as 812 or 812,815, not '%s'", arg);
+		return ty_wrong_value(
+			err, "--tid takes thread ids such as 812 or 812,815, not '%s'", arg);
 	return 0;
 }
 
 int ty_select_take_cpus(void *to, const char *arg, struct ty_err *err)
 {
 	if (list(arg, 65535, add_cpu, to))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--cpu takes CPU numbers such as 0 or 0,2-3, not '%s'", arg);
+		return ty_wrong_value(err, "--cpu takes CPU numbers such as 0 or 0,2-3, not '%s'",
+				      arg);
 	return 0;
 }
 
 static int take_comm(void *to, const char *arg, struct ty_err *err)
 {
 	if (!*arg)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--comm takes a thread's name or a pattern such as 'nginx*'");
+		return ty_wrong_value(err,
+				      "--comm takes a thread's name or a pattern such as 'nginx*'");
 	return ty_take_texts(to, arg, err);
 }
 
@@ -92,8 +92,8 @@ static int take_memory(void *to, const char *arg, struct ty_err *err)
 	uint64_t *bytes = to;
 
 	if (ty_parse_size(arg, bytes) || *bytes < MEMORY_MIN)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--memory '%s' is not a size such as 2G (at least 16M)", arg);
+		return ty_wrong_value(err, "--memory '%s' is not a size such as 2G (at least 16M)",
+				      arg);
 	return 0;
 }
 
@@ -102,8 +102,7 @@ static int take_clock(void *to, const char *arg, struct ty_err *err)
 	struct ty_select *s = to;
 
 	if (ty_parse_clock_name(arg, &s->clock))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--clock takes start, wall or trace, not '%s'", arg);
+		return ty_wrong_value(err, "--clock takes start, wall or trace, not '%s'", arg);
 	s->clock_chosen = true;
 	return 0;
 }

@@ -9,19 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "command.h"
-#include "flow_files.h"
-#include "loader_find.h"
 #include "plain_text.h"
 #include "pt_caps.h"
+#include "record_probes.h"
 #include "spe_packet.h"
 #include "spe_pmu.h"
 #include "stacks.h"
-#include "symbols.h"
 #include "units.h"
 
 static const char head[] =
@@ -46,8 +42,6 @@ static const char tail[] =
 	"command: 0. 1: recording failed. 2: wrong usage.\n"
 	"To see what this machine can record, run tarry doctor.\n";
 
-#define wrong(err, ...) ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, __VA_ARGS__)
-
 static int take_pids(void *to, const char *arg, struct ty_err *err)
 {
 	struct ty_record_args *a = to;
@@ -61,7 +55,7 @@ static int take_pids(void *to, const char *arg, struct ty_err *err)
 		v = strtol(p, &end, 10);
 		if (end == p || *p < '0' || *p > '9' || (*end && !strchr(", \n", *end)) || errno ||
 		    v <= 0 || v > INT32_MAX)
-			return wrong(err, "-p '%s' is not a list of process numbers", arg);
+			return ty_wrong_value(err, "-p '%s' is not a list of process numbers", arg);
 		if (vec_push(&a->pids, (pid_t)v))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 		p = end + strspn(end, blanks);
@@ -77,8 +71,8 @@ static int take_duration(void *to, const char *arg, struct ty_err *err)
 	uint64_t *ns = to;
 
 	if (ty_parse_duration(arg, ns) || !*ns)
-		return wrong(err, "--duration '%s' is not a duration such as 500ms, 20s or 2m",
-			     arg);
+		return ty_wrong_value(
+			err, "--duration '%s' is not a duration such as 500ms, 20s or 2m", arg);
 	return 0;
 }
 
@@ -90,8 +84,8 @@ static int take_data(void *to, const char *arg, struct ty_err *err)
 	errno = 0;
 	*bytes = strtoull(arg, &end, 10);
 	if (*arg < '0' || *arg > '9' || *end || errno || !*bytes || *bytes > TY_RECORD_DATA_MAX)
-		return wrong(err, "--data %s is not a number of bytes from 1 to %u", arg,
-			     TY_RECORD_DATA_MAX);
+		return ty_wrong_value(err, "--data %s is not a number of bytes from 1 to %u", arg,
+				      TY_RECORD_DATA_MAX);
 	return 0;
 }
 
@@ -103,10 +97,11 @@ static int take_stacks(void *to, const char *arg, struct ty_err *err)
 	if (!strcmp(arg, "off"))
 		return 0;
 	if (ty_parse_duration(arg, ns) || *ns < TY_STACKS_MIN_NS)
-		return wrong(err,
-			     "--stacks '%s' is neither a duration such as 20ms or 1s (at least "
-			     "2ms) nor off",
-			     arg);
+		return ty_wrong_value(
+			err,
+			"--stacks '%s' is neither a duration such as 20ms or 1s (at least "
+			"2ms) nor off",
+			arg);
 	return 0;
 }
 
@@ -121,10 +116,11 @@ static int take_sample(void *to, const char *arg, struct ty_err *err)
 		return 0;
 	v = strtoul(arg, &end, 10);
 	if (*arg < '1' || *arg > '9' || *end || v > TY_SAMPLE_HZ_MAX)
-		return wrong(err,
-			     "--sample '%s' is neither a rate such as 99 (samples a second, 1 to "
-			     "10000) nor off",
-			     arg);
+		return ty_wrong_value(
+			err,
+			"--sample '%s' is neither a rate such as 99 (samples a second, 1 to "
+			"10000) nor off",
+			arg);
 	*hz = (unsigned)v;
 	return 0;
 }
@@ -142,8 +138,8 @@ static int take_sample_stacks(void *to, const char *arg, struct ty_err *err)
 	else if (!strcmp(arg, "lbr"))
 		*how = TY_SAMPLE_STACKS_LBR;
 	else
-		return wrong(err, "--sample-stacks '%s' is not one of fp, dwarf, lbr and auto",
-			     arg);
+		return ty_wrong_value(
+			err, "--sample-stacks '%s' is not one of fp, dwarf, lbr and auto", arg);
 	return 0;
 }
 
@@ -152,7 +148,8 @@ static int take_buffer(void *to, const char *arg, struct ty_err *err)
 	uint64_t *bytes = to;
 
 	if (ty_parse_size(arg, bytes) || *bytes < 64 << 10 || *bytes > 1ull << 40)
-		return wrong(err, "--buffer '%s' is not a size such as 8M (at least 64k)", arg);
+		return ty_wrong_value(err, "--buffer '%s' is not a size such as 8M (at least 64k)",
+				      arg);
 	return 0;
 }
 
@@ -163,19 +160,21 @@ static int take_keep(void *to, const char *arg, struct ty_err *err)
 	const size_t n = strlen(arg);
 
 	if (n && strchr("0123456789.", arg[n - 1]))
-		return wrong(err,
-			     "--keep '%s' is neither a time nor a size: a unit is missing (30s, "
-			     "10m are times; 500M, 2G are sizes)",
-			     arg);
+		return ty_wrong_value(
+			err,
+			"--keep '%s' is neither a time nor a size: a unit is missing (30s, "
+			"10m are times; 500M, 2G are sizes)",
+			arg);
 	if (!ty_parse_duration(arg, &a->o.keep_ns) && a->o.keep_ns >= TY_KEEP_MIN_NS)
 		return 0;
 	if (ty_parse_duration(arg, &a->o.keep_ns) && !ty_parse_size(arg, &a->o.keep_bytes) &&
 	    a->o.keep_bytes >= TY_KEEP_MIN_BYTES)
 		return 0;
-	return wrong(err,
-		     "--keep '%s' is neither a time such as 30s, 10m or 2h (at least 1s) nor a "
-		     "size such as 500M or 2G (at least 16M)",
-		     arg);
+	return ty_wrong_value(
+		err,
+		"--keep '%s' is neither a time such as 30s, 10m or 2h (at least 1s) nor a "
+		"size such as 500M or 2G (at least 16M)",
+		arg);
 }
 
 static int take_flow(void *to, const char *arg, struct ty_err *err)
@@ -184,7 +183,7 @@ static int take_flow(void *to, const char *arg, struct ty_err *err)
 
 	a->flow = arg ? arg : "pt";
 	if (strcmp(a->flow, "pt") && strcmp(a->flow, "step"))
-		return wrong(err, "--flow=%s is neither pt nor step", a->flow);
+		return ty_wrong_value(err, "--flow=%s is neither pt nor step", a->flow);
 	return 0;
 }
 
@@ -193,8 +192,9 @@ static int take_memory(void *to, const char *arg, struct ty_err *err)
 	struct ty_record_args *a = to;
 
 	a->memory = true;
-	return arg && strcmp(arg, "spe") ? wrong(err, "--memory=%s: only spe is supported", arg)
-					 : 0;
+	return arg && strcmp(arg, "spe")
+		       ? ty_wrong_value(err, "--memory=%s: only spe is supported", arg)
+		       : 0;
 }
 
 /* "load,store"; "all" is no filter. */
@@ -211,7 +211,7 @@ static int take_mem_ops(void *to, const char *arg, struct ty_err *err)
 		while (i < 3 && (strlen(names[i]) != n || memcmp(p, names[i], n)))
 			i++;
 		if (i == 3)
-			return wrong(
+			return ty_wrong_value(
 				err,
 				"--mem-ops '%s' is not a list of load, store and branch, or all",
 				arg);
@@ -256,20 +256,21 @@ static int take_mem_events(void *to, const char *arg, struct ty_err *err)
 		n = strcspn(p, ",");
 		bit = mem_event(p, n);
 		if (bit == 64)
-			return wrong(err,
-				     "--mem-events '%s': '%.*s' is not an event of Arm SPE "
-				     "(l1d-refill, tlb-refill, llc-refill, remote-access... or a "
-				     "bit, 0 to 63)",
-				     arg, (int)n, p);
+			return ty_wrong_value(
+				err,
+				"--mem-events '%s': '%.*s' is not an event of Arm SPE "
+				"(l1d-refill, tlb-refill, llc-refill, remote-access... or a "
+				"bit, 0 to 63)",
+				arg, (int)n, p);
 		*(not ? &a->spe.events_not : &a->spe.events) |= 1ull << bit;
 		p += n;
 		if (!*p)
 			break;
 	}
 	if (a->spe.events & a->spe.events_not)
-		return wrong(err,
-			     "--mem-events '%s': an event cannot be both required and excluded",
-			     arg);
+		return ty_wrong_value(
+			err, "--mem-events '%s': an event cannot be both required and excluded",
+			arg);
 	return 0;
 }
 
@@ -280,7 +281,7 @@ static int mem_number(const char *option, const char *arg, uint64_t *out, struct
 	errno = 0;
 	*out = strtoull(arg, &end, 10);
 	if (*arg < '0' || *arg > '9' || *end || errno || !*out)
-		return wrong(err, "%s '%s' is not a number above 0", option, arg);
+		return ty_wrong_value(err, "%s '%s' is not a number above 0", option, arg);
 	return 0;
 }
 
@@ -408,107 +409,6 @@ static const struct ty_option options[] = {
 	 .at = AT(quiet)},
 	{0}};
 
-/* Where a function is: file (as large as PATH_MAX), its inode, and the stretch of its bytes. */
-static int find_function(struct ty_record_args *a, const char *option, const char *text, char *path,
-			 struct stat *st, struct ty_symbol *sym, struct ty_err *err)
-{
-	char name[512], library[PATH_MAX], *at;
-	struct ty_command c;
-	struct ty_flow_files *files;
-	struct ty_symbols *syms = NULL;
-	struct ty_bytes b;
-	const char *file = c.path;
-	int r;
-
-	if (strlen(text) >= sizeof(name))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s: '%.40s...' is longer than %zu bytes", option, text,
-			       sizeof(name) - 1);
-	strcpy(name, text);
-	at = strchr(name, '@');
-	if (at) {
-		*at = 0;
-		file = at + 1;
-	}
-	if (!a->o.argv) {
-		if (!at)
-			return wrong(err, "%s %s: without a command give FUNC@FILE", option, text);
-	} else if (!at || !strchr(file, '/')) {
-		r = ty_command_find(&c, a->o.argv, err);
-		if (r)
-			return r;
-		/* A name alone is a library's, as the command would load it; or a file here. */
-		if (at && ty_loader_find(c.path, file, NULL, library))
-			file = library;
-		else if (at && access(file, F_OK))
-			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				       "%s: %s does not load a library '%s', and no "
-				       "such file exists here: give its path",
-				       option, c.path, file);
-	}
-	files = ty_flow_files_new(NULL, 0);
-	if (!files)
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	r = ty_flow_files_read(files, file, &b, err);
-	if (!r && !(syms = ty_flow_files_symbols(files, realpath(file, path) ? path : file, b)))
-		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	if (!r && (!ty_symbols_named(syms, name, sym) || stat(file, st) || !realpath(file, path)))
-		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			    "%s: %s has no function '%s' in its symbol table (see nm%s)", option,
-			    file, name, at ? "" : "; for a function of a library give FUNC@FILE");
-	ty_symbols_free(syms);
-	ty_flow_files_free(files);
-	return r;
-}
-
-/* OFFSET/SIZE@FILE: 1; not of that form: 0. */
-static int is_stretch(const char *text)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return 0;
-	strtoull(text, &end, 0);
-	if (*end != '/' || end[1] < '0' || end[1] > '9')
-		return 0;
-	strtoull(end + 1, &end, 0);
-	return *end == '@' && end[1];
-}
-
-/* One filter in the words of PERF_EVENT_IOC_SET_FILTER. */
-static int add_pt_filter(struct ty_record_args *a, const char *text, struct ty_err *err)
-{
-	const char *what = "filter", *rest = text;
-	char path[PATH_MAX];
-	struct ty_symbol sym;
-	struct stat st;
-	int r;
-
-	if (a->pt_filter.len)
-		ty_buf_addc(&a->pt_filter, ',');
-	if (is_stretch(text)) {
-		ty_buf_addf(&a->pt_filter, "filter %s", text);
-		return 0;
-	}
-	if (!strncmp(text, "start ", 6) || !strncmp(text, "stop ", 5)) {
-		what = text[2] == 'a' ? "start" : "stop";
-		rest = strchr(text, ' ') + 1;
-	}
-	r = find_function(a, "--flow-filter", rest, path, &st, &sym, err);
-	if (r)
-		return r;
-	ty_buf_addf(&a->pt_filter, "%s %#" PRIx64, what, sym.start);
-	if (*what == 'f' && !sym.size)
-		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "--flow-filter: the symbol table has no size of '%s': give "
-			       "%#" PRIx64 "/SIZE@%s",
-			       rest, sym.start, path);
-	if (*what == 'f')
-		ty_buf_addf(&a->pt_filter, "/%#" PRIx64, sym.size);
-	ty_buf_addf(&a->pt_filter, "@%s", path);
-	return 0;
-}
-
 static int check_pt(struct ty_record_args *a)
 {
 	struct ty_err err = {0};
@@ -522,7 +422,7 @@ static int check_pt(struct ty_record_args *a)
 		return TY_EXIT_FAILED;
 	}
 	vec_each (f, &a->flow_filters)
-		if (add_pt_filter(a, *f, &err))
+		if (ty_record_add_pt_filter(a, *f, &err))
 			return ty_cli_fail(&err);
 	if (a->pt_filter.failed)
 		return ty_cli_usage("record", "--flow-filter: all filters together are too long. "
@@ -548,7 +448,8 @@ static int check_flow(struct ty_record_args *a)
 		return ty_cli_usage("record", "--flow=step takes one --flow-filter, and no "
 					      "--flow-kernel or --flow-snapshot");
 	if (a->flow_filters.n) {
-		if (find_function(a, "--flow-filter", a->flow_filters.v[0], path, &st, &sym, &err))
+		if (ty_record_find_function(a, "--flow-filter", a->flow_filters.v[0], path, &st,
+					    &sym, &err))
 			return ty_cli_fail(&err);
 		a->step.filter = true;
 		a->step.dev = st.st_dev;
@@ -556,91 +457,6 @@ static int check_flow(struct ty_record_args *a)
 		a->step.off = sym.start;
 	}
 	a->o.step = &a->step;
-	return 0;
-}
-
-/* Letters of a name that the kernel's list of probes takes. */
-static bool is_plain(const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s[i] <= ' ' || s[i] > '~' || strchr("\"\\/", s[i]))
-			return false;
-	return n > 0;
-}
-
-static int add_span(struct ty_record_args *a, const char *text, struct ty_err *err)
-{
-	static const char suffix[] = ":return";
-	struct ty_span_point p = {0};
-	char place[PATH_MAX + TY_PROBE_NAME];
-	size_t k = strlen(text), cut = sizeof(suffix) - 1;
-	struct ty_symbol sym;
-	struct stat st;
-	size_t n = strcspn(text, "@");
-
-	p.returns = k > cut && !strcmp(text + k - cut, suffix);
-	if (p.returns) {
-		k -= cut;
-		n = n < k ? n : k;
-	}
-	if (k >= sizeof(place) || n > TY_PROBE_NAME || !is_plain(text, n))
-		return wrong(err,
-			     "--span '%s' is not FUNC@FILE or FUNC@FILE:return, as in --span "
-			     "main@/usr/bin/env",
-			     text);
-	snprintf(place, sizeof(place), "%.*s", (int)k, text);
-	snprintf(p.name, sizeof(p.name), "%.*s", (int)n, text);
-	if (find_function(a, "--span", place, p.path, &st, &sym, err))
-		return -err->code;
-	p.offset = sym.start;
-	return vec_push(&a->spans, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;
-}
-
-static int add_usdt(struct ty_record_args *a, const char *text, struct ty_err *err)
-{
-	const char *colon = strchr(text, ':'), *at = strchr(text, '@'),
-		   *end = at ? at : text + strlen(text);
-	struct ty_usdt_point p = {.path = at ? at + 1 : NULL};
-	size_t n = colon && colon < end ? (size_t)(colon - text) : 0;
-
-	if (!n || n >= TY_SDT_NAME || end - colon - 1 >= TY_SDT_NAME || end == colon + 1 ||
-	    !is_plain(text, (size_t)(end - text)) || (at && !at[1]) || a->usdt.n == 32)
-		return wrong(err,
-			     "--usdt '%s' is not PROVIDER:NAME or PROVIDER:NAME@FILE, or there are "
-			     "more than 32",
-			     text);
-	memcpy(p.provider, text, n);
-	memcpy(p.name, colon + 1, (size_t)(end - colon - 1));
-	return vec_push(&a->usdt, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;
-}
-
-/* --regions, --span and --usdt; 0 or the exit status. */
-static int check_probes(struct ty_record_args *a)
-{
-	struct ty_err err = {0};
-	size_t keep = 0;
-
-	for (size_t i = 0; i < a->region_files.n; i++) {
-		if (!strcmp(a->region_files.v[i], "off"))
-			a->o.probes.no_regions = true;
-		else
-			a->region_files.v[keep++] = a->region_files.v[i];
-	}
-	a->region_files.n = keep;
-	if (a->o.probes.no_regions && keep)
-		return ty_cli_usage("record", "give either --regions off or --regions FILE");
-	vec_each (s, &a->span_texts)
-		if (add_span(a, *s, &err))
-			return ty_cli_fail(&err);
-	vec_each (s, &a->usdt_texts)
-		if (add_usdt(a, *s, &err))
-			return ty_cli_fail(&err);
-	a->o.probes.files = a->region_files.v;
-	a->o.probes.files_n = a->region_files.n;
-	a->o.probes.spans = a->spans.v;
-	a->o.probes.spans_n = a->spans.n;
-	a->o.probes.usdt = a->usdt.v;
-	a->o.probes.usdt_n = a->usdt.n;
 	return 0;
 }
 
@@ -698,7 +514,7 @@ static int check(struct ty_record_args *a)
 			"dropped in parts (--flow-snapshot keeps the newest Intel PT data)");
 	if (a->mem_option && !a->memory)
 		return ty_cli_usage("record", "--mem-... options need --memory");
-	if ((status = check_probes(a)))
+	if ((status = ty_record_find_probes(a)))
 		return status;
 	if (a->memory)
 		return check_memory(a);

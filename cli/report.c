@@ -81,8 +81,7 @@ static int take_min(void *to, const char *arg, struct ty_err *err)
 	uint64_t *ns = to;
 
 	if (ty_parse_duration(arg, ns) || !*ns)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--min %s is not a duration such as 20ms or 1s", arg);
+		return ty_wrong_value(err, "--min %s is not a duration such as 20ms or 1s", arg);
 	return 0;
 }
 
@@ -93,8 +92,7 @@ static int take_why(void *to, const char *arg, struct ty_err *err)
 	unsigned long v = strtoul(arg, &end, 10);
 
 	if (*arg < '1' || *arg > '9' || *end || v > UINT32_MAX)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--why %s is not the number of a stall such as 1", arg);
+		return ty_wrong_value(err, "--why %s is not the number of a stall such as 1", arg);
 	*n = (uint32_t)v;
 	return 0;
 }

@@ -81,8 +81,7 @@ static int take_line(void *to, const char *arg, struct ty_err *err)
 	uint64_t line;
 
 	if (ty_parse_size(arg, &line) || line < 16 || line > 4096 || line & (line - 1))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--line %s is not a power of two from 16 to 4096", arg);
+		return ty_wrong_value(err, "--line %s is not a power of two from 16 to 4096", arg);
 	*(uint32_t *)to = (uint32_t)line;
 	return 0;
 }

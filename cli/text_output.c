@@ -30,8 +30,7 @@ static int take_color(void *to, const char *arg, struct ty_err *err)
 	if (!arg)
 		arg = "always";
 	if (!is_color_word(arg))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--color takes auto, always or never, not '%s'", arg);
+		return ty_wrong_value(err, "--color takes auto, always or never, not '%s'", arg);
 	*(const char **)to = arg;
 	return 0;
 }

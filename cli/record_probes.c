@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "record_probes.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "command.h"
+#include "flow_files.h"
+#include "loader_find.h"
+
+int ty_record_find_function(struct ty_record_args *a, const char *option, const char *text,
+			    char *path, struct stat *st, struct ty_symbol *sym, struct ty_err *err)
+{
+	char name[512], library[PATH_MAX], *at;
+	struct ty_command c;
+	struct ty_flow_files *files;
+	struct ty_symbols *syms = NULL;
+	struct ty_bytes b;
+	const char *file = c.path;
+	int r;
+
+	if (strlen(text) >= sizeof(name))
+		return ty_wrong_value(err, "%s: '%.40s...' is longer than %zu bytes", option, text,
+				      sizeof(name) - 1);
+	strcpy(name, text);
+	at = strchr(name, '@');
+	if (at) {
+		*at = 0;
+		file = at + 1;
+	}
+	if (!a->o.argv) {
+		if (!at)
+			return ty_wrong_value(err, "%s %s: without a command give FUNC@FILE",
+					      option, text);
+	} else if (!at || !strchr(file, '/')) {
+		r = ty_command_find(&c, a->o.argv, err);
+		if (r)
+			return r;
+		/* A name alone is a library's, as the command would load it; or a file here. */
+		if (at && ty_loader_find(c.path, file, NULL, library))
+			file = library;
+		else if (at && access(file, F_OK))
+			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+				       "%s: %s does not load a library '%s', and no "
+				       "such file exists here: give its path",
+				       option, c.path, file);
+	}
+	files = ty_flow_files_new(NULL, 0);
+	if (!files)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	r = ty_flow_files_read(files, file, &b, err);
+	if (!r && !(syms = ty_flow_files_symbols(files, realpath(file, path) ? path : file, b)))
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	if (!r && (!ty_symbols_named(syms, name, sym) || stat(file, st) || !realpath(file, path)))
+		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			    "%s: %s has no function '%s' in its symbol table (see nm%s)", option,
+			    file, name, at ? "" : "; for a function of a library give FUNC@FILE");
+	ty_symbols_free(syms);
+	ty_flow_files_free(files);
+	return r;
+}
+
+/* OFFSET/SIZE@FILE: 1; not of that form: 0. */
+static int is_stretch(const char *text)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	strtoull(text, &end, 0);
+	if (*end != '/' || end[1] < '0' || end[1] > '9')
+		return 0;
+	strtoull(end + 1, &end, 0);
+	return *end == '@' && end[1];
+}
+
+int ty_record_add_pt_filter(struct ty_record_args *a, const char *text, struct ty_err *err)
+{
+	const char *what = "filter", *rest = text;
+	char path[PATH_MAX];
+	struct ty_symbol sym;
+	struct stat st;
+	int r;
+
+	if (a->pt_filter.len)
+		ty_buf_addc(&a->pt_filter, ',');
+	if (is_stretch(text)) {
+		ty_buf_addf(&a->pt_filter, "filter %s", text);
+		return 0;
+	}
+	if (!strncmp(text, "start ", 6) || !strncmp(text, "stop ", 5)) {
+		what = text[2] == 'a' ? "start" : "stop";
+		rest = strchr(text, ' ') + 1;
+	}
+	r = ty_record_find_function(a, "--flow-filter", rest, path, &st, &sym, err);
+	if (r)
+		return r;
+	ty_buf_addf(&a->pt_filter, "%s %#" PRIx64, what, sym.start);
+	if (*what == 'f' && !sym.size)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "--flow-filter: the symbol table has no size of '%s': give "
+			       "%#" PRIx64 "/SIZE@%s",
+			       rest, sym.start, path);
+	if (*what == 'f')
+		ty_buf_addf(&a->pt_filter, "/%#" PRIx64, sym.size);
+	ty_buf_addf(&a->pt_filter, "@%s", path);
+	return 0;
+}
+
+/* Letters of a name that the kernel's list of probes takes. */
+static bool is_plain(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i] <= ' ' || s[i] > '~' || strchr("\"\\/", s[i]))
+			return false;
+	return n > 0;
+}
+
+static int add_span(struct ty_record_args *a, const char *text, struct ty_err *err)
+{
+	static const char suffix[] = ":return";
+	struct ty_span_point p = {0};
+	char place[PATH_MAX + TY_PROBE_NAME];
+	size_t k = strlen(text), cut = sizeof(suffix) - 1;
+	struct ty_symbol sym;
+	struct stat st;
+	size_t n = strcspn(text, "@");
+
+	p.returns = k > cut && !strcmp(text + k - cut, suffix);
+	if (p.returns) {
+		k -= cut;
+		n = n < k ? n : k;
+	}
+	if (k >= sizeof(place) || n > TY_PROBE_NAME || !is_plain(text, n))
+		return ty_wrong_value(
+			err,
+			"--span '%s' is not FUNC@FILE or FUNC@FILE:return, as in --span "
+			"main@/usr/bin/env",
+			text);
+	snprintf(place, sizeof(place), "%.*s", (int)k, text);
+	snprintf(p.name, sizeof(p.name), "%.*s", (int)n, text);
+	if (ty_record_find_function(a, "--span", place, p.path, &st, &sym, err))
+		return -err->code;
+	p.offset = sym.start;
+	return vec_push(&a->spans, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;
+}
+
+static int add_usdt(struct ty_record_args *a, const char *text, struct ty_err *err)
+{
+	const char *colon = strchr(text, ':'), *at = strchr(text, '@'),
+		   *end = at ? at : text + strlen(text);
+	struct ty_usdt_point p = {.path = at ? at + 1 : NULL};
+	size_t n = colon && colon < end ? (size_t)(colon - text) : 0;
+
+	if (!n || n >= TY_SDT_NAME || end - colon - 1 >= TY_SDT_NAME || end == colon + 1 ||
+	    !is_plain(text, (size_t)(end - text)) || (at && !at[1]) || a->usdt.n == 32)
+		return ty_wrong_value(
+			err,
+			"--usdt '%s' is not PROVIDER:NAME or PROVIDER:NAME@FILE, or there are "
+			"more than 32",
+			text);
+	memcpy(p.provider, text, n);
+	memcpy(p.name, colon + 1, (size_t)(end - colon - 1));
+	return vec_push(&a->usdt, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;
+}
+
+int ty_record_find_probes(struct ty_record_args *a)
+{
+	struct ty_err err = {0};
+	size_t keep = 0;
+
+	for (size_t i = 0; i < a->region_files.n; i++) {
+		if (!strcmp(a->region_files.v[i], "off"))
+			a->o.probes.no_regions = true;
+		else
+			a->region_files.v[keep++] = a->region_files.v[i];
+	}
+	a->region_files.n = keep;
+	if (a->o.probes.no_regions && keep)
+		return ty_cli_usage("record", "give either --regions off or --regions FILE");
+	vec_each (s, &a->span_texts)
+		if (add_span(a, *s, &err))
+			return ty_cli_fail(&err);
+	vec_each (s, &a->usdt_texts)
+		if (add_usdt(a, *s, &err))
+			return ty_cli_fail(&err);
+	a->o.probes.files = a->region_files.v;
+	a->o.probes.files_n = a->region_files.n;
+	a->o.probes.spans = a->spans.v;
+	a->o.probes.spans_n = a->spans.n;
+	a->o.probes.usdt = a->usdt.v;
+	a->o.probes.usdt_n = a->usdt.n;
+	return 0;
+}
