@@ -10,20 +10,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "field_text.h"
 #include "hash_index.h"
 #include "now.h"
 #include "pair_map.h"
+#include "proc_reader.h"
 #include "vec.h"
 
-enum { READERS = 2, QUEUE_MAX = 16384, LINE_BYTES = 2048 };
+enum { QUEUE_MAX = 16384, LINE_BYTES = 2048 };
 #define SECTION_BYTES (UINT64_C(16) << 20)
 #define AGAIN_NS      UINT64_C(100000000)
 
@@ -43,64 +42,44 @@ struct line {
 
 struct ty_command_lines {
 	pthread_mutex_t lock;
-	pthread_cond_t work, done;
-	char proc[64];
-	bool stop;
+	struct ty_proc_reader *reader;
 	VEC(struct process) of;
 	struct ty_pair_map by_pid;
-	VEC(int) queue;
-	size_t taken;
 	VEC(struct line) lines;
 	struct ty_buf bytes;
 	uint64_t written;
-	unsigned threads, waiting, reading;
 };
 
-struct ty_command_lines *ty_command_lines_new(const char *proc)
-{
-	struct ty_command_lines *c = calloc(1, sizeof(*c));
-	pthread_condattr_t a;
-
-	if (!c)
-		return NULL;
-	snprintf(c->proc, sizeof(c->proc), "%s", proc);
-	ty_buf_init(&c->bytes, SECTION_BYTES);
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_condattr_init(&a);
-	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->work, &a);
-	pthread_cond_init(&c->done, &a);
-	pthread_condattr_destroy(&a);
-	return c;
-}
-
-static void free_all(struct ty_command_lines *c)
-{
-	vec_fini(&c->of);
-	ty_pair_map_fini(&c->by_pid);
-	vec_fini(&c->queue);
-	vec_fini(&c->lines);
-	ty_buf_fini(&c->bytes);
-	pthread_mutex_destroy(&c->lock);
-	pthread_cond_destroy(&c->work);
-	pthread_cond_destroy(&c->done);
-	free(c);
-}
-
-/* Its bytes; 0: it has none (a kernel thread), or is gone. */
-static size_t read_line(const char *proc, int pid, char line[LINE_BYTES])
+/* Its bytes; none: it has no command line (a kernel thread), or is gone. */
+static void read_line(const char *proc, struct ty_proc_reading *r)
 {
 	char path[96];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, pid);
+	snprintf(path, sizeof(path), "%s/%u/cmdline", proc, r->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
-	n = read(fd, line, LINE_BYTES);
+		return;
+	n = ty_buf_reserve(&r->bytes, LINE_BYTES) ? 0 : read(fd, r->bytes.p, LINE_BYTES);
+	r->bytes.len = n > 0 ? (size_t)n : 0;
 	close(fd);
-	return n > 0 ? (size_t)n : 0;
+}
+
+struct ty_command_lines *ty_command_lines_new(const char *proc)
+{
+	struct ty_command_lines *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->reader = ty_proc_reader_new(read_line, proc);
+	if (!c->reader) {
+		free(c);
+		return NULL;
+	}
+	ty_buf_init(&c->bytes, SECTION_BYTES);
+	pthread_mutex_init(&c->lock, NULL);
+	return c;
 }
 
 /* NULL: out of memory. */
@@ -118,73 +97,38 @@ static struct process *process_of(struct ty_command_lines *c, int pid)
 	return &c->of.v[*i];
 }
 
-/* since_ns: before it was read, so that it is not taken for that of a later exec. */
-static void keep_line(struct ty_command_lines *c, int pid, const char *line, size_t n,
-		      uint64_t since_ns)
+static void keep_line(struct ty_command_lines *c, const struct ty_proc_reading *r)
 {
-	struct process *p = process_of(c, pid);
-	uint32_t hash = ty_hash_bytes(line, n);
+	struct process *p = process_of(c, (int)r->pid);
+	const size_t n = r->bytes.len;
+	uint32_t hash = ty_hash_bytes(r->bytes.p, n);
 
 	if (!p)
 		return;
 	p->queued = false;
-	p->read_ns = since_ns;
+	p->read_ns = r->began_ns; /* so that it is not taken for that of a later exec */
 	if (!n || (p->any && p->hash == hash) || ty_buf_reserve(&c->bytes, n) ||
-	    vec_push(&c->lines, ((struct line){p->read_ns, pid, (uint32_t)n})))
+	    vec_push(&c->lines, ((struct line){p->read_ns, p->pid, (uint32_t)n})))
 		return;
-	ty_buf_add(&c->bytes, line, n);
+	ty_buf_add(&c->bytes, r->bytes.p, n);
 	p->any = true;
 	p->hash = hash;
 }
 
-static void *read_main(void *arg)
+/* What was read; waits for what was requested. Without the lock. */
+static void take_readings(struct ty_command_lines *c, unsigned wait_ms)
 {
-	struct ty_command_lines *c = arg;
-	char line[LINE_BYTES];
-	bool last;
+	const uint64_t end_ms = ty_now_ms() + wait_ms;
+	struct ty_proc_reading r;
 
-	pthread_mutex_lock(&c->lock);
-	while (!c->stop) {
-		uint64_t since_ns;
-		size_t n;
-		int pid;
-
-		if (c->taken == c->queue.n) {
-			c->taken = c->queue.n = 0;
-			c->waiting++;
-			pthread_cond_wait(&c->work, &c->lock);
-			c->waiting--;
-			continue;
-		}
-		pid = c->queue.v[c->taken++];
-		c->reading++;
-		pthread_mutex_unlock(&c->lock);
-		since_ns = ty_now_ns(CLOCK_MONOTONIC);
-		n = read_line(c->proc, pid, line);
+	for (uint64_t now = end_ms - wait_ms;
+	     ty_proc_reader_take(c->reader, now < end_ms ? (unsigned)(end_ms - now) : 0, &r);
+	     now = ty_now_ms()) {
 		pthread_mutex_lock(&c->lock);
-		c->reading--;
-		if (!c->stop)
-			keep_line(c, pid, line, n, since_ns);
-		if (c->taken == c->queue.n)
-			pthread_cond_broadcast(&c->done);
+		keep_line(c, &r);
+		pthread_mutex_unlock(&c->lock);
+		ty_buf_fini(&r.bytes);
 	}
-	last = !--c->threads;
-	pthread_mutex_unlock(&c->lock);
-	if (last)
-		free_all(c);
-	return NULL;
-}
-
-static void start_reader(struct ty_command_lines *c)
-{
-	pthread_attr_t detached;
-	pthread_t thread;
-
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	if (!pthread_create(&thread, &detached, read_main, c))
-		c->threads++;
-	pthread_attr_destroy(&detached);
 }
 
 void ty_command_lines_request(struct ty_command_lines *c, int pid)
@@ -193,16 +137,12 @@ void ty_command_lines_request(struct ty_command_lines *c, int pid)
 
 	if (!c || pid <= 0)
 		return;
+	take_readings(c, 0);
 	pthread_mutex_lock(&c->lock);
 	p = process_of(c, pid);
-	if (p && !p->queued && c->queue.n < QUEUE_MAX &&
-	    (!p->read_ns || ty_now_ns(CLOCK_MONOTONIC) - p->read_ns > AGAIN_NS) &&
-	    !vec_push(&c->queue, pid)) {
-		p->queued = true;
-		if (!c->waiting && c->threads < READERS)
-			start_reader(c);
-		pthread_cond_signal(&c->work);
-	}
+	if (p && !p->queued && ty_proc_reader_left(c->reader) < QUEUE_MAX &&
+	    (!p->read_ns || ty_now_ns(CLOCK_MONOTONIC) - p->read_ns > AGAIN_NS))
+		p->queued = ty_proc_reader_request(c->reader, (uint32_t)pid, 0);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -232,16 +172,13 @@ static void put_line(struct ty_command_lines *c, uint64_t ns, int pid, const cha
 void ty_command_lines_take(struct ty_command_lines *c, unsigned wait_ms,
 			   uint64_t (*trace_ns)(void *ctx), void *ctx, struct ty_buf *out)
 {
-	const struct timespec until = ty_in_ms(wait_ms);
 	uint64_t mono_ns, now_ns;
 	size_t at = 0;
 
 	if (!c)
 		return;
+	take_readings(c, wait_ms);
 	pthread_mutex_lock(&c->lock);
-	while (wait_ms && c->threads && (c->reading || c->taken < c->queue.n) &&
-	       !pthread_cond_timedwait(&c->done, &c->lock, &until))
-		;
 	if (c->lines.n) {
 		mono_ns = ty_now_ns(CLOCK_MONOTONIC);
 		now_ns = trace_ns(ctx);
@@ -260,15 +197,13 @@ void ty_command_lines_take(struct ty_command_lines *c, unsigned wait_ms,
 
 void ty_command_lines_free(struct ty_command_lines *c)
 {
-	bool last;
-
 	if (!c)
 		return;
-	pthread_mutex_lock(&c->lock);
-	c->stop = true;
-	last = !c->threads;
-	pthread_cond_broadcast(&c->work);
-	pthread_mutex_unlock(&c->lock);
-	if (last)
-		free_all(c);
+	ty_proc_reader_free(c->reader);
+	vec_fini(&c->of);
+	ty_pair_map_fini(&c->by_pid);
+	vec_fini(&c->lines);
+	ty_buf_fini(&c->bytes);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
 }

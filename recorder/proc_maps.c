@@ -12,27 +12,33 @@
 
 #include "build_id.h"
 
-static void add_id(int pid, struct ty_stk_map *m)
+static void add_id(const char *proc, uint32_t pid, struct ty_stk_map *m)
 {
-	char path[96];
+	char path[128];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
+	snprintf(path, sizeof(path), "%s/%u/map_files/%llx-%llx", proc, pid,
 		 (unsigned long long)m->start, (unsigned long long)(m->start + m->bytes));
 	m->build_id_n = (uint8_t)ty_file_build_id(path, m->build_id);
 }
 
-int ty_proc_maps(int pid, void (*each)(void *ctx, const struct ty_stk_map *m, const char *path),
-		 void *ctx)
+/* A whole one, or none from here on. */
+static void add(struct ty_proc_reading *r, const struct ty_stk_map *map, const char *path)
 {
-	char path[64], line[PATH_MAX + 128];
-	FILE *f;
-	int n = 0;
+	r->full = r->full || ty_buf_reserve(&r->bytes, sizeof(*map) + strlen(path) + 1);
+	if (r->full)
+		return;
+	ty_buf_add(&r->bytes, map, sizeof(*map));
+	ty_buf_add(&r->bytes, path, strlen(path) + 1);
+}
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+void ty_proc_maps_read(const char *proc, struct ty_proc_reading *r)
+{
+	char path[96], line[PATH_MAX + 128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%u/maps", proc, r->pid);
 	f = fopen(path, "re");
-	if (!f)
-		return -1;
-	while (fgets(line, sizeof(line), f)) {
+	while (f && fgets(line, sizeof(line), f)) {
 		struct ty_stk_map m = {0};
 		uint64_t lo, hi, off;
 		char prot[8];
@@ -47,10 +53,9 @@ int ty_proc_maps(int pid, void (*each)(void *ctx, const struct ty_stk_map *m, co
 		m.bytes = hi - lo;
 		m.off = off;
 		if (line[name] == '/')
-			add_id(pid, &m);
-		each(ctx, &m, line[name] ? line + name : "//anon");
-		n++;
+			add_id(proc, r->pid, &m);
+		add(r, &m, line[name] ? line + name : "//anon");
 	}
-	fclose(f);
-	return n;
+	if (f)
+		fclose(f);
 }

@@ -5,13 +5,13 @@
 
 #include <stdint.h>
 
+#include "proc_reader.h"
 #include "stack_record.h"
 
 /*
- * Calls `each` for every executable mapping of the process; path: as in /proc, "//anon" when there
- * is none, never longer than PATH_MAX. Returns their number; -1: the process cannot be read.
+ * A ty_proc_read: for every executable mapping struct ty_stk_map, and its path with NUL, as in
+ * /proc, "//anon" when there is none, never longer than PATH_MAX.
  */
-int ty_proc_maps(int pid, void (*each)(void *ctx, const struct ty_stk_map *m, const char *path),
-		 void *ctx);
+void ty_proc_maps_read(const char *proc, struct ty_proc_reading *r);
 
 #endif

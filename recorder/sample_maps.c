@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "map_reader.h"
+#include "proc_reader.h"
 #include "now.h"
 #include "pair_map.h"
 #include "partition.h"
@@ -37,7 +37,7 @@ struct proc {
 struct ty_sample_maps {
 	bool trace_all;
 	struct ty_spooled_section maps;
-	struct ty_map_reader *reader;
+	struct ty_proc_reader *reader;
 	uint32_t readings;
 	bool slow; /* the reader gave nothing in time: it is not waited for until it does */
 	bool full;
@@ -54,7 +54,7 @@ struct ty_sample_maps *ty_sample_maps_new(bool trace_all)
 	if (!s)
 		return NULL;
 	s->trace_all = trace_all;
-	s->reader = ty_map_reader_new(ty_proc_maps);
+	s->reader = ty_proc_reader_new(ty_proc_maps_read, "/proc");
 	if (!s->reader) {
 		free(s);
 		return NULL;
@@ -67,7 +67,7 @@ void ty_sample_maps_free(struct ty_sample_maps *s)
 {
 	if (!s)
 		return;
-	ty_map_reader_free(s->reader);
+	ty_proc_reader_free(s->reader);
 	ty_pair_map_fini(&s->proc_of);
 	vec_each (p, &s->procs)
 		vec_fini(&p->code);
@@ -186,7 +186,7 @@ static bool put_existing(struct ty_sample_maps *s, const struct ty_perf_where *w
 }
 
 /* What was read of a process, unless it has become another one meanwhile. */
-static void take_reading(struct ty_sample_maps *s, const struct ty_map_reading *r)
+static void take_reading(struct ty_sample_maps *s, const struct ty_proc_reading *r)
 {
 	struct proc *p = find(s, r->pid);
 	struct ty_perf_where where = {
@@ -202,11 +202,11 @@ static void take_reading(struct ty_sample_maps *s, const struct ty_map_reading *
 	}
 	p->state = TRIED;
 	s->full |= r->full;
-	for (size_t at = 0; at + sizeof(struct ty_stk_map) < r->maps.len;) {
-		const char *path = r->maps.p + at + sizeof(struct ty_stk_map);
+	for (size_t at = 0; at + sizeof(struct ty_stk_map) < r->bytes.len;) {
+		const char *path = r->bytes.p + at + sizeof(struct ty_stk_map);
 		struct ty_stk_map m;
 
-		memcpy(&m, r->maps.p + at, sizeof(m));
+		memcpy(&m, r->bytes.p + at, sizeof(m));
 		if (!put_existing(s, &where, &m, path)) {
 			s->full = true;
 			break;
@@ -221,12 +221,12 @@ static void take_reading(struct ty_sample_maps *s, const struct ty_map_reading *
 /* What has been read; one of them is waited for. false: there is none. */
 static bool take_readings(struct ty_sample_maps *s, unsigned wait_ms)
 {
-	struct ty_map_reading r;
+	struct ty_proc_reading r;
 	bool any = false;
 
-	while (ty_map_reader_take(s->reader, any ? 0 : wait_ms, &r)) {
+	while (ty_proc_reader_take(s->reader, any ? 0 : wait_ms, &r)) {
 		take_reading(s, &r);
-		ty_buf_fini(&r.maps);
+		ty_buf_fini(&r.bytes);
 		any = true;
 	}
 	if (any)
@@ -244,7 +244,7 @@ void ty_sample_maps_know(struct ty_sample_maps *s, uint32_t pid, uint64_t ns)
 		return;
 	p->reading = ++s->readings;
 	p->read_ns = ns;
-	p->state = ty_map_reader_request(s->reader, pid, p->reading) ? READING : TRIED;
+	p->state = ty_proc_reader_request(s->reader, pid, p->reading) ? READING : TRIED;
 	if (s->slow)
 		return;
 	end_ms = ty_now_ms() + READ_MS;
@@ -370,11 +370,11 @@ size_t ty_sample_maps_end(struct ty_sample_maps *s, bool *full)
 	const uint64_t end_ms = ty_now_ms() + END_MS;
 
 	/* A process whose reading is stuck is abandoned. */
-	for (uint64_t now; ty_map_reader_left(s->reader);) {
+	for (uint64_t now; ty_proc_reader_left(s->reader);) {
 		now = ty_now_ms();
 		if (now >= end_ms || !take_readings(s, (unsigned)(end_ms - now)))
 			break;
 	}
 	*full = s->full;
-	return ty_map_reader_left(s->reader);
+	return ty_proc_reader_left(s->reader);
 }

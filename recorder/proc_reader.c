@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* See map_reader.h. */
-#include "map_reader.h"
+/* See proc_reader.h. */
+#include "proc_reader.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "now.h"
 #include "vec.h"
 
-enum { READERS = 4, PROC_MAX = 16 << 20 };
+enum { READERS = 4, BYTES_MAX = 16 << 20 };
 
-struct map_request {
+struct request {
 	uint32_t pid, number;
 };
 
-struct ty_map_reader {
+struct ty_proc_reader {
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
-	ty_map_read *read;
+	ty_proc_read *read;
+	char proc[64];
 	bool stop;
-	VEC(struct map_request) queue;
+	VEC(struct request) queue;
 	size_t taken; /* of the queue */
-	VEC(struct ty_map_reading) ready;
+	VEC(struct ty_proc_reading) ready;
 	unsigned threads, waiting, reading;
 };
 
-struct ty_map_reader *ty_map_reader_new(ty_map_read *read)
+struct ty_proc_reader *ty_proc_reader_new(ty_proc_read *read, const char *proc)
 {
-	struct ty_map_reader *r = calloc(1, sizeof(*r));
+	struct ty_proc_reader *r = calloc(1, sizeof(*r));
 	pthread_condattr_t a;
 
 	if (!r)
 		return NULL;
 	r->read = read;
+	snprintf(r->proc, sizeof(r->proc), "%s", proc);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->work, NULL);
 	pthread_condattr_init(&a);
@@ -43,10 +46,10 @@ struct ty_map_reader *ty_map_reader_new(ty_map_read *read)
 	return r;
 }
 
-static void free_all(struct ty_map_reader *r)
+static void free_all(struct ty_proc_reader *r)
 {
 	vec_each (m, &r->ready)
-		ty_buf_fini(&m->maps);
+		ty_buf_fini(&m->bytes);
 	vec_fini(&r->ready);
 	vec_fini(&r->queue);
 	pthread_mutex_destroy(&r->lock);
@@ -55,23 +58,14 @@ static void free_all(struct ty_map_reader *r)
 	free(r);
 }
 
-static void on_map(void *ctx, const struct ty_stk_map *map, const char *path)
-{
-	struct ty_map_reading *m = ctx;
-
-	if (m->full || m->maps.len + sizeof(*map) + strlen(path) + 1 > PROC_MAX ||
-	    ty_buf_add(&m->maps, map, sizeof(*map)) || ty_buf_add(&m->maps, path, strlen(path) + 1))
-		m->full = true;
-}
-
 static void *read_main(void *arg)
 {
-	struct ty_map_reader *r = arg;
+	struct ty_proc_reader *r = arg;
 	bool last;
 
 	pthread_mutex_lock(&r->lock);
 	while (!r->stop) {
-		struct ty_map_reading m = {0};
+		struct ty_proc_reading m = {0};
 
 		if (r->taken == r->queue.n) {
 			r->taken = r->queue.n = 0;
@@ -82,14 +76,15 @@ static void *read_main(void *arg)
 		}
 		m.pid = r->queue.v[r->taken].pid;
 		m.number = r->queue.v[r->taken++].number;
-		ty_buf_init(&m.maps, PROC_MAX + 1);
+		ty_buf_init(&m.bytes, BYTES_MAX);
 		r->reading++;
 		pthread_mutex_unlock(&r->lock);
-		r->read((int)m.pid, on_map, &m);
+		m.began_ns = ty_now_ns(CLOCK_MONOTONIC);
+		r->read(r->proc, &m);
 		pthread_mutex_lock(&r->lock);
 		r->reading--;
 		if (r->stop || vec_push(&r->ready, m))
-			ty_buf_fini(&m.maps);
+			ty_buf_fini(&m.bytes);
 		pthread_cond_broadcast(&r->done);
 	}
 	last = !--r->threads;
@@ -99,14 +94,14 @@ static void *read_main(void *arg)
 	return NULL;
 }
 
-bool ty_map_reader_request(struct ty_map_reader *r, uint32_t pid, uint32_t number)
+bool ty_proc_reader_request(struct ty_proc_reader *r, uint32_t pid, uint32_t number)
 {
 	pthread_attr_t detached;
 	pthread_t thread;
 	bool good;
 
 	pthread_mutex_lock(&r->lock);
-	good = !vec_push(&r->queue, ((struct map_request){pid, number}));
+	good = !vec_push(&r->queue, ((struct request){pid, number}));
 	if (good && r->waiting < r->queue.n - r->taken && r->threads < READERS) {
 		pthread_attr_init(&detached);
 		pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -119,7 +114,7 @@ bool ty_map_reader_request(struct ty_map_reader *r, uint32_t pid, uint32_t numbe
 	return good;
 }
 
-bool ty_map_reader_take(struct ty_map_reader *r, unsigned wait_ms, struct ty_map_reading *out)
+bool ty_proc_reader_take(struct ty_proc_reader *r, unsigned wait_ms, struct ty_proc_reading *out)
 {
 	const struct timespec until = ty_in_ms(wait_ms);
 	bool good;
@@ -135,7 +130,7 @@ bool ty_map_reader_take(struct ty_map_reader *r, unsigned wait_ms, struct ty_map
 	return good;
 }
 
-size_t ty_map_reader_left(struct ty_map_reader *r)
+size_t ty_proc_reader_left(struct ty_proc_reader *r)
 {
 	size_t n;
 
@@ -145,7 +140,7 @@ size_t ty_map_reader_left(struct ty_map_reader *r)
 	return n;
 }
 
-void ty_map_reader_free(struct ty_map_reader *r)
+void ty_proc_reader_free(struct ty_proc_reader *r)
 {
 	bool last;
 
