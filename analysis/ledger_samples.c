@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base_name.h"
 #include "cpu_gaps.h"
 #include "hot.h"
 #include "ledger_book.h"
@@ -56,11 +57,8 @@ struct ty_ledger_share ty_ledger_share(const struct ty_samples *s, const struct 
 	const struct ty_sample_func *of = f->func == UINT32_MAX ? NULL : &s->funcs.v[f->func];
 	struct ty_ledger_share out = {
 		.function = of && of->name ? ty_samples_str(s, of->name) : NULL,
-		.module = of && of->module ? ty_samples_str(s, of->module) : NULL};
-	const char *base = out.module ? strrchr(out.module, '/') : NULL;
+		.module = of && of->module ? ty_base_name(ty_samples_str(s, of->module)) : NULL};
 
-	if (base && base[1])
-		out.module = base + 1;
 	out.share =
 		ty_hot_share(f->samples, row->samples, f->weight, row->weight, &out.low, &out.high);
 	return out;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base_name.h"
 #include "key_value.h"
 #include "plain_text.h"
 #include "section.h"
@@ -110,9 +111,7 @@ static void line(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out
 	if (!ty_flow_names_line(f->names, &at, &file, &number))
 		return;
 	/* The end of a path is more specific than its beginning. */
-	if (strrchr(file, '/'))
-		file = strrchr(file, '/') + 1;
-	snprintf(out, n, "%s:%d", file, number);
+	snprintf(out, n, "%s:%d", ty_base_name(file), number);
 	ty_plain(out, strlen(out));
 }
 

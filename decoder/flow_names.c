@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base_name.h"
 #include "symbol_list.h"
 #include "pair_map.h"
 #include "vec.h"
@@ -244,13 +245,11 @@ void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uin
 			size_t size)
 {
 	struct ty_flow_name at = ty_flow_names_at(n, pid, t_ns, ip);
-	const char *base = at.file ? strrchr(at.file, '/') : NULL;
 
 	if (at.function)
 		snprintf(out, size, "%s+0x%" PRIx64, at.function, ip - at.start);
 	else if (at.file)
-		snprintf(out, size, "[%s+0x%" PRIx64 "]", base && base[1] ? base + 1 : at.file,
-			 at.off);
+		snprintf(out, size, "[%s+0x%" PRIx64 "]", ty_base_name(at.file), at.off);
 	else
 		snprintf(out, size, "0x%" PRIx64, ip);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base_name.h"
 #include "compare.h"
 #include "jitdump.h"
 #include "partition.h"
@@ -150,13 +151,12 @@ static int push(struct ty_flow_perf *p, struct change c)
 /* Compilers map their dump so that it is found: jit-PID.dump. */
 static int note_jit(struct ty_flow_perf *p, int32_t pid, const char *path)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = ty_base_name(path);
 	unsigned number;
 	uint32_t id;
 	int end = 0;
 
-	if (sscanf(base ? base + 1 : path, "jit-%u.dump%n", &number, &end) != 1 || !end ||
-	    (base ? base + 1 : path)[end])
+	if (sscanf(base, "jit-%u.dump%n", &number, &end) != 1 || !end || base[end])
 		return 0;
 	id = ty_strtab_add(p->jit_paths, path, strlen(path));
 	if (id == UINT32_MAX)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base_name.h"
 #include "export_call_data.h"
 #include "export_threads.h"
 #include "field_text.h"
@@ -316,8 +317,7 @@ static void add_name(const struct cut *c, struct ty_buf *out)
 	if (ty_key_next(&p, "cut_of", &v, &n)) {
 		ty_buf_add(out, v, n);
 	} else {
-		base = strrchr(c->t->path, '/');
-		base = base ? base + 1 : c->t->path;
+		base = ty_base_name(c->t->path);
 		ty_escape_field(out, base, strlen(base));
 	}
 	ty_buf_addc(out, '\n');

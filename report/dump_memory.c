@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base_name.h"
 #include "digits.h"
 #include "dump.h"
 #include "hash_index.h"
@@ -181,8 +182,7 @@ static void text_name(struct line *l, struct ty_mem_names *names, const struct t
 	PUT(l, "+");
 	put_x(l, n.offset);
 	if (n.file) {
-		const char *slash = strrchr(n.file, '/');
-		const char *base = slash ? slash + 1 : n.file;
+		const char *base = ty_base_name(n.file);
 
 		PUT(l, " (");
 		put(l, base, strnlen(base, NAME_BYTES));

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base_name.h"
 #include "mem_report.h"
 #include "memory.h"
 #include "plain_text.h"
@@ -39,14 +40,12 @@ struct ty_mem_report_code ty_mem_report_code(struct ty_mem_report *r, const stru
 
 void ty_mem_report_code_text(const struct ty_mem_report_code *c, struct ty_sentence *o)
 {
-	const char *slash = c->file ? strrchr(c->file, '/') : NULL;
-
 	ty_put(o, "0x%" PRIx64, c->pc);
 	if (c->symbol || c->mapping)
 		ty_put(o, " %s+0x%" PRIx64, c->symbol ? c->symbol : c->mapping,
 		       c->symbol ? c->offset : c->mapping_offset);
 	if (c->file)
-		ty_put(o, " (%s:%d)", slash ? slash + 1 : c->file, c->line);
+		ty_put(o, " (%s:%d)", ty_base_name(c->file), c->line);
 	if (c->assumed)
 		ty_put(o, " (assumed)");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base_name.h"
 #include "fields.h"
 #include "plain_text.h"
 #include "put_text.h"
@@ -21,13 +22,6 @@ struct hot_ctx {
 	const struct ty_hot *hot;
 	const struct ty_hot_of *of; /* for callers; NULL: none are shown */
 };
-
-static const char *base_of(const char *path)
-{
-	const char *base = strrchr(path, '/');
-
-	return base && base[1] ? base + 1 : path;
-}
 
 static const char *function(const void *ctx, const void *record, char *buf, size_t n)
 {
@@ -57,9 +51,9 @@ static const char *place(const void *ctx, const void *record, char *buf, size_t 
 
 	if (file)
 		snprintf(buf, n, "%s (%s:%d)", name ? name : "[no symbol]",
-			 base_of(ty_samples_str(c->s, file)), r->file ? r->line : r->hot_line);
+			 ty_base_name(ty_samples_str(c->s, file)), r->file ? r->line : r->hot_line);
 	else if (mod)
-		snprintf(buf, n, "%s (%s)", name ? name : "[no symbol]", base_of(mod));
+		snprintf(buf, n, "%s (%s)", name ? name : "[no symbol]", ty_base_name(mod));
 	else
 		snprintf(buf, n, "%s", name ? name : "[unknown]");
 	ty_plain(buf, strlen(buf));
@@ -209,7 +203,7 @@ static const char *func_name(const struct ty_samples *s, uint32_t func)
 	const struct ty_sample_func *f = &s->funcs.v[func];
 
 	return f->name	   ? ty_samples_str(s, f->name)
-	       : f->module ? base_of(ty_samples_str(s, f->module))
+	       : f->module ? ty_base_name(ty_samples_str(s, f->module))
 			   : "[unknown]";
 }
 

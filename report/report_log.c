@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base_name.h"
 #include "plain_text.h"
 #include "model_time.h"
 #include "vec.h"
@@ -29,9 +30,7 @@ void ty_report_logs_fini(struct ty_report_logs *l)
 
 static const char *name(const struct ty_report_logs *l, uint32_t file)
 {
-	const char *slash = strrchr(l->path.v[file], '/');
-
-	return slash && slash[1] ? slash + 1 : l->path.v[file];
+	return ty_base_name(l->path.v[file]);
 }
 
 static void put(FILE *f, const char *s, size_t n)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base_name.h"
 #include "sigbus.h"
 #include "debuginfod.h"
 #include "key_value.h"
@@ -371,11 +372,10 @@ static bool in_place(struct ty_flow_files *f, const char *path, struct wanted *w
 
 static bool find(struct ty_flow_files *f, const char *path, struct wanted *w, struct ty_bytes *out)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = ty_base_name(path);
 	char full[PATH_MAX];
 	int fd;
 
-	base = base ? base + 1 : path;
 	for (size_t i = 0; i < f->roots_n; i++) {
 		snprintf(full, sizeof(full), "%s/%s", f->roots[i], path);
 		if (attempt(f, full, w, out))

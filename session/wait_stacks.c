@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base_name.h"
 #include "flow_files.h"
 #include "flow_names.h"
 #include "key_value.h"
@@ -99,9 +100,8 @@ static bool is_runtime_file(const char *path)
 		"librt.so",   "libm.so",   "libstdc++",	 "libc++",    "libgcc_s", "[vdso]",
 		"libpython3", "libjvm.so", "libuv.so",	 "libglib-2", "libruby",  "liblua",
 		"libnode.so", "libevent",  "libasan.so", "libtsan.so"};
-	const char *base = path ? strrchr(path, '/') : NULL;
+	const char *base = ty_base_name(path);
 
-	base = base ? base + 1 : path;
 	for (size_t i = 0; base && i < sizeof(names) / sizeof(*names); i++)
 		if (!strncmp(base, names[i], strlen(names[i])))
 			return true;
@@ -241,8 +241,7 @@ static bool name_variable(struct ty_wait_stacks *w, const struct ty_stack_frames
 		if (!ty_flow_names_variable(w->names, (int32_t)s->stack.head.pid, s->ns, s->v[i].pc,
 					    addr, &v))
 			continue;
-		file = v.file ? strrchr(v.file, '/') : NULL;
-		file = file ? file + 1 : v.file;
+		file = ty_base_name(v.file);
 		snprintf(buf, n, "%s", v.name);
 		if (v.in)
 			snprintf(buf + strlen(buf), n - strlen(buf), "+%#" PRIx64, v.in);
@@ -326,19 +325,12 @@ const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s
 	return i < s->n ? &s->v[i] : NULL;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *base = strrchr(path, '/');
-
-	return base && base[1] ? base + 1 : path;
-}
-
 void ty_stack_frame_name(const struct ty_stack_frame *f, struct ty_buf *out)
 {
 	if (f->function)
 		ty_buf_addf(out, "%s", f->function);
 	else if (f->module)
-		ty_buf_addf(out, "%s+0x%" PRIx64, base_of(f->module), f->off);
+		ty_buf_addf(out, "%s+0x%" PRIx64, ty_base_name(f->module), f->off);
 	else
 		ty_buf_addf(out, "0x%" PRIx64, f->pc);
 }
@@ -347,7 +339,7 @@ void ty_stack_frame_text(const struct ty_stack_frame *f, struct ty_buf *out)
 {
 	ty_stack_frame_name(f, out);
 	if (f->file)
-		ty_buf_addf(out, " (%s:%d)", base_of(f->file), f->line);
+		ty_buf_addf(out, " (%s:%d)", ty_base_name(f->file), f->line);
 	else if (f->function && f->module)
-		ty_buf_addf(out, " (%s)", base_of(f->module));
+		ty_buf_addf(out, " (%s)", ty_base_name(f->module));
 }

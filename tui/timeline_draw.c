@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base_name.h"
 #include "first_keys.h"
 #include "footer.h"
 #include "glyphs.h"
@@ -30,13 +31,6 @@ static void headline(struct ty_grid *g, const struct ty_palette *p, int y, const
 		ty_grid_text(g, g->w - w - 3, y, w, right, dim);
 		ty_grid_put(g, g->w - 3, y, ' ', dim);
 	}
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* The window in words; the lower the level, the fewer. */
@@ -68,7 +62,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	const struct ty_summary *s = ty_model_summary(t->m);
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	char text[200], lost[64], rest[TY_INDEXING_MAX], filter[100] = "";
-	const char *name = base_name(t->in->path),
+	const char *name = ty_base_name(t->in->path),
 		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_indexing_mark(t, rest);
 	const char *label = g->w < 100 ? "lost" : "lost events:";
 	const bool kept = t->in->kept && !*mark;

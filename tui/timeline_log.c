@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base_name.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 
@@ -14,9 +15,7 @@
 
 static const char *file_name(const struct ty_timeline *t, uint32_t file)
 {
-	const char *path = t->in->log_names[file], *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
+	return ty_base_name(t->in->log_names[file]);
 }
 
 /* The first line of its text, without the time where `body`. */
