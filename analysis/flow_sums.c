@@ -5,13 +5,31 @@
 #include <string.h>
 
 #include "compare.h"
+#include "huge_alloc.h"
 
-enum { PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24 };
+enum { PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24, MANY = 1 << 13 };
+
+/* Room for another function; for many in huge pages. */
+static int grow(struct ty_flow_sums *s)
+{
+	struct ty_flow_sum *more;
+
+	if (s->of.n < s->of.cap || s->of.cap < MANY)
+		return vec_reserve(&s->of, s->of.n + 1);
+	more = ty_huge_alloc(2 * s->of.cap * sizeof(*more));
+	if (!more)
+		return -TY_ENOMEM;
+	memcpy(more, s->of.v, s->of.n * sizeof(*more));
+	free(s->of.v);
+	s->of.v = more;
+	s->of.cap *= 2;
+	return 0;
+}
 
 struct ty_flow_sum *ty_flow_sums_more(struct ty_flow_sums *s, uint32_t func)
 {
 	while (s->of.n <= func)
-		if (vec_push(&s->of, (struct ty_flow_sum){0})) {
+		if (grow(s) || vec_push(&s->of, (struct ty_flow_sum){0})) {
 			s->nomem = true;
 			return NULL;
 		}

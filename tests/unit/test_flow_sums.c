@@ -132,9 +132,27 @@ static void random_calls(void **state)
 	ty_flow_sums_fini(&s);
 }
 
+static void many_functions(void **state)
+{
+	enum { MANY = 40000 };
+	struct ty_flow_sums s = {0};
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct ty_flow_sum *a = ty_flow_sum_of(&s, i);
+
+		assert_non_null(a);
+		assert_int_equal(0, a->f.count);
+		a->f.count = i + 1;
+	}
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal(i + 1, ty_flow_sum_of(&s, i)->f.count);
+	ty_flow_sums_fini(&s);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
+					   cmocka_unit_test(many_functions)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
