@@ -97,8 +97,10 @@ void ty_grid_tint(struct ty_grid *g, int x, int y, int w, struct ty_style st)
 
 		if (!c)
 			continue;
-		if (st.bg != TY_C_DEFAULT && c->st.bg == TY_C_DEFAULT)
+		if (st.bg != TY_C_DEFAULT && c->st.bg == TY_C_DEFAULT) {
 			c->st.bg = st.bg;
+			c->st.fg = c->st.fg == TY_C_DEFAULT ? st.fg : c->st.fg;
+		}
 		c->st.attr ^= st.attr & TY_A_REVERSE;
 		c->st.attr |= st.attr & ~TY_A_REVERSE;
 	}

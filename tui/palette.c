@@ -87,7 +87,10 @@ struct ty_style ty_palette_role(const struct ty_palette *p, enum ty_role role)
 						.attr = TY_A_BOLD}
 			    : (struct ty_style){.attr = TY_A_REVERSE | TY_A_BOLD};
 	case TY_ROLE_SELECT:
-		return rich ? (struct ty_style){.bg = TY_C_SELECT, .attr = TY_A_BOLD}
+		/* With its own colour of text: a light background need not be known. */
+		return rich ? (struct ty_style){.fg = TY_C_TEXT,
+						.bg = TY_C_SELECT,
+						.attr = TY_A_BOLD}
 			    : (struct ty_style){.attr = TY_A_REVERSE};
 	case TY_ROLE_LOST:
 		return p->mode >= TY_COLOR_16 ? (struct ty_style){.fg = TY_C_BLACK, .bg = TY_C_LOST}

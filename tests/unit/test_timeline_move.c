@@ -649,6 +649,12 @@ static void the_cursor_is_a_line_and_its_span_is_marked(void **state)
 	}
 	assert_int_equal(lines, t->tracks.rows.n < (size_t)t->lay.rows_h ? (int)t->tracks.rows.n
 									 : t->lay.rows_h);
+	/* Text on the selection's ground has its own colour, whatever the terminal's is. */
+	for (int i = 0; i < 80 * 24; i++) {
+		const struct ty_gcell *c = ty_grid_at(&g, i % 80, i / 80);
+
+		assert_false(c->st.bg == TY_C_SELECT && c->ch != ' ' && c->st.fg == TY_C_DEFAULT);
+	}
 	y0 = t->lay.ruler_y;
 	c0 = t->lay.cells_x + (int)ty_viewport_column(&t->vp, START + 510070000, 60);
 	c1 = t->lay.cells_x + (int)ty_viewport_column(&t->vp, START + 3510050000 - 1, 60);
