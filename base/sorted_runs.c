@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "full_io.h"
 #include "temp_file.h"
 #include "vec.h"
 
@@ -78,18 +79,11 @@ static int spill(struct ty_sorted_runs *s, struct ty_err *err)
 			err, "%s: cannot create a temporary file (set TMPDIR to another directory)",
 			s->dir);
 	qsort(s->item, s->held, s->size, s->order);
-	for (uint64_t done = 0; done < bytes;) {
-		ssize_t r = pwrite(s->fd, s->item + done, bytes - done, (off_t)(off + done));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return ty_fail_errno(err,
-					     "%s: cannot write to a temporary file (set TMPDIR to "
-					     "another directory)",
-					     s->dir);
-		done += (uint64_t)r;
-	}
+	if (!ty_full_write(s->fd, s->item, bytes, off))
+		return ty_fail_errno(
+			err,
+			"%s: cannot write to a temporary file (set TMPDIR to another directory)",
+			s->dir);
 	if (vec_push(&s->runs, (struct run){.first = s->count - s->held, .n = s->held}))
 		return no_memory(err);
 	s->held = 0;
@@ -132,16 +126,8 @@ static int refill(struct ty_sorted_runs *s, uint32_t run, struct ty_err *err)
 	uint64_t off = (r->first + r->read) * s->size;
 
 	r->at = 0;
-	for (uint64_t done = 0; done < n * s->size;) {
-		ssize_t k =
-			pread(s->fd, head(s, run) + done, n * s->size - done, (off_t)(off + done));
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return ty_fail_errno(err, "%s: cannot read from a temporary file", s->dir);
-		done += (uint64_t)k;
-	}
+	if (ty_full_read(s->fd, head(s, run), n * s->size, off) != (ssize_t)(n * s->size))
+		return ty_fail_errno(err, "%s: cannot read from a temporary file", s->dir);
 	r->held = (uint32_t)n;
 	r->read += n;
 	return n > 0;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "atomic_file.h"
+#include "full_io.h"
 #include "perf_data.h"
 #include "vec.h"
 
@@ -46,16 +47,8 @@ static void no_memory(struct ty_perf_out *o)
 
 static void flush(struct ty_perf_out *o)
 {
-	for (size_t at = 0; at < o->buf.len && !o->err.code;) {
-		ssize_t n = write(o->fd, o->buf.p + at, o->buf.len - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			ty_fail_errno(&o->err, "%s: cannot write", o->path);
-		else
-			at += (size_t)n;
-	}
+	if (!o->err.code && !ty_full_write(o->fd, o->buf.p, o->buf.len, TY_IO_HERE))
+		ty_fail_errno(&o->err, "%s: cannot write", o->path);
 	o->written += o->buf.len;
 	ty_buf_reset(&o->buf);
 }

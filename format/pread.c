@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "full_io.h"
 #include "spool_file.h"
 
 /* Of this thread. */
@@ -47,20 +48,5 @@ int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off)
 
 int ty_pwrite(int fd, const void *p, size_t n, uint64_t off)
 {
-	const char *s = p;
-
-	while (n) {
-		ssize_t w = pwrite(fd, s, n, (off_t)off);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w == 0)
-			errno = ENOSPC;
-		if (w <= 0)
-			return -1;
-		s += w;
-		n -= (size_t)w;
-		off += (uint64_t)w;
-	}
-	return 0;
+	return ty_full_write(fd, p, n, off) ? 0 : -1;
 }

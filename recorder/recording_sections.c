@@ -87,11 +87,21 @@ void ty_rec_self_test_wait(struct recording *r)
 	r->test.started = false;
 }
 
+/* Takes the lines of b into MACHINE. */
+static int put_facts(struct recording *r, struct ty_buf *b, struct ty_err *err)
+{
+	int e = b->failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+				    "out of memory for the machine facts")
+			  : ty_meta_section(&r->meta, TY_SEC_MACHINE, b->p, b->len, err);
+
+	ty_buf_fini(b);
+	return e;
+}
+
 int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 {
 	char text[300];
 	struct ty_buf b;
-	int e;
 
 	ty_buf_init(&b, TY_REC_TEXT);
 	ty_machine_facts(&b);
@@ -138,31 +148,23 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 		ty_fact(&b, "memory", "spe");
 	ty_fact_u64(&b, "buffer_bytes", r->ring_bytes);
 	ty_fact_u64(&b, "ring_page_bytes", r->inst[0].page_bytes);
-	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
-		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
-	ty_buf_fini(&b);
-	return e;
+	return put_facts(r, &b, err);
 }
 
 int ty_rec_put_traced(struct recording *r, const ty_tids *traced, struct ty_err *err)
 {
 	struct ty_buf b;
-	int e = 0;
 
 	if (!r->o->pids_n || !traced->n)
 		return 0;
 	ty_buf_init(&b, TY_REC_TEXT);
-	e = ty_key_add_ranges(&b, "traced", traced->v, traced->n)
-		    ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the traced threads")
-		    : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
-	ty_buf_fini(&b);
-	return e;
+	ty_key_add_ranges(&b, "traced", traced->v, traced->n);
+	return put_facts(r, &b, err);
 }
 
 int ty_rec_put_call_data(struct recording *r, struct ty_err *err)
 {
 	struct ty_buf b;
-	int e;
 
 	if (r->o->no_syscalls)
 		return 0;
@@ -178,16 +180,12 @@ int ty_rec_put_call_data(struct recording *r, struct ty_err *err)
 			!r->o->stacks_ns ? "record --stacks off"
 			: !r->call_data	 ? "strings are not recorded"
 					 : r->stacks_why);
-	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
-		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
-	ty_buf_fini(&b);
-	return e;
+	return put_facts(r, &b, err);
 }
 
 int ty_rec_put_sampling(struct recording *r, struct ty_err *err)
 {
 	struct ty_buf b;
-	int e;
 
 	ty_buf_init(&b, TY_REC_TEXT);
 	ty_fact_u64(&b, "sample_hz", r->sampler ? r->o->sampling.hz : 0);
@@ -202,10 +200,7 @@ int ty_rec_put_sampling(struct recording *r, struct ty_err *err)
 	}
 	if (r->counters)
 		ty_counters_facts(r->counters, &b);
-	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
-		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
-	ty_buf_fini(&b);
-	return e;
+	return put_facts(r, &b, err);
 }
 
 /* Code that exists on this machine only, and only until it boots another kernel. */

@@ -30,6 +30,7 @@
  * (another program's fsync), as much as QUEUED_MAX holds; the memory of all but the first is given
  * back when they are written.
  */
+#include "full_io.h"
 #include "ring_reader_priv.h"
 
 #include <errno.h>
@@ -131,17 +132,7 @@ static void filled(struct pool *p, struct stream *st, size_t n)
 /* Exactly n bytes that are known to be in the pipe. */
 static bool from_pipe(const struct pool *p, char *to, size_t n)
 {
-	while (n) {
-		ssize_t r = read(p->pipe[0], to, n);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return false;
-		to += r;
-		n -= (size_t)r;
-	}
-	return true;
+	return ty_full_read(p->pipe[0], to, n, TY_IO_HERE) == (ssize_t)n;
 }
 
 /* Single pages, the one being written included; `most` because its own writes refill it. Were there

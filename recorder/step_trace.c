@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "full_io.h"
 #include "meta_writer.h"
 #include "step_priv.h"
 
@@ -31,19 +32,7 @@ struct reader {
 /* n bytes; false at the end of the pipe. */
 static bool get(int fd, void *p, size_t n)
 {
-	char *at = p;
-
-	while (n) {
-		ssize_t r = read(fd, at, n);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return false;
-		at += r;
-		n -= (size_t)r;
-	}
-	return true;
+	return ty_full_read(fd, p, n, TY_IO_HERE) == (ssize_t)n;
 }
 
 static bool get_frame(int fd, uint32_t *kind, struct ty_buf *b)

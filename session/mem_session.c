@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "full_io.h"
 #include "sigbus.h"
 #include "window_filter.h"
 #include "now.h"
@@ -23,24 +24,13 @@
 static int raw_read(void *ctx, uint64_t off, void *dst, size_t n, struct ty_err *err)
 {
 	const struct ty_mem_session *s = ctx;
-	uint8_t *p = dst;
+	const ssize_t r = ty_full_read(s->fd, dst, n, off);
 
-	while (n) {
-		ssize_t r = pread(s->fd, p, n, (off_t)off);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return ty_fail_errno(err, "%s: cannot read at offset %" PRIu64, s->path,
-					     off);
-		if (!r)
-			return ty_fail(err, TY_EFORMAT, off, "%s was truncated while tarry read it",
-				       s->path);
-		p += r;
-		n -= (size_t)r;
-		off += (uint64_t)r;
-	}
-	return 0;
+	if (r < 0)
+		return ty_fail_errno(err, "%s: cannot read at offset %" PRIu64, s->path, off);
+	return r == (ssize_t)n ? 0
+			       : ty_fail(err, TY_EFORMAT, off + (size_t)r,
+					 "%s was truncated while tarry read it", s->path);
 }
 
 /* A thread for each other CPU, where there is enough to do. */

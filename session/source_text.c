@@ -3,7 +3,6 @@
  * least recently used evicted. */
 #include "source_text.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "full_io.h"
 #include "plain_text.h"
 #include "vec.h"
 
@@ -87,18 +87,13 @@ static void load(const struct ty_source_text *s, struct source *f)
 {
 	struct stat st;
 	int fd = open_source(s, f->path, &st);
-	ssize_t n = 1;
+	ssize_t n;
 
 	if (fd < 0)
 		return;
 	f->text = malloc((size_t)st.st_size + 1);
-	while (f->text && n > 0 && f->bytes < (size_t)st.st_size) {
-		n = read(fd, f->text + f->bytes, (size_t)st.st_size - f->bytes);
-		if (n > 0)
-			f->bytes += (size_t)n;
-		else if (n < 0 && errno == EINTR)
-			n = 1;
-	}
+	n = f->text ? ty_full_read(fd, f->text, (size_t)st.st_size, 0) : 0;
+	f->bytes = n > 0 ? (size_t)n : 0;
 	close(fd);
 	f->written = st.st_mtim;
 	for (size_t at = 0; f->text && at < f->bytes;) {
