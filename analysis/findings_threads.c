@@ -109,12 +109,12 @@ void ty_findings_of_cpus(const struct ty_finding_work *k)
 	if (!to)
 		return;
 	ty_finding_say(to, "%sthreads waited %s for a CPU (%s times), %.0f%% of %s",
-		       a->of == TY_ANSWER_COMMAND ? "on the command's critical path " : "the ",
+		       a->of == TY_ANSWER_COMMAND ? "on the command's critical path, " : "the ",
 		       ty_fmt_duration(ns, d[0]), ty_fmt_count(f.n, c),
 		       100.0 * (double)ns / (double)of, ty_fmt_duration(of, d[1]));
 	for (unsigned i = 0; i < TY_ANSWER_RIVALS && a->rival[i].ns > ns / 20; i++)
-		ty_finding_say(to, "%s %s ran %s", i ? "," : ", while",
+		ty_finding_say(to, "%s %s ran %s", i ? "," : "; meanwhile",
 			       ty_model_str(k->x->m, a->rival[i].name),
 			       ty_fmt_duration(a->rival[i].ns, d[0]));
-	ty_finding_next(to, "tarry report FILE longest");
+	ty_finding_next(to, "tarry report FILE ledger");
 }

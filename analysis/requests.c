@@ -474,9 +474,10 @@ static int by_number(const void *pa, const void *pb)
 ORDER(by_total, struct ty_service,
       compare(b->total_ns, a->total_ns) ?: compare(a->process, b->process))
 
+/* The nearest rank, as in the table of system calls: of few requests p99 is the longest. */
 static uint64_t quantile(const struct process *of, unsigned percent)
 {
-	return of->n ? (uint64_t)of->ns100.v[(of->ns100.n - 1) * percent / 100] * 100 : 0;
+	return of->n ? (uint64_t)of->ns100.v[(of->ns100.n * percent + 99) / 100 - 1] * 100 : 0;
 }
 
 static int services(struct pass *p, struct ty_requests *out)

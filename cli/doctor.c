@@ -320,7 +320,8 @@ static void check_regions(const char *root)
 		    "lines of programs are not recorded: this kernel has no "
 		    "option copy_trace_marker");
 	else
-		say("ok", "trace_marker", "lines of programs in it are recorded as regions");
+		say("ok", "trace_marker",
+		    "lines that programs write to it are recorded as regions");
 }
 
 static void hold_signals(sigset_t *before)

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "flow_args.h"
@@ -134,6 +135,9 @@ static int take_words(struct args *a, char **words, int n)
 			a->q.sections |= bit;
 		else if (i && !strcmp(words[i - 1], "regions") && a->q.sections & TY_REP_REGIONS)
 			a->q.region = words[i];
+		else if (!access(words[i], F_OK))
+			return ty_cli_usage("report", "%s is a file: give one, before the sections",
+					    words[i]);
 		else
 			return ty_cli_usage(
 				"report",

@@ -35,8 +35,10 @@ static void of_text(const char *text, char *out, size_t size)
 {
 	size_t n = strcspn(text, ";");
 
+	/* Not between a number and its unit. */
 	if (n > WORDS_MAX)
-		for (n = WORDS_MAX; n && text[n] != ' ';)
+		for (n = WORDS_MAX;
+		     n && !(text[n] == ' ' && !(n && text[n - 1] >= '0' && text[n - 1] <= '9'));)
 			n--;
 	snprintf(out, size, "%.*s%s", (int)n, text, text[n] && text[n] != ';' ? " ..." : "");
 }

@@ -149,10 +149,11 @@ static const char *shown_by(const struct of_event *e)
 
 static const char *aux_kind(uint32_t type)
 {
-	return type == TY_PERF_AUXTRACE_INTEL_PT  ? "Intel PT: dump flow, report flow, view"
-	       : type == TY_PERF_AUXTRACE_ARM_SPE ? "Arm SPE: report memory, report sharing, dump "
-						    "memory, view"
-						  : "of an unsupported kind";
+	return type == TY_PERF_AUXTRACE_INTEL_PT
+		       ? "Intel PT; read it with: dump flow, report flow, view"
+	       : type == TY_PERF_AUXTRACE_ARM_SPE
+		       ? "Arm SPE; read it with: report memory, report sharing, dump memory, view"
+		       : "of an unsupported kind";
 }
 
 /* "1,234 counted of page-faults": raw beside scaled, which is an estimate. */
@@ -177,7 +178,8 @@ static void text(const struct contents *c, const struct ty_perf *p, FILE *f)
 {
 	char name[256];
 
-	fprintf(f, "%s: a perf.data file without events for a timeline. It contains:\n", p->path);
+	fprintf(f, "%s: a perf.data file without scheduling events or system calls. It contains:\n",
+		p->path);
 	for (size_t i = 0; i < c->events.n; i++) {
 		const struct of_event *e = &c->events.v[i];
 

@@ -94,8 +94,10 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 	fprintf(f, "%sanswer%s: ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END));
 	if (a->of == TY_ANSWER_COMMAND) {
 		put_command(r, f);
-		fprintf(f, " took %s (critical path%s)", ty_fmt_duration(a->total_ns, d),
-			a->inferred ? ", partly inferred" : "");
+		fprintf(f,
+			r->whole ? " took %s (critical path%s)"
+				 : ": %s in the selected window (critical path%s)",
+			ty_fmt_duration(a->total_ns, d), a->inferred ? ", partly inferred" : "");
 	} else {
 		ty_put_plain(f, a->head);
 	}

@@ -291,11 +291,10 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 static void longest(const struct ty_report *r, FILE *f)
 {
 	putc('\n', f);
-	ty_put_heading(
-		f, "longest waits", "%s",
-		r->blocked_ours
-			? "of untraced threads, uninterruptible ones only (--comm '*' shows all)"
-			: "sleeping or blocked, and what woke the thread");
+	ty_put_heading(f, "longest waits", "%s",
+		       r->blocked_ours ? "all of traced threads, the uninterruptible ones of "
+					 "others (--comm '*': all)"
+				       : "sleeping or blocked, and what woke the thread");
 	for (uint32_t i = 0; i < r->blocked_n; i++)
 		wait_line(r, &r->blocked[i], f);
 	if (!r->blocked_n)

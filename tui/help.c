@@ -157,7 +157,7 @@ static void signs(struct page *pg)
 	sign(pg,
 	     (struct ty_glyph){.ch = p->utf8 ? 0x25a0 : '=',
 			       .st = ty_palette_role(p, TY_ROLE_STRONG)},
-	     1, "among many system calls: one is much longer than the others");
+	     1, "many system calls, one of them much longer than the others");
 	if (p->utf8) {
 		sign(pg, ty_glyph_bar(p, 3, TY_C_RUNNING), 6,
 		     "many spans in a cell: the height is the share of running time");

@@ -29,8 +29,9 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX];
 
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "Total %s with %s:", ty_fmt_length(r->ns, len),
-		    ty_timeline_thread_name(t, r->thread, p->seg.v[r->seg].start_ns, who));
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "What %s did in these %s:",
+		    ty_timeline_thread_name(t, r->thread, p->seg.v[r->seg].start_ns, who),
+		    ty_fmt_length(r->ns, len));
 	for (unsigned w = 0; w < TY_SEG_WHATS; w++)
 		if (r->what_ns[w])
 			ty_page_add(&t->page, TY_ROLE_TEXT, "  %-12s %s",

@@ -63,8 +63,9 @@ bool ty_timeline_diff(struct ty_timeline *t)
 	if (to > t->vp.end_ns)
 		to = t->vp.end_ns;
 	if (!t->in->explain || to - from >= t->vp.end_ns - t->vp.start_ns) {
-		ty_timeline_say(t, "zoom in or select (v) a part: it is compared with the rest of "
-				   "the recording");
+		ty_timeline_say(
+			t, "nothing to compare: the window is the whole recording. Zoom in, or "
+			   "select a part with v");
 		return false;
 	}
 	ty_page_reset(&t->page);
