@@ -70,25 +70,6 @@ static int add_range(struct gather *g, size_t first, size_t end)
 	return e;
 }
 
-static void grow(uint64_t *to, uint64_t by)
-{
-	if (__builtin_add_overflow(*to, by, to))
-		*to = UINT64_MAX;
-}
-
-static void add_sum(struct ty_count_sum *to, const struct ty_count_sum *s)
-{
-	for (unsigned i = 0; i < TY_COUNTS_MAX; i++)
-		grow(&to->v[i], s->v[i]);
-	for (unsigned i = 0; i < TY_COUNT_GROUPS_MAX; i++) {
-		grow(&to->enabled[i], s->enabled[i]);
-		grow(&to->running[i], s->running[i]);
-	}
-	grow(&to->on_ns, s->on_ns);
-	to->readings += s->readings;
-	to->cut += s->cut;
-}
-
 ORDER(by_time, struct ty_count_row, compare(b->sum.on_ns, a->sum.on_ns) ?: compare(a->tid, b->tid))
 
 static int by_cpu(const void *pa, const void *pb)
@@ -125,7 +106,7 @@ int ty_count_stats_find(const struct ty_counts *c, const struct ty_model *m,
 	out->cpus_n = (uint32_t)g->cpus.n;
 	free(g);
 	for (uint32_t i = 0; i < out->threads_n; i++)
-		add_sum(&out->all, &out->threads[i].sum);
+		ty_count_sum_add(&out->all, &out->threads[i].sum);
 	if (out->threads_n)
 		qsort(out->threads, out->threads_n, sizeof(*out->threads), by_time);
 	if (out->cpus_n)

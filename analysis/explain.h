@@ -47,6 +47,7 @@ struct ty_fd_other {
 	bool several;	  /* further processes had it before the recording */
 };
 
+struct ty_counts;
 struct ty_cpu_gaps;
 struct ty_samples;
 struct ty_ticks;
@@ -122,6 +123,8 @@ struct ty_explain {
 	/* Cache for many ledgers: the gaps of a window that contains theirs (ty_cpu_gaps_find).
 	 * NULL: each ledger scans all gaps of the recording. */
 	const struct ty_cpu_gaps *gaps;
+	/* Performance counters; NULL: none. */
+	const struct ty_counts *counts;
 	/* CPU samples in order of threads, too (ty_samples_by_thread), which divide a ledger's user
 	 * mode by function. NULL: it is not divided. */
 	const struct ty_samples *samples;

@@ -97,8 +97,17 @@ static int by_number(const void *a, const void *b)
 	return compare(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
+static void add_counts(const struct ty_explain *x, const struct ty_region *r,
+		       struct ty_count_sum *sum)
+{
+	size_t first, end;
+
+	ty_counts_of(x->counts, ty_model_tid(x->m, r->thread, r->start_ns), &first, &end);
+	ty_counts_sum(x->counts, first, end, r->start_ns, r->end_ns, sum);
+}
+
 /* Of [p, p + n), which have one name and kind; the timed ones come first, by length. */
-static int measure(const struct ty_model *m, const struct pick *p, size_t n, uint32_t *threads,
+static int measure(const struct ty_explain *x, const struct pick *p, size_t n, uint32_t *threads,
 		   struct ty_region_stats *s)
 {
 	uint64_t last_ns = 0;
@@ -111,7 +120,7 @@ static int measure(const struct ty_model *m, const struct pick *p, size_t n, uin
 				      .slow = TY_NONE,
 				      .median = TY_NONE};
 	for (size_t i = 0; i < n; i++) {
-		struct ty_region r = ty_model_region(m, p[i].region);
+		struct ty_region r = ty_model_region(x->m, p[i].region);
 
 		threads[i] = p[i].thread;
 		if (r.kind == TY_REG_COUNTER) {
@@ -127,6 +136,8 @@ static int measure(const struct ty_model *m, const struct pick *p, size_t n, uin
 		if (!p[i].timed)
 			continue;
 		s->timed++;
+		if (x->counts && r.kind != TY_REG_ASYNC_BEGIN)
+			add_counts(x, &r, &s->counts);
 		s->total_ns += p[i].length_ns;
 		s->self_ns += r.self_ns;
 	}
@@ -158,7 +169,7 @@ ORDER(by_total, struct ty_region_stats,
       compare(a->thread, b->thread))
 
 /* Rows of the picks, one per name and kind, or per thread of them as well. */
-static int add_up(const struct ty_model *m, picks *p, bool threads, struct ty_region_stats **out,
+static int add_up(const struct ty_explain *x, picks *p, bool threads, struct ty_region_stats **out,
 		  uint32_t *n)
 {
 	VEC(struct ty_region_stats) v = {0};
@@ -175,7 +186,7 @@ static int add_up(const struct ty_model *m, picks *p, bool threads, struct ty_re
 		     (!threads || p->v[k].thread == p->v[i].thread);
 		     k++)
 			;
-		r = measure(m, p->v + i, k - i, scratch, &s);
+		r = measure(x, p->v + i, k - i, scratch, &s);
 		s.thread = threads ? p->v[i].thread : TY_NONE;
 		r = r ? r : vec_push(&v, s);
 	}
@@ -212,10 +223,9 @@ int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w,
 
 	*out = (struct ty_region_report){.left_out = ty_model_summary(x->m)->regions_left_out};
 	r = choose(x, w, name, &p, &known);
-	r = r ? r : add_up(x->m, &p, false, &out->v, &out->n);
+	r = r ? r : add_up(x, &p, false, &out->v, &out->n);
 	if (!r && name) {
-		r = known ? add_up(x->m, &p, true, &out->by_thread, &out->by_thread_n)
-			  : -TY_ENOTFOUND;
+		r = known ? add_up(x, &p, true, &out->by_thread, &out->by_thread_n) : -TY_ENOTFOUND;
 		if (!r && out->n && out->v[0].timed > 1)
 			r = compare_two(x, &out->v[0], &out->beside);
 	}

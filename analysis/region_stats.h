@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "counts.h"
 #include "explain.h"
 #include "outliers.h"
 #include "window.h"
@@ -30,6 +31,8 @@ struct ty_region_stats {
 	uint32_t slow, median;	/* ty_model_region: the longest, and the first of the median's
 				   length; TY_NONE */
 	int64_t min, max, last; /* COUNTER: values in the window */
+	/* Of those with a length that have no id: what their threads counted in them. */
+	struct ty_count_sum counts;
 };
 
 struct ty_region_report {

@@ -457,10 +457,13 @@ static int put_counters(const struct ty_export_cut *c)
 	struct ty_counts *counts;
 	struct part p;
 	size_t n;
-	int r = 0;
+	int r = text.n ? ty_session_counts(c->s, NULL) : -TY_ENOTFOUND;
 
-	if (!text.n || ty_session_counts(c->s, NULL))
-		return 0;
+	/* What they are of is damaged: so it is in the new file. */
+	if (r == -TY_EFORMAT)
+		return c->put(c->ctx, TY_SEC_COUNTERS, text.s, text.n);
+	if (r)
+		return r == -TY_ENOTFOUND ? 0 : r;
 	counts = c->s->counts;
 	n = TY_COUNTER_RECORD(counts->n, counts->groups);
 	part_init(&p, c, TY_SEC_COUNTERS);

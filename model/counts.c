@@ -196,3 +196,22 @@ bool ty_count_scaled(uint64_t raw, uint64_t enabled, uint64_t running, uint64_t 
 	*scaled = running >= enabled ? raw : v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
 	return true;
 }
+
+static void grow(uint64_t *to, uint64_t by)
+{
+	if (__builtin_add_overflow(*to, by, to))
+		*to = UINT64_MAX;
+}
+
+void ty_count_sum_add(struct ty_count_sum *to, const struct ty_count_sum *s)
+{
+	for (unsigned i = 0; i < TY_COUNTS_MAX; i++)
+		grow(&to->v[i], s->v[i]);
+	for (unsigned i = 0; i < TY_COUNT_GROUPS_MAX; i++) {
+		grow(&to->enabled[i], s->enabled[i]);
+		grow(&to->running[i], s->running[i]);
+	}
+	grow(&to->on_ns, s->on_ns);
+	to->readings += s->readings;
+	to->cut += s->cut;
+}

@@ -23,6 +23,13 @@ struct ty_count_def {
 	bool is_time; /* nanoseconds */
 };
 
+/* Of two counters of one group (count_measures.h). */
+struct ty_count_ratio {
+	char name[TY_COUNT_NAME + 16];
+	uint32_t over, under; /* in def */
+	uint32_t per;
+};
+
 struct ty_count_reading {
 	uint64_t from_ns, to_ns;
 	int32_t tid;
@@ -40,7 +47,8 @@ struct ty_count_sum {
 
 struct ty_counts {
 	struct ty_count_def def[TY_COUNTS_MAX];
-	uint32_t n, groups;
+	struct ty_count_ratio ratio[TY_COUNTS_MAX];
+	uint32_t n, groups, ratios;
 	VEC(struct ty_count_reading) readings; /* by thread, then time; they do not overlap */
 	VEC(uint64_t)
 	values;		 /* n + 2 * groups and the length, of each: sums of its thread so far */
@@ -64,6 +72,8 @@ void ty_counts_of(const struct ty_counts *c, int32_t tid, size_t *first, size_t 
 /* Adds those of [first, end), of one thread, in a window. Cost: log(readings). */
 void ty_counts_sum(const struct ty_counts *c, size_t first, size_t end, uint64_t from_ns,
 		   uint64_t to_ns, struct ty_count_sum *sum);
+
+void ty_count_sum_add(struct ty_count_sum *to, const struct ty_count_sum *s);
 
 /* An estimate of what all of the time would have had; equal to the raw value where the group
  * counted all the time. false: it never counted, so nothing is known. */

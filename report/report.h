@@ -141,6 +141,12 @@ void ty_objects_text(const struct ty_report *r, FILE *f);
 void ty_objects_json(const struct ty_report *r, struct ty_json *j);
 
 /* report_counters.c */
+/* All measures (count_measures.h) of a sum: in lines indented by that much; from measure `from` on
+ * as an array. */
+void ty_count_measures_text(const struct ty_counts *c, const struct ty_count_sum *s, int indent,
+			    FILE *f);
+void ty_count_measures_json(const struct ty_counts *c, const struct ty_count_sum *s, uint32_t from,
+			    struct ty_json *j);
 int ty_counters_section_find(struct ty_report *r, struct ty_err *err);
 void ty_counters_text(const struct ty_report *r, FILE *f);
 void ty_counters_json(const struct ty_report *r, struct ty_json *j);

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "count_load.h"
+#include "count_measures.h"
 #include "fields.h"
 #include "put_text.h"
 #include "report.h"
 #include "units.h"
 
-enum { ROWS_SHOWN = 40 };
+enum { ROWS_SHOWN = 40, TEXT_WIDTH = 80 };
 
 /* A counter of a thread or CPU. */
 struct row {
@@ -54,7 +55,8 @@ static const char *amount(const struct row *r, uint64_t v, char *buf, size_t n)
 {
 	char b[TY_DURATION_MAX + TY_COUNT_MAX];
 
-	snprintf(buf, n, "%s", r->def->is_time ? ty_fmt_duration(v, b) : ty_fmt_count(v, b));
+	snprintf(buf, n, "%s%s", r->of->sum.cut ? "~" : "",
+		 r->def->is_time ? ty_fmt_duration(v, b) : ty_fmt_count(v, b));
 	return buf;
 }
 
@@ -79,7 +81,7 @@ static const char *scaled(const void *ctx, const void *record, char *buf, size_t
 	if (!is_scaled(r) || !ty_count_scaled(r->raw, r->enabled_ns, r->running_ns, &v))
 		return NULL;
 	*buf = '~';
-	amount(r, v, buf + 1, n - 1);
+	amount(r, v, r->of->sum.cut ? buf : buf + 1, n - 1);
 	return buf;
 }
 
@@ -107,7 +109,7 @@ static const char *rate(const void *ctx, const void *record, char *buf, size_t n
 	if (r->def->is_time || !r->of->sum.on_ns ||
 	    !ty_count_scaled(r->raw, r->enabled_ns, r->running_ns, &v))
 		return NULL;
-	snprintf(buf, n, "%s%s", is_scaled(r) ? "~" : "",
+	snprintf(buf, n, "%s%s", is_scaled(r) || r->of->sum.cut ? "~" : "",
 		 ty_fmt_count((uint64_t)((double)v * 1e9 / (double)r->of->sum.on_ns + 0.5), b));
 	return buf;
 }
@@ -132,6 +134,52 @@ static const struct ty_field thread_fields[] = {{TY_F_TEXT, "thread", NULL, 0, .
 static const struct ty_field cpu_fields[] = {VALUES};
 #undef OF
 
+void ty_count_measures_text(const struct ty_counts *c, const struct ty_count_sum *s, int indent,
+			    FILE *f)
+{
+	char text[TY_COUNT_TEXT];
+	int at = 0;
+
+	for (uint32_t i = 0; i < ty_count_measures(c); i++) {
+		const char *what = ty_count_measure_name(c, i);
+		int n;
+
+		ty_count_measure_text(c, s, i, text);
+		n = (int)(strlen(what) + strlen(text)) + 3;
+		if (!at || at + n > TEXT_WIDTH) {
+			fprintf(f, "%s%*s", at ? "\n" : "", indent, "");
+			at = indent;
+		}
+		fprintf(f, "%s %s  ", what, text);
+		at += n;
+	}
+	putc('\n', f);
+}
+
+void ty_count_measures_json(const struct ty_counts *c, const struct ty_count_sum *s, uint32_t from,
+			    struct ty_json *j)
+{
+	bool estimated;
+	double v;
+
+	ty_json_array(j, "measures");
+	for (uint32_t i = from; i < ty_count_measures(c); i++) {
+		const bool known = ty_count_measure(c, s, i, &v, &estimated);
+
+		ty_json_object(j, NULL);
+		ty_json_str(j, "name", ty_count_measure_name(c, i));
+		if (i < c->n)
+			ty_json_u64(j, "raw", s->v[i]);
+		if (known)
+			ty_json_f64(j, "value", v);
+		else
+			ty_json_null(j, "value");
+		ty_json_bool(j, "estimated", estimated);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
+
 int ty_counters_section_find(struct ty_report *r, struct ty_err *err)
 {
 	int e;
@@ -150,7 +198,7 @@ static void rows_text(const struct ty_report *r, const struct ty_field *fields,
 {
 	const struct ty_field_ctx c = {.ctx = r};
 	const struct ty_counts *all = r->s->counts;
-	const uint32_t most = ROWS_SHOWN / all->n ? ROWS_SHOWN / all->n : 1;
+	const uint32_t most = ROWS_SHOWN / ty_count_measures(all) ?: 1;
 
 	if (!n)
 		return;
@@ -170,6 +218,9 @@ static void rows_text(const struct ty_report *r, const struct ty_field *fields,
 
 			ty_fields_text(fields, &c, &row, f);
 		}
+		for (uint32_t k = all->n; k < ty_count_measures(all); k++)
+			fprintf(f, "%-24s %12s\n", ty_count_measure_name(all, k),
+				ty_count_measure_text(all, &v[i].sum, k, who));
 	}
 	if (n > most)
 		fprintf(f, "and %u more %s (--json has all)\n", n - most, what);
@@ -187,7 +238,7 @@ static void losses(const struct ty_counts *c, const struct ty_count_sum *all, FI
 		fprintf(f,
 			"%" PRIu64 " of %" PRIu64
 			" readings reach beyond the window: they count in "
-			"proportion to the time inside\n",
+			"proportion to the time inside (~)\n",
 			all->cut, all->readings);
 }
 
@@ -211,10 +262,36 @@ void ty_counters_text(const struct ty_report *r, FILE *f)
 		fputs("~: an estimate. The group counted only a part of the time (counting), since "
 		      "others used the counters\n",
 		      f);
+	if (c->ratios)
+		fputs("ratios are of counters of one group: of the time in which it counted\n", f);
 	if (!r->counters.threads_n)
 		fputs("no thread was counted in this window\n\n", f);
 	rows_text(r, thread_fields, r->counters.threads, r->counters.threads_n, "threads", f);
 	rows_text(r, cpu_fields, r->counters.cpus, r->counters.cpus_n, "CPUs", f);
+}
+
+static void whose(const struct ty_count_row *r, struct ty_json *j)
+{
+	if (r->cpu == TY_NONE)
+		ty_json_i64(j, "tid", r->tid);
+	else
+		ty_json_u64(j, "cpu", r->cpu);
+}
+
+/* The ratios of the rows. */
+static void ratios_json(const struct ty_counts *c, const char *key, const struct ty_count_row *v,
+			uint32_t n, struct ty_json *j)
+{
+	if (!c->ratios)
+		return;
+	ty_json_array(j, key);
+	for (uint32_t i = 0; i < n; i++) {
+		ty_json_object(j, NULL);
+		whose(&v[i], j);
+		ty_count_measures_json(c, &v[i].sum, c->n, j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
 }
 
 static void rows_json(const struct ty_report *r, const char *key, const struct ty_field *fields,
@@ -229,17 +306,15 @@ static void rows_json(const struct ty_report *r, const char *key, const struct t
 			uint64_t scaled_to;
 
 			ty_json_object(j, NULL);
-			if (v[i].cpu == TY_NONE)
-				ty_json_i64(j, "tid", v[i].tid);
-			else
-				ty_json_u64(j, "cpu", v[i].cpu);
+			whose(&v[i], j);
 			ty_fields_json(fields, &c, &row, j);
 			ty_json_u64(j, "group", row.def->group);
 			if (ty_count_scaled(row.raw, row.enabled_ns, row.running_ns, &scaled_to))
 				ty_json_u64(j, "scaled", scaled_to);
 			else
 				ty_json_null(j, "scaled");
-			ty_json_bool(j, "estimated", is_scaled(&row));
+			ty_json_bool(j, "estimated", is_scaled(&row) || v[i].sum.cut);
+			ty_json_u64(j, "divided", v[i].sum.cut);
 			ty_json_f64(j, "counting", share_of(&row));
 			ty_json_u64(j, "on_cpu_ns", v[i].sum.on_ns);
 			ty_json_end_object(j);
@@ -264,5 +339,7 @@ void ty_counters_json(const struct ty_report *r, struct ty_json *j)
 	ty_json_bool(j, "damaged", c->damaged);
 	rows_json(r, "threads", thread_fields, r->counters.threads, r->counters.threads_n, j);
 	rows_json(r, "cpus", cpu_fields, r->counters.cpus, r->counters.cpus_n, j);
+	ratios_json(c, "thread_ratios", r->counters.threads, r->counters.threads_n, j);
+	ratios_json(c, "cpu_ratios", r->counters.cpus, r->counters.cpus_n, j);
 	ty_json_end_object(j);
 }

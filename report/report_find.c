@@ -127,8 +127,15 @@ static int answered(struct ty_report *r, struct ty_err *err)
 
 static int regions(struct ty_report *r, const struct ty_report_query *q, struct ty_err *err)
 {
-	struct ty_explain x = ty_explain_session(r->s);
-	int status = ty_region_report_find(&x, &r->w, q->region, &r->regions);
+	struct ty_explain x;
+	int status;
+
+	/* Where they are damaged, the section of counters says so. */
+	if (ty_session_counts(r->s, NULL) == -TY_ENOMEM)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for its counters",
+			       r->s->trace->path);
+	x = ty_explain_session(r->s);
+	status = ty_region_report_find(&x, &r->w, q->region, &r->regions);
 
 	if (status == -TY_ENOTFOUND)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,

@@ -104,6 +104,19 @@ static void beside(const struct ty_report *r, FILE *f)
 		fprintf(f, "  and %u more with smaller differences\n", o->n - ROWS_SHOWN);
 }
 
+static void counts_text(const struct ty_report *r, const struct ty_region_stats *s, FILE *f)
+{
+	if (s->counts.readings)
+		ty_count_measures_text(r->s->counts, &s->counts, 4, f);
+}
+
+static void counts_json(const struct ty_report *r, const struct ty_region_stats *s,
+			struct ty_json *j)
+{
+	if (s->counts.readings)
+		ty_count_measures_json(r->s->counts, &s->counts, 0, j);
+}
+
 void ty_regions_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
@@ -117,8 +130,10 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 		return;
 	}
 	ty_fields_head(name_fields, &c, f);
-	for (uint32_t i = 0; i < q->n && i < NAMES_SHOWN; i++)
+	for (uint32_t i = 0; i < q->n && i < NAMES_SHOWN; i++) {
 		ty_fields_text(name_fields, &c, &q->v[i], f);
+		counts_text(r, &q->v[i], f);
+	}
 	if (q->n > NAMES_SHOWN)
 		fprintf(f, "and %u more names (--json has all)\n", q->n - NAMES_SHOWN);
 	if (q->left_out)
@@ -130,8 +145,10 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 		putc('\n', f);
 		ty_fields_head(thread_fields, &c, f);
 	}
-	for (uint32_t i = 0; i < q->by_thread_n && i < THREADS_SHOWN; i++)
+	for (uint32_t i = 0; i < q->by_thread_n && i < THREADS_SHOWN; i++) {
 		ty_fields_text(thread_fields, &c, &q->by_thread[i], f);
+		counts_text(r, &q->by_thread[i], f);
+	}
 	if (q->by_thread_n > THREADS_SHOWN)
 		fprintf(f, "and %u more threads (--json has all)\n",
 			q->by_thread_n - THREADS_SHOWN);
@@ -157,12 +174,19 @@ void ty_regions_json(const struct ty_report *r, struct ty_json *j)
 			ty_json_i64(j, "max", q->v[i].max);
 			ty_json_i64(j, "last", q->v[i].last);
 		}
+		counts_json(r, &q->v[i], j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);
 	if (q->by_thread) {
-		ty_fields_array(thread_fields, &c, "by_thread", q->by_thread, q->by_thread_n,
-				sizeof(*q->by_thread), j);
+		ty_json_array(j, "by_thread");
+		for (uint32_t i = 0; i < q->by_thread_n; i++) {
+			ty_json_object(j, NULL);
+			ty_fields_json(thread_fields, &c, &q->by_thread[i], j);
+			counts_json(r, &q->by_thread[i], j);
+			ty_json_end_object(j);
+		}
+		ty_json_end_array(j);
 	}
 	if (o->n) {
 		ty_json_object(j, "slowest");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "count_measures.h"
 #include "counter_record.h"
 #include "key_value.h"
 #include "plain_text.h"
@@ -48,6 +49,7 @@ static bool take_defs(struct ty_counts *c, const struct ty_trace *t)
 
 	while (good && ty_key_next(&facts, "counter", &p, &n))
 		good = take_def(c, p, n);
+	ty_count_ratios(c);
 	return good && c->n;
 }
 

@@ -358,6 +358,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .role = role,
 				   .disk = disk,
 				   .holder = holder,
+				   .counts = s->counts,
 				   .samples = s->functions,
 				   .ticks = s->ticks && s->ticks->period_ns ? s->ticks : NULL,
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "count_measures.h"
 #include "glyphs.h"
 #include "irqs.h"
 #include "ruler.h"
@@ -277,6 +278,22 @@ static void add_process(const struct ty_timeline *t, struct lines *l, uint32_t t
 		    cgroup ? ty_model_str(t->m, cgroup) : "");
 }
 
+/* What the thread's counters grew by in [from, to): nothing where it has none. */
+static void add_counters(const struct ty_timeline *t, struct lines *l, uint32_t thread,
+			 uint64_t from, uint64_t to)
+{
+	const struct ty_count_sum s = ty_timeline_counted(t, thread, from, to);
+	const struct ty_counts *c = t->lanes.counts;
+	char text[TY_COUNT_TEXT], *line;
+
+	if (!s.readings)
+		return;
+	line = next(l);
+	for (uint32_t i = 0; i < ty_count_measures(c); i++)
+		add(line, "%s%s %s", i ? ", " : "counted: ", ty_count_measure_name(c, i),
+		    ty_count_measure_text(c, &s, i, text));
+}
+
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_span s = ty_model_span(t->m, idx);
@@ -332,6 +349,8 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 	add_process(t, l, thread, s.start_ns);
 	if (call)
 		call_in_progress(t, call, s.syscall);
+	if (s.state == TY_ST_RUNNING)
+		add_counters(t, l, thread, s.start_ns, s.end_ns);
 }
 
 static void call_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
@@ -367,6 +386,7 @@ static void call_span(struct ty_timeline *t, struct lines *l, uint32_t thread, u
 				 here(t, most.start_ns > c.start_ns ? most.start_ns : c.start_ns,
 				      most.end_ns < c.end_ns ? most.end_ns : c.end_ns));
 	}
+	add_counters(t, l, thread, c.start_ns, c.end_ns);
 }
 
 static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint32_t idx)
@@ -508,6 +528,8 @@ static void region_lines(struct ty_timeline *t, struct lines *l, const struct ty
 	if (r.end_thread != TY_NONE && r.end_thread != r.thread)
 		add(next(l), "its end was recorded in %s",
 		    ty_timeline_thread_name(t, r.end_thread, r.end_ns, who));
+	if (r.kind != TY_REG_ASYNC_BEGIN)
+		add_counters(t, l, r.thread, r.start_ns, r.end_ns);
 }
 
 static void head_lines(struct ty_timeline *t, struct lines *l)

@@ -92,6 +92,7 @@ static void row_name(const struct draw *d, char buf[64], char count[16], char ri
 	case TY_ROW_MEMORY: snprintf(buf, 64, d->p->utf8 ? "└ memory" : "` memory"); break;
 	case TY_ROW_SAMPLES:
 	case TY_ROW_CPU_SAMPLES:
+	case TY_ROW_CPU_COUNTER:
 	case TY_ROW_COUNTER: ty_timeline_lane_name(d->t, d->r, d->p->utf8, buf, 64); break;
 	case TY_ROW_REGIONS:
 		if (d->r->sub == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lanes of measurements on the timeline: CPU samples under threads and CPUs, and a lane for each
- * performance counter under threads. Read in a thread when the recording is opened; functions of
- * samples are read when the cursor first stands on a lane of them.
+ * Lanes of measurements on the timeline: CPU samples and performance counters under threads and
+ * CPUs: a lane for each counter and each ratio of two. Read in a thread when the recording is
+ * opened; functions of samples are read when the cursor first stands on a lane of them.
  *
  * Budget: a cell costs log(samples) and log(readings).
  */
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counts.h"
+#include "count_measures.h"
 #include "glyphs.h"
 #include "sample_marks.h"
 #include "samples.h"
@@ -25,6 +25,9 @@ static void load(void *ctx)
 	struct ty_timeline_lanes *l = &t->lanes;
 
 	l->rc = l->host->lanes_load(l->host->ctx, &l->aside.stop, &l->marks, &l->counts, &l->err);
+	ty_counts_free(l->cpu_counts);
+	/* Out of memory: CPUs have no lanes of them. */
+	l->cpu_counts = l->rc || !l->counts ? NULL : ty_counts_of_cpus(l->counts);
 }
 
 static void load_names(void *ctx)
@@ -45,6 +48,44 @@ void ty_timeline_lanes_begin(struct ty_timeline *t)
 		ty_background_start(&t->lanes.aside, t->in->aside, load, t);
 }
 
+/* A thread's number is another's before and after its life. */
+static void clip_to_life(const struct ty_timeline *t, uint32_t thread, uint64_t *from, uint64_t *to)
+{
+	const struct ty_thread *th = ty_model_thread(t->m, thread);
+
+	*from = *from > th->start_ns ? *from : th->start_ns;
+	*to = *to < th->end_ns + 1 ? *to : th->end_ns + 1;
+}
+
+struct ty_count_sum ty_timeline_counted(const struct ty_timeline *t, uint32_t thread, uint64_t from,
+					uint64_t to)
+{
+	const struct ty_counts *c = t->lanes.counts;
+	struct ty_count_sum s = {0};
+	size_t first, end;
+
+	if (!c)
+		return s;
+	clip_to_life(t, thread, &from, &to);
+	ty_counts_of(c, ty_model_thread(t->m, thread)->tid, &first, &end);
+	ty_counts_sum(c, first, end, from, to, &s);
+	return s;
+}
+
+struct ty_count_sum ty_timeline_cpu_counted(const struct ty_timeline *t, uint32_t cpu,
+					    uint64_t from, uint64_t to)
+{
+	const struct ty_counts *c = t->lanes.cpu_counts;
+	struct ty_count_sum s = {0};
+	size_t first, end;
+
+	if (!c)
+		return s;
+	ty_counts_of(c, (int32_t)cpu, &first, &end);
+	ty_counts_sum(c, first, end, from, to, &s);
+	return s;
+}
+
 void ty_timeline_lanes_map(struct ty_timeline *t)
 {
 	struct ty_timeline_lanes *l = &t->lanes;
@@ -54,23 +95,21 @@ void ty_timeline_lanes_map(struct ty_timeline *t)
 
 	for (uint32_t i = 0; of_thread && i < threads; i++) {
 		const struct ty_thread *th = ty_model_thread(t->m, i);
-		size_t first = 0, end = 0;
-		struct ty_count_sum sum = {0};
 
 		if (l->marks && ty_sample_marks_count(l->marks, TY_MARKS_THREAD, (uint32_t)th->tid,
 						      th->start_ns, th->end_ns + 1))
 			of_thread[i] |= TY_LANE_SAMPLES;
-		if (!l->counts)
-			continue;
-		ty_counts_of(l->counts, th->tid, &first, &end);
-		ty_counts_sum(l->counts, first, end, th->start_ns, th->end_ns + 1, &sum);
-		if (sum.readings)
+		if (ty_timeline_counted(t, i, 0, UINT64_MAX).readings)
 			of_thread[i] |= TY_LANE_COUNTERS;
 	}
-	for (uint32_t i = 0; of_cpu && i < cpus; i++)
-		of_cpu[i] = l->marks &&
-			    ty_sample_marks_count(l->marks, TY_MARKS_CPU, i, 0, UINT64_MAX) != 0;
-	ty_tracks_lanes(&t->tracks, of_thread, of_cpu, l->counts ? l->counts->n : 0);
+	for (uint32_t i = 0; of_cpu && i < cpus; i++) {
+		if (l->marks && ty_sample_marks_count(l->marks, TY_MARKS_CPU, i, 0, UINT64_MAX))
+			of_cpu[i] |= TY_LANE_SAMPLES;
+		if (ty_timeline_cpu_counted(t, i, 0, UINT64_MAX).readings)
+			of_cpu[i] |= TY_LANE_COUNTERS;
+	}
+	ty_tracks_lanes(&t->tracks, of_thread, of_cpu,
+			l->counts ? ty_count_measures(l->counts) : 0);
 }
 
 bool ty_timeline_lanes_loaded(struct ty_timeline *t, unsigned ms)
@@ -105,16 +144,8 @@ static void fini(struct ty_timeline *t)
 {
 	ty_background_stop(&t->lanes.aside);
 	ty_background_stop(&t->lanes.names_aside);
-}
-
-/* A thread's number is another's before and after its life. */
-static void clip_to_life(const struct ty_timeline *t, const struct ty_row *r, uint64_t *from,
-			 uint64_t *to)
-{
-	const struct ty_thread *th = ty_model_thread(t->m, r->id);
-
-	*from = *from > th->start_ns ? *from : th->start_ns;
-	*to = *to < th->end_ns + 1 ? *to : th->end_ns + 1;
+	ty_counts_free(t->lanes.cpu_counts);
+	t->lanes.cpu_counts = NULL;
 }
 
 static uint64_t samples_in(const struct ty_timeline *t, const struct ty_row *r, uint64_t from,
@@ -122,36 +153,38 @@ static uint64_t samples_in(const struct ty_timeline *t, const struct ty_row *r, 
 {
 	if (r->kind == TY_ROW_CPU_SAMPLES)
 		return ty_sample_marks_count(t->lanes.marks, TY_MARKS_CPU, r->id, from, to);
-	clip_to_life(t, r, &from, &to);
+	clip_to_life(t, r->id, &from, &to);
 	return from < to ? ty_sample_marks_count(t->lanes.marks, TY_MARKS_THREAD,
 						 (uint32_t)ty_model_thread(t->m, r->id)->tid, from,
 						 to)
 			 : 0;
 }
 
+static bool of_counters(const struct ty_row *r)
+{
+	return r->kind == TY_ROW_COUNTER || r->kind == TY_ROW_CPU_COUNTER;
+}
+
 static struct ty_count_sum sum_in(const struct ty_timeline *t, const struct ty_row *r,
 				  uint64_t from, uint64_t to)
 {
-	struct ty_count_sum s = {0};
-	size_t first, end;
-
-	clip_to_life(t, r, &from, &to);
-	ty_counts_of(t->lanes.counts, ty_model_thread(t->m, r->id)->tid, &first, &end);
-	ty_counts_sum(t->lanes.counts, first, end, from, to, &s);
-	return s;
+	return r->kind == TY_ROW_COUNTER ? ty_timeline_counted(t, r->id, from, to)
+					 : ty_timeline_cpu_counted(t, r->id, from, to);
 }
 
-/* Scaled events per second on a CPU; of a clock, per second of the cell. Negative: it did not run,
- * or nothing counted. */
+/* A ratio as it is; of a counter, scaled events per second on a CPU; of a clock, per second of the
+ * cell. Negative: nothing ran, or nothing counted. */
 static double rate_of(const struct ty_counts *c, const struct ty_count_sum *s, unsigned i,
 		      uint64_t cell_ns)
 {
-	const uint32_t g = c->def[i].group;
-	uint64_t v;
+	bool estimated;
+	double v;
 
-	if (!s->on_ns || !ty_count_scaled(s->v[i], s->enabled[g], s->running[g], &v))
+	if (!s->on_ns || !ty_count_measure(c, s, i, &v, &estimated))
 		return -1;
-	return (double)v * 1e9 / (double)(c->def[i].is_time && cell_ns ? cell_ns : s->on_ns);
+	if (i >= c->n)
+		return v;
+	return v * 1e9 / (double)(c->def[i].is_time && cell_ns ? cell_ns : s->on_ns);
 }
 
 static void put(const struct ty_timeline *t, struct ty_grid *g, int x, int y, struct ty_glyph gl)
@@ -211,7 +244,7 @@ static void draw_counter(struct ty_timeline *t, struct ty_grid *g, const struct 
 void ty_timeline_lane_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
 			  const struct ty_row *r, int y)
 {
-	if (r->kind == TY_ROW_COUNTER)
+	if (of_counters(r))
 		draw_counter(t, g, p, r, y);
 	else
 		draw_samples(t, g, p, r, y);
@@ -221,7 +254,7 @@ void ty_timeline_lane_name(const struct ty_timeline *t, const struct ty_row *r, 
 			   char *out, size_t n)
 {
 	snprintf(out, n, "%s%s", utf8 ? "└ " : "` ",
-		 r->kind == TY_ROW_COUNTER ? t->lanes.counts->def[r->sub].name : "samples");
+		 of_counters(r) ? ty_count_measure_name(t->lanes.counts, r->sub) : "samples");
 }
 
 /* The function that most samples of the row in [from, to) were in, and how many; NULL: none has a
@@ -274,7 +307,7 @@ static void samples_text(struct ty_timeline *t, const struct ty_row *r, uint64_t
 	size_t k;
 
 	if (r->kind == TY_ROW_SAMPLES)
-		clip_to_life(t, r, &from, &to);
+		clip_to_life(t, r->id, &from, &to);
 	seen = samples_in(t, r, from, to);
 	if (!seen) {
 		snprintf(out, n, "no CPU sample in this cell");
@@ -300,32 +333,37 @@ static void counter_text(const struct ty_timeline *t, const struct ty_row *r, ui
 {
 	const struct ty_counts *c = t->lanes.counts;
 	const struct ty_count_sum s = sum_in(t, r, from, to);
-	const struct ty_count_def *d = &c->def[r->sub];
-	const uint64_t raw = s.v[r->sub], enabled = s.enabled[d->group],
-		       running = s.running[d->group];
-	char a[TY_COUNT_MAX + TY_DURATION_MAX], b[TY_COUNT_MAX + TY_DURATION_MAX], on[64];
-	uint64_t v;
+	const uint32_t group = ty_count_measure_group(c, r->sub);
+	const uint64_t enabled = s.enabled[group], running = s.running[group];
+	const char *name = ty_count_measure_name(c, r->sub);
+	char a[TY_COUNT_MAX + TY_DURATION_MAX], b[TY_COUNT_TEXT], on[64];
 
 	if (!s.readings) {
-		snprintf(out, n, "%s: the thread did not run in this cell", d->name);
+		snprintf(out, n, "%s: %s in this cell", name,
+			 r->kind == TY_ROW_COUNTER ? "the thread did not run"
+						   : "no counted thread ran");
 		return;
 	}
-	if (!ty_count_scaled(raw, enabled, running, &v)) {
-		snprintf(out, n, "%s: not counted here, since others used the counters", d->name);
+	if (enabled && !running) {
+		snprintf(out, n, "%s: not counted here, since others used the counters", name);
 		return;
 	}
+	ty_count_measure_text(c, &s, r->sub, b);
 	snprintf(on, sizeof(on), "in %s on a CPU%s",
 		 ty_fmt_duration(s.on_ns, (char[TY_DURATION_MAX]){0}),
 		 s.cut ? " (readings divided by time)" : "");
-	if (running < enabled)
+	if (r->sub >= c->n)
+		snprintf(out, n, "%s: %s%s %s", name, b,
+			 running < enabled ? " (an estimate: of a part of the time)" : "", on);
+	else if (running < enabled)
 		snprintf(out, n,
-			 "%s: %s counted, ~%s scaled (an estimate: counting %.1f%% of the time) %s",
-			 d->name, d->is_time ? ty_fmt_duration(raw, a) : ty_fmt_count(raw, a),
-			 d->is_time ? ty_fmt_duration(v, b) : ty_fmt_count(v, b),
-			 100.0 * (double)running / (double)enabled, on);
+			 "%s: %s counted, %s scaled (an estimate: counting %.1f%% of the time) %s",
+			 name,
+			 c->def[r->sub].is_time ? ty_fmt_duration(s.v[r->sub], a)
+						: ty_fmt_count(s.v[r->sub], a),
+			 b, 100.0 * (double)running / (double)enabled, on);
 	else
-		snprintf(out, n, "%s: %s %s", d->name,
-			 d->is_time ? ty_fmt_duration(raw, a) : ty_fmt_count(raw, a), on);
+		snprintf(out, n, "%s: %s %s", name, b, on);
 }
 
 void ty_timeline_lane_text(struct ty_timeline *t, const struct ty_row *r, char *out, size_t n)
@@ -334,7 +372,7 @@ void ty_timeline_lane_text(struct ty_timeline *t, const struct ty_row *r, char *
 	const uint64_t from = ty_viewport_edge(&t->vp, x, w),
 		       to = ty_viewport_edge(&t->vp, x + 1, w);
 
-	if (r->kind == TY_ROW_COUNTER)
+	if (of_counters(r))
 		counter_text(t, r, from, to, out, n);
 	else
 		samples_text(t, r, from, to, out, n);

@@ -23,6 +23,7 @@ static bool is_row(const struct ty_timeline *t, unsigned kind, uint32_t id)
 	case TY_ROW_CPU:
 	case TY_ROW_IRQS:
 	case TY_ROW_CPU_SAMPLES:
+	case TY_ROW_CPU_COUNTER:
 	case TY_ROW_CPU_MEMORY: return id < s->cpus;
 	case TY_ROW_MORE:
 	case TY_ROW_PROCESS: return id < t->tracks.processes.n;

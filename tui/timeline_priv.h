@@ -6,6 +6,7 @@
 #include "background.h"
 #include "call_sums.h"
 #include "chain.h"
+#include "counts.h"
 #include "diff.h"
 #include "findings.h"
 #include "flow_view.h"
@@ -181,6 +182,7 @@ struct ty_timeline_lanes {
 	const struct ty_view_host *host;     /* whose they are */
 	const struct ty_sample_marks *marks; /* NULL: there are none */
 	const struct ty_counts *counts;	     /* the same */
+	struct ty_counts *cpu_counts;	     /* the same by CPU */
 	const struct ty_samples *names;	     /* the samples' functions; NULL: not read */
 	bool names_failed;
 	int rc;
@@ -289,7 +291,8 @@ struct ty_timeline {
 	int wanted;	/* n or N was pressed before there were findings: 1 or -1 */
 	bool touched;	/* a key or the mouse was used */
 	bool note_seen; /* a key was pressed since the note about the file was shown */
-	uint8_t prompt; /* enum ty_prompt */
+	struct ty_count_sum stats_counted; /* of the page of statistics */
+	uint8_t prompt;			   /* enum ty_prompt */
 	char input[200];
 	char message[200]; /* shown once in the footer */
 	struct ty_selection sel;
@@ -609,6 +612,12 @@ void ty_timeline_lane_row(struct ty_timeline *t, struct ty_grid *g, const struct
 void ty_timeline_lane_name(const struct ty_timeline *t, const struct ty_row *r, bool utf8,
 			   char *out, size_t n);
 void ty_timeline_lane_text(struct ty_timeline *t, const struct ty_row *r, char *out, size_t n);
+/* What a thread's counters grew by in [from, to), within its life; no readings: none are there. */
+struct ty_count_sum ty_timeline_counted(const struct ty_timeline *t, uint32_t thread, uint64_t from,
+					uint64_t to);
+/* The same of a CPU. */
+struct ty_count_sum ty_timeline_cpu_counted(const struct ty_timeline *t, uint32_t cpu,
+					    uint64_t from, uint64_t to);
 
 /* timeline_stats.c */
 void ty_timeline_stats(struct ty_timeline *t);

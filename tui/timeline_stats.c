@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "count_measures.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 #include "units.h"
@@ -49,6 +50,24 @@ static int add_row(const struct ty_timeline *t, tracks *v, uint32_t row, uint32_
 	return rc;
 }
 
+static void count(struct ty_timeline *t, const tracks *v, uint64_t from, uint64_t to)
+{
+	bool threads = false;
+
+	t->stats_counted = (struct ty_count_sum){0};
+	vec_each (k, v)
+		threads |= k->kind == TY_TRACK_THREAD;
+	vec_each (k, v) {
+		struct ty_count_sum s = {0};
+
+		if (k->kind == TY_TRACK_THREAD)
+			s = ty_timeline_counted(t, k->id, from, to);
+		else if (k->kind == TY_TRACK_CPU && !threads)
+			s = ty_timeline_cpu_counted(t, k->id, from, to);
+		ty_count_sum_add(&t->stats_counted, &s);
+	}
+}
+
 static void add_kind(struct ty_timeline *t, const struct ty_range_kind *k)
 {
 	char name[40], d[5][TY_DURATION_MAX];
@@ -61,6 +80,31 @@ static void add_kind(struct ty_timeline *t, const struct ty_range_kind *k)
 		    ty_fmt_duration(k->p50_ns, d[2]), ty_fmt_duration(k->p99_ns, d[3]),
 		    ty_fmt_duration(k->max_ns, d[4]));
 	ty_page_link(&t->page, k->max_thread, k->max_at_ns);
+}
+
+/* Counters of the range's threads, of CPUs where it has no threads. */
+static void add_counted(struct ty_timeline *t)
+{
+	const struct ty_counts *c = t->lanes.counts;
+	const struct ty_count_sum *s = &t->stats_counted;
+	char text[TY_COUNT_TEXT];
+
+	if (!s->readings)
+		return;
+	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "%-30s %13s %9s", "Counters", "counted", "counting");
+	for (uint32_t i = 0; i < ty_count_measures(c); i++) {
+		const uint32_t g = ty_count_measure_group(c, i);
+		const double share = s->enabled[g] > s->running[g]
+					     ? 100 * (double)s->running[g] / (double)s->enabled[g]
+					     : 100;
+
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%-30.30s %13s %8.1f%%",
+			    ty_count_measure_name(c, i), ty_count_measure_text(c, s, i, text),
+			    share < 100 && share > 99.9 ? 99.9 : share);
+	}
+	ty_page_add(&t->page, TY_ROLE_DIM, "%s",
+		    "~: an estimate: scaled, or readings divided at the ends of the range");
 }
 
 static bool stats_done(struct ty_timeline *t)
@@ -86,6 +130,7 @@ static bool stats_done(struct ty_timeline *t)
 		}
 		add_kind(t, &v[i]);
 	}
+	add_counted(t);
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 	ty_page_add(&t->page, TY_ROLE_DIM, "%s",
 		    "Spans are clipped to the range. Enter goes to the longest.");
@@ -120,6 +165,7 @@ void ty_timeline_stats(struct ty_timeline *t)
 		ty_timeline_say(t, "this row has nothing to count: unfold it or select other rows");
 		return;
 	}
+	count(t, &v, from, to);
 	ty_range_stats_free(t->stats);
 	t->stats = rc ? NULL : ty_range_stats_new(t->m, v.v, (uint32_t)v.n, from, to);
 	ty_page_reset(&t->page);

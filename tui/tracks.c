@@ -184,6 +184,18 @@ static int add_regions(struct ty_tracks *t, uint32_t thread, unsigned depth)
 	return rc;
 }
 
+static int add_counters(struct ty_tracks *t, unsigned kind, unsigned depth, uint32_t id)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < t->counters; i++) {
+		rc = add_row(t, kind, depth, true, false, id);
+		if (!rc)
+			t->rows.v[t->rows.n - 1].sub = (uint8_t)i;
+	}
+	return rc;
+}
+
 static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 {
 	bool calls = ty_model_thread(t->m, thread)->syscalls_n > 0, open = t->calls_open[thread];
@@ -207,11 +219,8 @@ static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 		rc = add_row(t, TY_ROW_MEMORY, depth, true, false, thread);
 	if (!rc && lanes & TY_LANE_SAMPLES && open)
 		rc = add_row(t, TY_ROW_SAMPLES, depth, true, false, thread);
-	for (uint32_t i = 0; !rc && lanes & TY_LANE_COUNTERS && open && i < t->counters; i++) {
-		rc = add_row(t, TY_ROW_COUNTER, depth, true, false, thread);
-		if (!rc)
-			t->rows.v[t->rows.n - 1].sub = (uint8_t)i;
-	}
+	if (!rc && lanes & TY_LANE_COUNTERS && open)
+		rc = add_counters(t, TY_ROW_COUNTER, depth, thread);
 	return !rc && calls && open ? add_row(t, TY_ROW_SYSCALLS, depth, true, false, thread) : rc;
 }
 
@@ -219,11 +228,14 @@ static int add_cpu(struct ty_tracks *t, uint32_t cpu, unsigned depth)
 {
 	bool irqs = ty_model_irq_spans(t->m, cpu) > 0, open = t->irqs_open[cpu];
 	bool samples = t->cpu_samples && cpu < UINT16_MAX && t->cpu_samples[cpu];
-	bool lane = t->cpu_lanes && t->cpu_lanes[cpu], more = irqs || samples || lane;
+	const uint8_t lanes = t->cpu_lanes ? t->cpu_lanes[cpu] : 0;
+	bool more = irqs || samples || lanes;
 	int rc = add_row(t, TY_ROW_CPU, depth, more, more && !open, cpu);
 
-	if (!rc && lane && open)
+	if (!rc && lanes & TY_LANE_SAMPLES && open)
 		rc = add_row(t, TY_ROW_CPU_SAMPLES, depth, true, false, cpu);
+	if (!rc && lanes & TY_LANE_COUNTERS && open)
+		rc = add_counters(t, TY_ROW_CPU_COUNTER, depth, cpu);
 	if (!rc && samples && open)
 		rc = add_row(t, TY_ROW_CPU_MEMORY, depth, true, false, cpu);
 	return !rc && irqs && open ? add_row(t, TY_ROW_IRQS, depth, true, false, cpu) : rc;
@@ -468,6 +480,7 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	case TY_ROW_PROCESS: t->processes.v[r.id].folded ^= true; break;
 	case TY_ROW_CPU_MEMORY:
 	case TY_ROW_CPU_SAMPLES:
+	case TY_ROW_CPU_COUNTER:
 	case TY_ROW_IRQS: r.kind = TY_ROW_CPU; /* fall through */
 	case TY_ROW_CPU: t->irqs_open[r.id] ^= 1; break;
 	case TY_ROW_FLOW:

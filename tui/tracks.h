@@ -35,7 +35,8 @@ enum ty_row_kind {
 	TY_ROW_MORE,	    /* head of a process' less relevant threads; id: index into processes */
 	TY_ROW_SAMPLES,	    /* id: thread index whose CPU samples these are */
 	TY_ROW_CPU_SAMPLES, /* id: CPU whose samples these are */
-	TY_ROW_COUNTER	    /* id: thread index; sub: which performance counter */
+	TY_ROW_COUNTER,	    /* id: thread index; sub: which measure of counters */
+	TY_ROW_CPU_COUNTER  /* id: CPU; sub: the same */
 };
 
 struct ty_row {
@@ -54,7 +55,7 @@ static inline bool ty_row_is_memory(const struct ty_row *r)
 /* A lane of measurements (timeline_lanes.c). */
 static inline bool ty_row_is_lane(const struct ty_row *r)
 {
-	return r->kind >= TY_ROW_SAMPLES && r->kind <= TY_ROW_COUNTER;
+	return r->kind >= TY_ROW_SAMPLES && r->kind <= TY_ROW_CPU_COUNTER;
 }
 
 struct ty_process {
@@ -97,8 +98,8 @@ struct ty_tracks {
 	uint8_t *samples;	    /* per thread index: has memory samples; NULL: none has */
 	const uint8_t *cpu_samples; /* the same per CPU below UINT16_MAX; borrowed */
 	uint8_t *lanes;		    /* per thread index: TY_LANE_*; NULL: none has any */
-	uint8_t *cpu_lanes;	    /* per CPU: has CPU samples; NULL: none has */
-	uint32_t counters;	    /* lanes of a thread with TY_LANE_COUNTERS */
+	uint8_t *cpu_lanes;	    /* the same per CPU */
+	uint32_t counters;	    /* lanes of a thread or CPU with TY_LANE_COUNTERS */
 	/* Threads whose executed calls are shown (TY_NONE: none), and their number of rows. */
 	struct {
 		uint32_t thread, rows;

@@ -32,16 +32,16 @@ passes "the answer names it, as sampled" grep -qE '^  sampled on CPU: [0-9]+% \(
 "$TARRY" report tarry.dat ledger >ledger.txt && "$TARRY" report tarry.dat ledger --json >ledger.json
 grep -A1 'on CPU in user mode$' ledger.txt | grep -qE '^ +~[0-9]+% \([0-9]+ to [0-9]+%, [0-9]+ of [0-9]+ samples\) alpha \(hot_shares\)$'
 check "the ledger divides user mode by function" $? "$(head -n 20 ledger.txt)"
-judge "by shares within three standard deviations" <<'P'
+judge "by shares within four standard deviations" <<'P'
 import json, math
 truth = {n: int(v) for n, v in map(str.split, open('truth.txt'))}
 row, = [r for l in json.load(open('ledger.json'))['ledger'] if l['tid'] for r in l['rows'] if r['row'] == 'on CPU in user mode']
 seen = {f['function']: f['samples'] for f in row['functions']}
 n = row['samples']
-assert n > 30 and abs(n * 1e9 / 99 / row['ns'] - 1) < 0.3, row
+assert n > 30 and 0.5 < n * 1e9 / 99 / row['ns'] < 1.5, row
 for name, own in (('alpha', seen['alpha']), ('beta', seen.get('beta', 0) + seen.get('inlined_work', 0)), ('deep', seen['deep'])):
     p = truth[name] / sum(truth.values())
-    assert abs(own / n - p) <= 3 * math.sqrt(p * (1 - p) / n), (name, own, n, p)
+    assert abs(own / n - p) <= 4 * math.sqrt(p * (1 - p) / n), (name, own, n, p)
 P
 
 shares() { # FILE HOW TREE RECORD-OPTION...
@@ -107,6 +107,41 @@ import json
 a, b = ({(r["tid"], r["counter"]): r["raw"] for r in json.load(open(f))["counters"]["threads"]} for f in ("c.json", "cut.json"))
 raise SystemExit(not b or any(v > a[k] for k, v in b.items()))' >>out.txt 2>&1
 check "counters are kept in a part" $? "$(cat out.txt)"
+# Of everything, of a running process, and of the newest part.
+"$TARRY" record -q -o ca.dat -a --sample off --stacks off --counter task-clock -- "$PROGRAMS/counted" >truth.txt 2>err.txt
+"$TARRY" report ca.dat counters --json >c.json && python3 -c '
+import json
+t = {r["tid"] for r in json.load(open("c.json"))["counters"]["threads"] if r["raw"]}
+own = {int(l.split()[0]) for l in open("truth.txt")}
+raise SystemExit(not (own and own < t))' 2>>err.txt
+check "--counter with -a counts the threads of the command, and others" $? "$(cat err.txt)"
+"$PROGRAMS/hot_shares" 4000 >truth.txt &
+held=$!
+"$TARRY" record -q -o cp.dat -p $held --sample off --counter task-clock,page-faults --duration 400ms 2>err.txt
+"$TARRY" record -q -o ck.dat -p $held --sample off --keep 1s --counter task-clock --duration 2s 2>>err.txt
+kill $held
+wait $held 2>/dev/null
+judge "--counter with -p and with --keep: the process, all of the time that is kept" <<P
+import json, subprocess
+print(open('err.txt').read())
+for f, most in (('cp.dat', 0.7), ('ck.dat', 2)):
+    j = json.loads(subprocess.run(['$TARRY', 'report', f, '--json'], capture_output=True, text=True).stdout)
+    c, t = j['counters'], [x for x in j['threads'] if x['tid'] == $held]
+    rows = [r for r in c['threads'] if r['counter'] == 'task-clock' and r['raw']]
+    assert {r['tid'] for r in rows} == {$held} and len(t) == 1 and not c['lost'], (f, rows, t)
+    ran = t[0]['running_ns']
+    assert 0 < ran < most * 1e9 and abs(rows[0]['raw'] - ran) < 0.1 * ran + 20e6, (f, rows, ran)
+P
+judge "readings divided at the ends of a window are estimates" <<P
+import json, subprocess
+divided = 0
+for k in range(1, 9):
+    c = json.loads(subprocess.run(['$TARRY', 'report', 'cp.dat', 'counters', '--from', f'{k * 0.04:.3f}', '--json'], capture_output=True, text=True).stdout)['counters']
+    rows = c['threads'] + c['cpus']
+    assert all(r['estimated'] == (r['divided'] > 0) for r in rows), (k, c)
+    divided += c['divided']
+assert divided
+P
 "$TARRY" record -q -o no.dat --counter no-such-event -- touch ran 2>err.txt
 [ $? -eq 1 ] && [ ! -e ran ] && grep -q 'no-such-event: unknown event' err.txt
 check "an unknown event is an error before the command starts" $? "$(cat err.txt)"

@@ -29,7 +29,7 @@ mkdir 'a b:c'
 cp "$PROGRAMS/regions" 'a b:c/regions'
 
 # A path that the kernel's list of probes could not hold.
-"$TARRY" record -q -o t.dat --span work@'a b:c/regions':return 'a b:c/regions' >truth 2>rec.log
+"$TARRY" record -q -o t.dat --counter task-clock,page-faults --span work@'a b:c/regions':return 'a b:c/regions' >truth 2>rec.log
 check "a command with regions is recorded" $? "$(cat rec.log)"
 "$TARRY" report t.dat --json >r.json && "$TARRY" dump t.dat events --json >e.json
 judge "200 regions: every one found, lengths between those of the program and the time stamps" <<'P'
@@ -75,6 +75,15 @@ for name, v in found.items():
     want = [n, rank(50), rank(90), rank(99), v[-1][0], sum(a for a, _ in v), sum(b for _, b in v)]
     got = [x[k] for k in ("timed", "p50_ns", "p90_ns", "p99_ns", "max_ns", "total_ns", "self_ns")]
     assert want == got, (name, want, got)
+P
+judge "counters of regions: near their lengths; estimates where readings are divided; none with an id" <<'P'
+import json
+r = {x["name"]: x for x in json.load(open("r.json"))["regions"]["names"]}
+for name in ("round", "load", "parse", "work"):
+    clock, faults = r[name]["measures"]
+    assert (clock["name"], faults["name"]) == ("task-clock", "page-faults") and clock["estimated"], r[name]
+    assert 0 < clock["value"] <= 1.05 * r[name]["total_ns"], r[name]
+assert "measures" not in r["request"] and "measures" not in r["sum"]
 P
 "$TARRY" report t.dat regions parse >one.txt
 grep -q 'the slowest: .* compared with a median one: ' one.txt && grep -q 'on CPU in user mode' one.txt

@@ -11,7 +11,10 @@
 #include <cmocka.h>
 
 #include "call_data_record.h"
+#include "counter_record.h"
 #include "stack_record.h"
+#include "fixture_story.h"
+#include "section.h"
 #include "fixture_trace.h"
 #include "perf_events.h"
 #include "perf_write.h"
@@ -47,6 +50,42 @@ static void spool(const char *name, bool finish)
 		assert_int_equal(ty_spool_finish(s, NULL), 0);
 	ty_spool_writer_free(w);
 	ty_spool_close(s);
+}
+
+/* Readings of counters, of which a ratio can be made; one damaged, one of losses. */
+static void counted(const char *name)
+{
+	static const char facts[] = "arch=x86_64\ncounter=0 count cycles\n"
+				    "counter=0 count instructions\ncounter=1 ns task-clock\n";
+	struct ty_buf b;
+
+	ty_buf_init(&b, 1 << 16);
+	for (unsigned i = 0; i < 6; i++) {
+		const uint64_t ns = (i + 1) * 10000000ull,
+			       v[3 + 2 * 2] = {1000 * i,
+					       500 * i,
+					       9000000,
+					       ns,
+					       ns,
+					       ns,
+					       i == 4 ? ns + 1 : ns / 2};
+		const struct ty_counter_head h = {.ns = TY_STORY_START + ns,
+						  .dur_ns = i == 3 ? 7 : 9000000,
+						  .pid = TY_STORY_WEB,
+						  .tid = TY_STORY_WEB,
+						  .cpu = i & 1,
+						  .flags = (uint16_t)(i == 3   ? TY_CT_LOST
+								      : i == 2 ? TY_CT_UNREAD
+									       : 0)};
+
+		ty_buf_add(&b, &h, sizeof(h));
+		ty_buf_add(&b, v, sizeof(v));
+	}
+	ty_story_begin(in_dir(name), 2, facts, TY_STORY_THREADS);
+	ty_story_section(TY_SEC_COUNTERS, b.p, b.len);
+	ty_story_stall(ty_story_event);
+	ty_story_end();
+	ty_buf_fini(&b);
 }
 
 static void perf_data(const char *name)
@@ -96,6 +135,7 @@ static void test_seeds(void **state)
 	}
 	spool("spool", false);
 	spool("finished", true);
+	counted("counted");
 	perf_data("perf-data");
 }
 
@@ -428,9 +468,9 @@ static void put_elf(struct ty_buf *b, const char *path)
 
 static void test_cli_seeds(void **state)
 {
-	static const char *const files[] = {"v6",      "v6-be",	   "v7-none",
-					    "v7-zlib", "v7-zstd",  "v7-zstd-be",
-					    "spool",   "finished", "perf-data"};
+	static const char *const files[] = {"v6",	 "v6-be",      "v7-none", "v7-zlib",
+					    "v7-zstd",	 "v7-zstd-be", "spool",	  "finished",
+					    "perf-data", "counted"};
 	static const char log[] = "1.5 x\n2024-05-06T12:53:30Z hello\n[  120.500000] kernel\n",
 			  syms[] = "ffffffff81000000 T _stext\n";
 	/* Of an index: edits that change nothing that counts, and one of a number. */

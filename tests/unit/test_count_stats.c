@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include "count_load.h"
+#include "count_measures.h"
 #include "count_stats.h"
 #include "counter_record.h"
 #include "export_trace.h"
@@ -157,6 +159,71 @@ static void story(const char *path, const char *machine, const struct ty_buf *b)
 	ty_story_end();
 }
 
+/* Ratios are of counters of one group with equal modifiers; estimates are marked. */
+static void test_measures(void **state)
+{
+	static const char *const names[] = {
+		"cycles",   "instructions", "cache-misses",	  "instructions:u",
+		"cycles:u", "page-faults",  "cpu/instructions/k", "cpu/LLC-load-misses/k"};
+	const uint64_t v[][8 + 6] = {
+		{1000, 500, 10, 900, 300, 3, 0, 7, 100, 100, 100, 25, 100, 100},
+		{1000, 700, 20, 900, 300, 1, 0, 7, 100, 100, 100, 0, 100, 100}};
+	struct ty_counts *c = ty_counts_new(), *cpus;
+	struct ty_count_sum s = {0};
+	char text[TY_COUNT_TEXT];
+	bool estimated;
+	double x;
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++) {
+		snprintf(c->def[i].name, sizeof(c->def[i].name), "%s", names[i]);
+		c->def[i].group = i < 3 ? 0 : i < 6 ? 1 : 2;
+	}
+	c->n = 8;
+	c->groups = 3;
+	ty_count_ratios(c);
+	assert_int_equal(c->ratios, 4);
+	assert_string_equal(ty_count_measure_name(c, 8), "IPC");
+	assert_string_equal(ty_count_measure_name(c, 9), "cache-misses/1,000 instr.");
+	assert_string_equal(ty_count_measure_name(c, 10), "IPC:u");
+	assert_string_equal(ty_count_measure_name(c, 11), "LLC-load-misses:k/1,000 instr.");
+	assert_true(ty_counts_add(c, (struct ty_count_reading){0, 100, 7, 3}, v[0]));
+	assert_true(ty_counts_add(c, (struct ty_count_reading){100, 200, 8, 3}, v[1]));
+	assert_int_equal(ty_counts_finish(c), 0);
+	assert_false(ty_count_measure(c, &s, 0, &x, &estimated)); /* no reading: no value, not 0 */
+	assert_string_equal(ty_count_measure_text(c, &s, 0, text), "-");
+	ty_counts_sum(c, 0, 1, 0, 100, &s);
+	assert_string_equal(ty_count_measure_text(c, &s, 0, text), "1,000");
+	assert_string_equal(ty_count_measure_text(c, &s, 8, text), "0.50");
+	assert_string_equal(ty_count_measure_text(c, &s, 9, text), "20.00");
+	assert_string_equal(ty_count_measure_text(c, &s, 3, text), "~3,600");
+	assert_string_equal(ty_count_measure_text(c, &s, 10, text), "~3.00");
+	assert_string_equal(ty_count_measure_text(c, &s, 11, text), "-"); /* no instructions */
+	assert_true(ty_count_measure(c, &s, 8, &x, &estimated) && !estimated && x == 0.5);
+	assert_true(ty_count_measure(c, &s, 10, &x, &estimated) && estimated && x == 3);
+	/* A part of a reading: all are estimates, and a ratio stays what it is. */
+	s = (struct ty_count_sum){0};
+	ty_counts_sum(c, 0, 1, 50, 100, &s);
+	assert_string_equal(ty_count_measure_text(c, &s, 0, text), "~500");
+	assert_string_equal(ty_count_measure_text(c, &s, 8, text), "~0.50");
+	s = (struct ty_count_sum){0};
+	ty_counts_sum(c, 1, 2, 100, 200, &s);
+	assert_string_equal(ty_count_measure_text(c, &s, 3, text), "not counted");
+	assert_string_equal(ty_count_measure_text(c, &s, 10, text), "not counted");
+	/* Two threads on one CPU. */
+	cpus = ty_counts_of_cpus(c);
+	assert_non_null(cpus);
+	assert_false(cpus->damaged);
+	assert_int_equal(cpus->readings.n, 2);
+	s = (struct ty_count_sum){0};
+	ty_counts_sum(cpus, 0, 2, 0, 200, &s);
+	assert_int_equal(s.v[1], 1200);
+	assert_int_equal(s.running[1], 25);
+	assert_int_equal(s.on_ns, 200);
+	ty_counts_free(cpus);
+	ty_counts_free(c);
+}
+
 static int load(const char *path, struct ty_counts **c)
 {
 	struct ty_err err = {0};
@@ -243,7 +310,10 @@ static void test_damaged_files(void **state)
 		"arch=x86_64\ncounter=8 count a\n",
 		"arch=x86_64\ncounter=99999999999999999999 count a\n",
 		"arch=x86_64\ncounter=0 count a\ncounter=1 count b\ncounter=0 count c\n"};
-	const char *path = ty_fx_path("damaged.dat");
+	const char *path = ty_fx_path("damaged.dat"), *part = ty_fx_path("part.dat");
+	struct ty_session s = {0};
+	struct ty_err err = {0};
+	struct ty_trace *t;
 	struct ty_counts *c;
 	char many[64 * 32] = "arch=x86_64\n";
 	struct ty_buf b;
@@ -256,6 +326,16 @@ static void test_damaged_files(void **state)
 		assert_int_equal(load(path, &c), -TY_EFORMAT);
 		assert_null(c);
 	}
+	/* A part keeps what it cannot read: its readers report the damage. */
+	if (ty_session_open(&s, path, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, &err) ||
+	    ty_export_trace(&s, part, TY_STORY_START + 1, UINT64_MAX, &err) ||
+	    ty_trace_open(part, &t, &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(ty_trace_section(t, TY_SEC_COUNTERS).n, b.len);
+	assert_int_equal(ty_counts_of_trace(t, &c, &err), -TY_EFORMAT);
+	ty_trace_close(t);
+	ty_session_fini(&s);
+	unlink(part);
 	for (unsigned i = 0; i < TY_COUNTS_MAX + 1; i++)
 		strcat(many, "counter=0 count a\n");
 	story(path, many, &b);
@@ -283,9 +363,9 @@ static void test_damaged_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scaled), cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_overflow), cmocka_unit_test(test_file),
-		cmocka_unit_test(test_damaged_files)};
+		cmocka_unit_test(test_scaled),	      cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_overflow),      cmocka_unit_test(test_file),
+		cmocka_unit_test(test_damaged_files), cmocka_unit_test(test_measures)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

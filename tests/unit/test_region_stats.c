@@ -14,6 +14,46 @@
 #include "fixture_regions.h"
 #include "region_stats.h"
 
+/* What the thread's counters grew by in regions: whole readings are exact, divided ones estimates.
+ */
+static void counters(void **state)
+{
+	struct ty_region_report r;
+	struct ty_explain x = {0};
+	struct ty_window w = {.to_ns = UINT64_MAX};
+	struct ty_counts *c = ty_counts_new();
+
+	start();
+	at(1000, 5, TY_REG_BEGIN, "whole", 0);
+	at(1200, 5, TY_REG_END, "", 0);
+	at(1250, 5, TY_REG_BEGIN, "part", 0);
+	at(1300, 5, TY_REG_END, "", 0);
+	at(1300, 5, TY_REG_ASYNC_BEGIN, "other", 9);
+	at(1400, 5, TY_REG_ASYNC_END, "other", 9);
+	x.m = ty_mx_end();
+	c->n = c->groups = 1;
+	for (uint64_t from = 1000; from < 1600; from += 100)
+		assert_true(ty_counts_add(c, (struct ty_count_reading){from, from + 100, 5, 0},
+					  (uint64_t[]){from, 100, 100}));
+	assert_true(ty_counts_add(c, (struct ty_count_reading){1000, 1600, 6, 0},
+				  (uint64_t[]){1 << 20, 600, 600}));
+	assert_int_equal(ty_counts_finish(c), 0);
+	x.counts = c;
+	assert_int_equal(ty_region_report_find(&x, &w, NULL, &r), 0);
+	assert_int_equal(r.n, 3);
+	for (uint32_t i = 0; i < r.n; i++) {
+		const char *name = ty_model_str(x.m, r.v[i].name);
+		const bool whole = !strcmp(name, "whole"), part = !strcmp(name, "part");
+
+		assert_int_equal(r.v[i].counts.v[0], whole ? 2100 : part ? 600 : 0);
+		assert_int_equal(r.v[i].counts.readings, whole ? 2 : part ? 1 : 0);
+		assert_int_equal(r.v[i].counts.cut, part);
+	}
+	ty_region_report_fini(&r);
+	ty_counts_free(c);
+	ty_mx_drop();
+}
+
 /* 200 regions of 1..200 ns, and one that does not end: percentiles by nearest rank. */
 static void statistics(void **state)
 {
@@ -70,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(statistics),
+		cmocka_unit_test(counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "counts.h"
+#include "count_measures.h"
 #include "fixture_story.h"
 #include "fixture_timeline.h"
 #include "sample_marks.h"
@@ -53,7 +53,7 @@ static void reading(uint64_t from_us, uint64_t to_us, int tid, uint64_t faults, 
 		    unsigned percent)
 {
 	const uint64_t ns = (to_us - from_us) * 1000,
-		       v[6] = {faults, cycles, ns, ns, ns, ns / 100 * percent};
+		       v[7] = {faults, cycles, cycles / 2, ns, ns, ns, ns / 100 * percent};
 
 	assert_true(ty_counts_add(counts,
 				  (struct ty_count_reading){TY_STORY_START + from_us * 1000,
@@ -82,11 +82,13 @@ static struct ty_model *built(void)
 		sample(us, 7, 0, us % 30000 ? "busy" : "rare");
 	ty_sample_marks_sort(marks);
 	ty_samples_sort(names);
-	counts->n = 2;
+	counts->n = 3;
 	counts->groups = 2;
 	strcpy(counts->def[0].name, "page-faults");
 	strcpy(counts->def[1].name, "cycles");
-	counts->def[1].group = 1;
+	strcpy(counts->def[2].name, "instructions");
+	counts->def[1].group = counts->def[2].group = 1;
+	ty_count_ratios(counts);
 	reading(2000000, 3000000, 7, 10, 0, 0);
 	reading(0, 500000, 7, 1000, 5000, 100);
 	reading(500000, 1000000, 7, 0, 2000, 25);
@@ -119,13 +121,18 @@ static void test_lanes(void **state)
 {
 	struct ty_model *m = built();
 	struct ty_view_input in = ty_tl_input(m);
+	const struct ty_view_ops *ops;
 	struct ty_timeline *t;
 	unsigned n = 0;
+	void *page;
 
 	(void)state;
 	in.host.lanes_load = lanes;
 	in.host.functions_load = samples;
 	t = ty_tl_open(&in);
+	t->row = 0;
+	assert_int_equal(t->tracks.rows.v[0].kind, TY_ROW_CPU);
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
 	vec_each (r, &t->tracks.rows)
 		if (r->kind == TY_ROW_THREAD && r->foldable && r->folded)
 			n = (unsigned)(r - t->tracks.rows.v);
@@ -136,7 +143,7 @@ static void test_lanes(void **state)
 	n = 0;
 	vec_each (r, &t->tracks.rows)
 		n += ty_row_is_lane(r);
-	assert_int_equal(n, 3);
+	assert_int_equal(n, 2 * (1 + 3 + 1)); /* samples, counters, a ratio: of the CPU, of 7 */
 	to_row(t, TY_ROW_SAMPLES, 0);
 	ty_tl_golden("timeline-lanes-80x24", ty_tl_frame(t, &ty_tl_utf8, 80, 24));
 	ty_tl_golden("timeline-lanes-80x24-ascii", ty_tl_frame(t, &ty_tl_ascii, 80, 24));
@@ -155,7 +162,30 @@ static void test_lanes(void **state)
 	/* What was scaled never looks as counted, and what never counted has no number. */
 	says(t, 700000, "scaled (an estimate: counting 25.0% of the time)");
 	says(t, 2500000, "cycles: not counted here");
+	to_row(t, TY_ROW_COUNTER, 3);
+	says(t, 300000, "IPC: ~0.50 in");
+	says(t, 700000, "IPC: ~0.50 (an estimate: of a part of the time) in");
+	says(t, 2500000, "IPC: not counted here");
+	to_row(t, TY_ROW_CPU_COUNTER, 0);
+	says(t, 1500000, "page-faults: no counted thread ran in this cell");
+	says(t, 2500000, "page-faults: ~");
+	/* A span: what the thread counted in it, as recorded. */
+	to_row(t, TY_ROW_COUNTER, 0);
+	while (t->tracks.rows.v[t->row].kind != TY_ROW_THREAD)
+		t->row--;
+	says(t, 2500000,
+	     "counted: page-faults 10, cycles not counted, instructions not counted, IPC");
+	says(t, 300000,
+	     "counted: page-faults 1,000, cycles ~11,200, instructions ~5,600, IPC ~0.50");
+	ty_timeline_ops.act(t, TY_ACT_STATS);
+	while (ty_timeline_ops.work(t) == TY_VIEW_CHANGED)
+		;
+	ty_timeline_ops.child(t, &ops, &page);
+	ty_tl_golden("stats-counters-80x24", ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24));
+	ops->act(page, TY_ACT_QUIT);
 	to_row(t, TY_ROW_COUNTER, 1);
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	to_row(t, TY_ROW_CPU_COUNTER, 1);
 	ty_timeline_ops.act(t, TY_ACT_FOLD);
 	vec_each (r, &t->tracks.rows)
 		assert_false(ty_row_is_lane(r));
