@@ -287,6 +287,7 @@ bench: deps-bench
 	tests/bench/view
 	tests/bench/flow
 	tests/bench/regions
+	tests/bench/sampling
 
 demo: deps
 	$(SUBMAKE) all $(B)/programs/demo_stall
