@@ -273,10 +273,17 @@ int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint
 		 : 0;
 }
 
+void ty_outlier_fini(struct ty_outlier *o)
+{
+	free(o->rows);
+	free(o->parts);
+	*o = (struct ty_outlier){0};
+}
+
 void ty_outliers_fini(struct ty_outliers *o)
 {
 	for (uint32_t i = 0; i < o->n; i++)
-		free(o->v[i].rows);
+		ty_outlier_fini(&o->v[i]);
 	free(o->v);
 	*o = (struct ty_outliers){0};
 }

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "counts.h"
 #include "err.h"
 #include "explain.h"
 #include "window.h"
@@ -15,6 +16,13 @@
 struct ty_outlier_row {
 	char row[160]; /* as in ledger.h */
 	uint64_t slow_ns, median_ns;
+};
+
+/* System calls, or CPU samples in a function: how many. */
+struct ty_outlier_part {
+	char what[64];
+	bool sample;
+	uint64_t slow, median;
 };
 
 struct ty_outlier {
@@ -29,6 +37,11 @@ struct ty_outlier {
 	struct ty_outlier_row *rows; /* larger difference first; each column sums to its call's
 				      * length */
 	uint32_t n;
+	/* Of regions and requests (outlier_parts.h): calls, then samples, larger difference first;
+	 * counters of the slow one, of the median one. */
+	struct ty_outlier_part *parts;
+	uint32_t parts_n;
+	struct ty_count_sum counted[2];
 };
 
 struct ty_outliers {
@@ -48,8 +61,9 @@ struct ty_outliers {
 int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint32_t max,
 		     struct ty_outliers *out, struct ty_err *err);
 /* The rows of o, whose times are set: its thread's ledger of the slow one beside median_thread's of
- * the median one. 0 or -TY_ENOMEM; o->rows are the caller's to free in any case. */
+ * the median one. 0 or -TY_ENOMEM; ty_outlier_fini in any case. */
 int ty_outlier_ledgers(const struct ty_explain *x, struct ty_outlier *o, uint32_t median_thread);
+void ty_outlier_fini(struct ty_outlier *o);
 void ty_outliers_fini(struct ty_outliers *o);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "compare.h"
 #include "event.h"
+#include "outlier_parts.h"
 #include "vec.h"
 
 struct pick {
@@ -211,7 +212,7 @@ static int compare_two(const struct ty_explain *x, const struct ty_region_stats 
 				 .slow_ns = slow.end_ns - slow.start_ns,
 				 .median_start_ns = median.start_ns,
 				 .median_ns = median.end_ns - median.start_ns};
-	return ty_outlier_ledgers(x, o, median.thread);
+	return ty_outlier_ledgers(x, o, median.thread) ?: ty_outlier_parts(x, o, median.thread);
 }
 
 int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w, const char *name,
@@ -237,6 +238,6 @@ void ty_region_report_fini(struct ty_region_report *r)
 {
 	free(r->v);
 	free(r->by_thread);
-	free(r->beside.rows);
+	ty_outlier_fini(&r->beside);
 	*r = (struct ty_region_report){0};
 }

@@ -17,8 +17,8 @@ uint32_t ty_request_thread(const struct ty_request *r);
  */
 const struct ty_request *ty_request_median(const struct ty_requests *q, const struct ty_request *r);
 
-/* Fills out: times and rows of both, as ty_outlier_ledgers does (slow: r). out->rows are the
- * caller's to free in any case. 0, -TY_ENOTFOUND (a thread is unknown, or there is no median) or
+/* Fills out: times and rows of both, as ty_outlier_ledgers does (slow: r). ty_outlier_fini
+ * in any case. 0, -TY_ENOTFOUND (a thread is unknown, or there is no median) or
  * -TY_ENOMEM. */
 int ty_request_compare(const struct ty_explain *x, const struct ty_request *r,
 		       const struct ty_request *median, struct ty_outlier *out);

@@ -96,7 +96,9 @@ bool ty_report_in_seconds(const struct ty_report *r);
 /* A slow call or region beside a median one: its first n rows as lines; members of a JSON object
  * that is open. */
 void ty_outlier_rows(const struct ty_outlier *o, uint32_t n, FILE *f);
-void ty_outlier_json(const struct ty_outlier *o, struct ty_json *j);
+/* The calls, samples and counters of both. */
+void ty_outlier_parts_text(const struct ty_report *r, const struct ty_outlier *o, FILE *f);
+void ty_outlier_json(const struct ty_report *r, const struct ty_outlier *o, struct ty_json *j);
 void ty_outliers_text(const struct ty_report *r, FILE *f);
 void ty_outliers_json(const struct ty_report *r, struct ty_json *j);
 void ty_diff_text(const struct ty_report *r, FILE *f);

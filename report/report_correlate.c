@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "count_measures.h"
 #include "fields.h"
 #include "put_text.h"
 #include "text_page.h"
@@ -13,6 +14,7 @@
 #define OUTLIERS_SHOWN	   20
 #define OUTLIER_ROWS_SHOWN 4
 #define DIFF_SHOWN	   40
+#define PARTS_SHOWN	   6
 
 static void when(const struct ty_report *r, uint64_t t, FILE *f)
 {
@@ -40,7 +42,63 @@ void ty_outlier_rows(const struct ty_outlier *o, uint32_t n, FILE *f)
 		ty_fields_text(row_fields, &(struct ty_field_ctx){0}, &o->rows[k], f);
 }
 
-void ty_outlier_json(const struct ty_outlier *o, struct ty_json *j)
+void ty_outlier_parts_text(const struct ty_report *r, const struct ty_outlier *o, FILE *f)
+{
+	const struct ty_counts *c = r->s->counts;
+	char a[TY_COUNT_TEXT], b[TY_COUNT_TEXT];
+	bool sample = false;
+	unsigned shown = 0;
+
+	for (uint32_t i = 0; i < o->parts_n; i++) {
+		const struct ty_outlier_part *p = &o->parts[i];
+
+		if (!i || p->sample != sample) {
+			fprintf(f, "  %9s %9s  %s\n", "slowest", "median",
+				p->sample ? "CPU samples" : "system calls");
+			shown = 0;
+		}
+		sample = p->sample;
+		if (shown++ >= PARTS_SHOWN)
+			continue;
+		fprintf(f, "  %9" PRIu64 " %9" PRIu64 "  ", p->slow, p->median);
+		ty_put_plain(f, p->what);
+		putc('\n', f);
+	}
+	if (!c || !(o->counted[0].readings | o->counted[1].readings))
+		return;
+	fprintf(f, "  %9s %9s  counters\n", "slowest", "median");
+	for (uint32_t i = 0; i < ty_count_measures(c); i++)
+		fprintf(f, "  %9s %9s  %s\n", ty_count_measure_text(c, &o->counted[0], i, a),
+			ty_count_measure_text(c, &o->counted[1], i, b),
+			ty_count_measure_name(c, i));
+}
+
+static void parts_json(const struct ty_outlier *o, bool sample, const char *key, struct ty_json *j)
+{
+	ty_json_array(j, key);
+	for (uint32_t i = 0; i < o->parts_n; i++) {
+		if (o->parts[i].sample != sample)
+			continue;
+		ty_json_object(j, NULL);
+		ty_json_str(j, sample ? "function" : "call", o->parts[i].what);
+		ty_json_u64(j, "slow", o->parts[i].slow);
+		ty_json_u64(j, "median", o->parts[i].median);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
+
+static void counted_json(const struct ty_report *r, const struct ty_count_sum *s, const char *key,
+			 struct ty_json *j)
+{
+	if (!r->s->counts || !s->readings)
+		return;
+	ty_json_object(j, key);
+	ty_count_measures_json(r->s->counts, s, 0, j);
+	ty_json_end_object(j);
+}
+
+void ty_outlier_json(const struct ty_report *r, const struct ty_outlier *o, struct ty_json *j)
 {
 	ty_json_u64(j, "slow_start_ns", o->slow_start_ns);
 	ty_json_u64(j, "slow_ns", o->slow_ns);
@@ -48,6 +106,12 @@ void ty_outlier_json(const struct ty_outlier *o, struct ty_json *j)
 	ty_json_u64(j, "median_ns", o->median_ns);
 	ty_fields_array(row_fields, &(struct ty_field_ctx){0}, "rows", o->rows, o->n,
 			sizeof(*o->rows), j);
+	if (!o->parts && !o->counted[0].readings)
+		return;
+	parts_json(o, false, "calls", j);
+	parts_json(o, true, "samples", j);
+	counted_json(r, &o->counted[0], "slow_counters", j);
+	counted_json(r, &o->counted[1], "median_counters", j);
 }
 
 void ty_outliers_text(const struct ty_report *r, FILE *f)
@@ -107,7 +171,7 @@ void ty_outliers_json(const struct ty_report *r, struct ty_json *j)
 		ty_json_str(j, "comm", ty_model_comm(m, o->thread, o->slow_start_ns));
 		ty_json_str(j, "syscall", ty_syscall_name(r->s->arch, o->abi, o->nr, buf));
 		ty_json_u64(j, "count", o->count);
-		ty_outlier_json(o, j);
+		ty_outlier_json(r, o, j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);

@@ -184,7 +184,8 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 	struct beside b = {.r = r, .sections = sel->json ? TY_REP_ALL : shown};
 	int status;
 
-	if (b.sections & (TY_REP_LEDGER | TY_REP_ANSWER) && ty_session_functions(r->s, NULL))
+	if (b.sections & (TY_REP_LEDGER | TY_REP_ANSWER | TY_REP_REGIONS | TY_REP_REQUESTS) &&
+	    ty_session_functions(r->s, NULL))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for the samples",
 			       r->s->trace->path);
 	ty_background_start(&b.aside, b.sections & (TY_REP_SYSCALLS | TY_REP_THREADS), find_beside,

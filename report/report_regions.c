@@ -102,6 +102,7 @@ static void beside(const struct ty_report *r, FILE *f)
 	ty_outlier_rows(o, ROWS_SHOWN, f);
 	if (o->n > ROWS_SHOWN)
 		fprintf(f, "  and %u more with smaller differences\n", o->n - ROWS_SHOWN);
+	ty_outlier_parts_text(r, o, f);
 }
 
 static void counts_text(const struct ty_report *r, const struct ty_region_stats *s, FILE *f)
@@ -190,7 +191,7 @@ void ty_regions_json(const struct ty_report *r, struct ty_json *j)
 	}
 	if (o->n) {
 		ty_json_object(j, "slowest");
-		ty_outlier_json(o, j);
+		ty_outlier_json(r, o, j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_object(j);

@@ -164,9 +164,10 @@ static void compared_text(const struct ty_report *r, FILE *f)
 		ty_outlier_rows(&o, COMPARED_ROWS, f);
 		if (o.n > COMPARED_ROWS)
 			fprintf(f, "and %u rows that differ less\n", o.n - COMPARED_ROWS);
+		ty_outlier_parts_text(r, &o, f);
 		putc('\n', f);
 	}
-	free(o.rows);
+	ty_outlier_fini(&o);
 }
 
 void ty_requests_text(const struct ty_report *r, FILE *f)
@@ -230,10 +231,10 @@ void ty_requests_json(const struct ty_report *r, struct ty_json *j)
 
 		if (compare(r, &o)) {
 			ty_json_object(j, "slowest_and_median");
-			ty_outlier_json(&o, j);
+			ty_outlier_json(r, &o, j);
 			ty_json_end_object(j);
 		}
-		free(o.rows);
+		ty_outlier_fini(&o);
 	}
 	ty_json_end_object(j);
 }

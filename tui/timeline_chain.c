@@ -184,8 +184,7 @@ bool ty_timeline_chain(struct ty_timeline *t)
 	return ty_timeline_start_page_job(t, &the_chain, thread, s.start_ns, s.end_ns);
 }
 
-/* For ledgers, which they divide. */
-static int find_functions(struct ty_page_job *a)
+int ty_timeline_page_functions(struct ty_page_job *a)
 {
 	return a->explain.samples || !a->host->functions_load
 		       ? 0
@@ -196,7 +195,7 @@ static int find_functions(struct ty_page_job *a)
 static int make_ledger(struct ty_page_job *a)
 {
 	uint64_t from = a->window.from_ns, to = a->window.to_ns;
-	int r = find_functions(a);
+	int r = ty_timeline_page_functions(a);
 
 	if (r)
 		return r;
@@ -211,7 +210,7 @@ static int make_process_ledger(struct ty_page_job *a)
 	struct ty_member *all = ty_members_find(m);
 	const struct ty_member *of;
 	uint32_t n;
-	int r = all ? find_functions(a) : -TY_ENOMEM;
+	int r = all ? ty_timeline_page_functions(a) : -TY_ENOMEM;
 
 	if (!r) {
 		of = ty_members_of(m, all, a->thread, &n);

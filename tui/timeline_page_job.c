@@ -61,6 +61,7 @@ bool ty_timeline_start_page_job(struct ty_timeline *t, const struct ty_page_job_
 		ty_timeline_drop_job(t);
 	a->what = what;
 	a->host = &t->in->host;
+	a->explain.counts = t->lanes.counts;
 	a->thread = thread;
 	a->window = t->in->window;
 	a->window.from_ns = from_ns;

@@ -551,6 +551,8 @@ void ty_timeline_requests_fini(struct ty_timeline *t);
 /* Starts it for [from, to), with the page's title set. */
 bool ty_timeline_start_page_job(struct ty_timeline *t, const struct ty_page_job_ops *what,
 				uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+/* In the job: finds the functions of CPU samples, for ledgers and comparisons. 0 or -TY_E.... */
+int ty_timeline_page_functions(struct ty_page_job *a);
 void ty_timeline_cancel_page_job(struct ty_timeline *t); /* no longer wanted */
 
 /* timeline_path_overlay.c: arrows of the chain, and the critical path */

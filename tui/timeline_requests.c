@@ -149,7 +149,11 @@ static char *longest_wait(const struct ty_explain *x, const struct ty_outlier *o
 static int make_beside(struct ty_page_job *a)
 {
 	const struct ty_request *r = &a->requests.v[a->thread];
-	int rc = ty_request_compare(&a->explain, r, ty_request_median(&a->requests, r), &a->beside);
+	int rc = ty_timeline_page_functions(a);
+
+	if (!rc)
+		rc = ty_request_compare(&a->explain, r, ty_request_median(&a->requests, r),
+					&a->beside);
 
 	a->object[0] = rc ? NULL : longest_wait(&a->explain, &a->beside);
 	if (rc == -TY_ENOTFOUND)
@@ -162,8 +166,7 @@ static void forget_beside(struct ty_page_job *a)
 {
 	free(a->object[0]);
 	a->object[0] = NULL;
-	free(a->beside.rows);
-	a->beside = (struct ty_outlier){0};
+	ty_outlier_fini(&a->beside);
 	a->requests = (struct ty_requests){0}; /* the timeline's */
 }
 
@@ -189,6 +192,13 @@ static bool beside_page(struct ty_timeline *t, struct ty_page_job *a)
 			    part(o->rows[i].median_ns, d[1]), o->rows[i].row);
 	ty_page_add(&t->page, TY_ROLE_STRONG, "%10s %10s  in all", part(o->slow_ns, d[0]),
 		    part(o->median_ns, d[1]));
+	if (o->parts_n)
+		ty_page_add(&t->page, TY_ROLE_ACCENT, "%10s %10s  %s", "this one", "median",
+			    "system calls and CPU samples");
+	for (uint32_t i = 0; i < o->parts_n; i++)
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%10" PRIu64 " %10" PRIu64 "  %s%s",
+			    o->parts[i].slow, o->parts[i].median,
+			    o->parts[i].sample ? "samples in " : "", o->parts[i].what);
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 	if (a->object[0])
 		ty_page_add(&t->page, TY_ROLE_TEXT, "most of its time: in %s", a->object[0]);
@@ -202,7 +212,7 @@ static bool beside_page(struct ty_timeline *t, struct ty_page_job *a)
 	ty_page_link(&t->page, ty_request_thread(median), o->median_start_ns + o->median_ns / 2);
 	ty_page_add(&t->page, TY_ROLE_DIM, "%s",
 		    "Enter goes there; c then shows what held it up. q goes back to the list.");
-	t->page.at = (int)o->n + 3 + !!a->object[0];
+	t->page.at = (int)(o->n + o->parts_n) + 3 + !!o->parts_n + !!a->object[0];
 	return true;
 }
 

@@ -88,6 +88,15 @@ P
 "$TARRY" report t.dat regions parse >one.txt
 grep -q 'the slowest: .* compared with a median one: ' one.txt && grep -q 'on CPU in user mode' one.txt
 check "one region in depth: its threads, the slowest beside a median one" $? "$(cat one.txt)"
+"$TARRY" report t.dat regions round --json >one.json
+judge "its calls and counters beside those of the median one" <<'P'
+import json
+s = json.load(open("one.json"))["regions"]["slowest"]
+assert all(c["slow"] + c["median"] for c in s["calls"]), s
+for k in ("slow", "median"):
+    clock = s[f"{k}_counters"]["measures"][0]
+    assert clock["name"] == "task-clock" and clock["value"] <= 1.05 * s[f"{k}_ns"], s
+P
 "$TARRY" dump t.dat regions --json >d.json
 judge "dump regions: each one, at its depth, with who ended it" <<'P'
 import json
