@@ -40,7 +40,7 @@ struct ty_field {
 	size_t at;	  /* where the value lies in the record */
 	signed char gap;  /* blanks before the column; 0: 2 (none before the first); -1: none */
 	bool optional;	  /* unknown or false: not a member of the JSON object */
-	const struct ty_field *of;
+	const struct ty_field *of; /* OBJECT */
 	/* TEXT: in buf or constant, for the record. */
 	const char *(*text)(const void *ctx, const void *record, char *buf, size_t n);
 };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_out.h"
+#include "fields.h"
 #include "plain_text.h"
 #include "units.h"
 
@@ -176,18 +176,60 @@ static void print_path(struct ty_flow_names *names, const struct path *p, size_t
 	}
 }
 
-static void print_share(const struct share *s)
-{
-	char d[TY_DURATION_MAX];
+/* A function, in both calls. */
+struct row {
+	const char *name, *line; /* line: of its source; NULL: unknown */
+	const struct share *of[BOTH];
+	struct share slowest, median;
+	char place[300], line_text[300];
+};
 
-	printf(" %8" PRIu64 " %10" PRIu64 " %9s", s->calls, s->insns, ty_fmt_duration(s->ns, d));
+static void fill(struct row *o, struct ty_flow_names *names, const struct compare *k,
+		 const struct ty_flow_calls *calls, const struct inner *f)
+{
+	place(names, &k->p[!f->of[SLOWEST].calls], f->ip, o->place, o->line_text);
+	o->name = ty_flow_calls_function(calls, f->func)->name;
+	o->line = *o->line_text ? o->line_text : NULL;
+	o->slowest = f->of[SLOWEST];
+	o->median = f->of[MEDIAN];
+	o->of[SLOWEST] = &f->of[SLOWEST];
+	o->of[MEDIAN] = &f->of[MEDIAN];
 }
+
+static const char *with_line(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct row *o = record;
+
+	snprintf(buf, n, "%s%s%s", o->name, o->line ? "  " : "", o->line ? o->line : "");
+	return buf;
+}
+
+#define OF(member) offsetof(struct row, member)
+static const struct ty_field share_fields[] = {
+	{TY_F_DIGITS, "calls", NULL, 0, .at = offsetof(struct share, calls)},
+	{TY_F_DIGITS, "self_insns", NULL, 0, .at = offsetof(struct share, insns)},
+	{TY_F_DIGITS, "self_ns", NULL, 0, .at = offsetof(struct share, ns)},
+	{.type = TY_F_END}};
+static const struct ty_field fields[] = {
+	{TY_F_STR, "name", NULL, 0, .at = OF(name)},
+	{TY_F_STR, "source_line", NULL, 0, .at = OF(line), .optional = true},
+	{TY_F_OBJECT, "slowest", NULL, 0, .at = OF(of[SLOWEST]), .of = share_fields},
+	{TY_F_OBJECT, "median", NULL, 0, .at = OF(of[MEDIAN]), .of = share_fields},
+	{TY_F_DIGITS, NULL, "calls", 8, .at = OF(slowest.calls), .gap = 2},
+	{TY_F_DIGITS, NULL, "insns", 10, .at = OF(slowest.insns), .gap = 1},
+	{TY_F_DURATION, NULL, "time", 9, .at = OF(slowest.ns), .gap = 1},
+	{TY_F_DIGITS, NULL, "calls", 8, .at = OF(median.calls), .gap = 1},
+	{TY_F_DIGITS, NULL, "insns", 10, .at = OF(median.insns), .gap = 1},
+	{TY_F_DURATION, NULL, "time", 9, .at = OF(median.ns), .gap = 1},
+	{TY_F_TEXT, NULL, "function", 0, .text = with_line},
+	{.type = TY_F_END}};
 
 static void print_inner(struct ty_flow_names *names, const struct compare *k,
 			const struct ty_flow_calls *calls)
 {
-	char text[300], line[300];
+	const struct ty_field_ctx c = {0};
 	size_t shown = 0, left = 0;
+	struct row row;
 
 	vec_each (f, &k->inner) {
 		if (!difference(f, k->by_ns))
@@ -196,18 +238,13 @@ static void print_inner(struct ty_flow_names *names, const struct compare *k,
 			left++;
 			continue;
 		}
-		if (!shown++)
-			printf("functions by difference of their own %s:\n"
-			       "  %29s  %29s\n  %8s %10s %9s %8s %10s %9s  %s\n",
-			       k->by_ns ? "time" : "instructions", "slowest", "median", "calls",
-			       "insns", "time", "calls", "insns", "time", "function");
-		place(names, &k->p[!f->of[SLOWEST].calls], f->ip, text, line);
-		snprintf(text, sizeof(text), "%s", ty_flow_calls_function(calls, f->func)->name);
-		ty_plain(text, strlen(text));
-		putchar(' ');
-		print_share(&f->of[SLOWEST]);
-		print_share(&f->of[MEDIAN]);
-		printf("  %s%s%s\n", text, *line ? "  " : "", line);
+		if (!shown++) {
+			printf("functions by difference of their own %s:\n  %29s  %29s\n",
+			       k->by_ns ? "time" : "instructions", "slowest", "median");
+			ty_fields_head(fields, &c, stdout);
+		}
+		fill(&row, names, k, calls, f);
+		ty_fields_text(fields, &c, &row, stdout);
 	}
 	if (left)
 		printf("and %zu more functions (--json has all)\n", left);
@@ -266,20 +303,11 @@ static void json_path(struct ty_json *o, struct ty_flow_names *names, const stru
 	ty_json_end_object(o);
 }
 
-static void json_share(struct ty_json *o, const struct share *s, const char *key)
-{
-	ty_json_object(o, key);
-	ty_json_u64(o, "calls", s->calls);
-	ty_json_u64(o, "self_insns", s->insns);
-	ty_json_u64(o, "self_ns", s->ns);
-	ty_json_end_object(o);
-}
-
 static void print_json(struct ty_flow_names *names, const struct compare *k,
 		       const struct ty_flow_calls *calls, const char *func, uint64_t count,
 		       size_t same, bool software)
 {
-	char text[300], line[300];
+	struct row row;
 	struct ty_json o;
 
 	ty_json_init(&o, stdout);
@@ -295,14 +323,8 @@ static void print_json(struct ty_flow_names *names, const struct compare *k,
 	vec_each (f, &k->inner) {
 		if (!f->of[SLOWEST].calls && !f->of[MEDIAN].calls)
 			continue;
-		place(names, &k->p[!f->of[SLOWEST].calls], f->ip, text, line);
-		ty_json_object(&o, NULL);
-		ty_json_str(&o, "name", ty_flow_calls_function(calls, f->func)->name);
-		if (*line)
-			ty_json_str(&o, "source_line", line);
-		json_share(&o, &f->of[SLOWEST], "slowest");
-		json_share(&o, &f->of[MEDIAN], "median");
-		ty_json_end_object(&o);
+		fill(&row, names, k, calls, f);
+		ty_fields_object(fields, &(struct ty_field_ctx){0}, &row, &o);
 	}
 	ty_json_end_array(&o);
 	ty_json_end_object(&o);
