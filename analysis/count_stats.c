@@ -72,11 +72,7 @@ static int add_range(struct gather *g, size_t first, size_t end)
 
 ORDER(by_time, struct ty_count_row, compare(b->sum.on_ns, a->sum.on_ns) ?: compare(a->tid, b->tid))
 
-static int by_cpu(const void *pa, const void *pb)
-{
-	return compare(((const struct ty_count_row *)pa)->cpu,
-		       ((const struct ty_count_row *)pb)->cpu);
-}
+ORDER(by_cpu, struct ty_count_row, compare(a->cpu, b->cpu))
 
 int ty_count_stats_find(const struct ty_counts *c, const struct ty_model *m,
 			const struct ty_window *w, struct ty_count_stats *out)

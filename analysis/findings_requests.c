@@ -54,10 +54,7 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 	ty_finding_next(to, "tarry report FILE requests");
 }
 
-static int by_value(const void *pa, const void *pb)
-{
-	return compare(*(const uint64_t *)pa, *(const uint64_t *)pb);
-}
+ORDER(by_value, uint64_t, compare(*a, *b))
 
 /* Of the n lengths, in time order. */
 static uint64_t median(const uint64_t *ns, uint32_t n)

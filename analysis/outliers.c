@@ -147,13 +147,8 @@ static bool any_outlier(struct search *s)
 	return any;
 }
 
-static int by_loss(const void *pa, const void *pb)
-{
-	const struct ty_outlier *a = pa, *b = pb;
-	uint64_t la = a->slow_ns - a->median_ns, lb = b->slow_ns - b->median_ns;
-
-	return compare(lb, la) ?: compare(a->slow, b->slow);
-}
+ORDER(by_loss, struct ty_outlier,
+      compare(b->slow_ns - b->median_ns, a->slow_ns - a->median_ns) ?: compare(a->slow, b->slow))
 
 static void keep_largest(struct search *s)
 {

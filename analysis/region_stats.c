@@ -93,10 +93,7 @@ static int choose(const struct ty_explain *x, const struct ty_window *w, const c
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	return compare(*(const uint32_t *)a, *(const uint32_t *)b);
-}
+ORDER(by_number, uint32_t, compare(*a, *b))
 
 static void add_counts(const struct ty_explain *x, const struct ty_region *r,
 		       struct ty_count_sum *sum)

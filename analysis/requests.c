@@ -466,10 +466,7 @@ static void leftovers(struct pass *p, uint64_t until_ns)
 ORDER(by_length, struct ty_request,
       compare(length(b), length(a)) ?: compare(a->start_ns, b->start_ns))
 
-static int by_number(const void *pa, const void *pb)
-{
-	return compare(*(const uint32_t *)pa, *(const uint32_t *)pb);
-}
+ORDER(by_number, uint32_t, compare(*a, *b))
 
 ORDER(by_total, struct ty_service,
       compare(b->total_ns, a->total_ns) ?: compare(a->process, b->process))

@@ -90,12 +90,7 @@ static void judge(struct ty_sharing_line *l, struct ty_sharing_site *v, uint32_t
 				     : TY_SHARING_APART;
 }
 
-static int count_order(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return compare(x, y);
-}
+ORDER(count_order, uint32_t, compare(*a, *b))
 
 static int threads(struct ty_sharing_line *l, const struct ty_sharing_site *sites)
 {

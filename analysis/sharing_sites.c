@@ -240,16 +240,9 @@ static int find_sites(struct ty_gather *g)
 	return r;
 }
 
-static int site_order(const void *a, const void *b)
-{
-	const struct ty_gather_site *l = a, *r = b;
-	const struct ty_sharing_site *x = &l->site, *y = &r->site;
-
-	return compare(l->line, r->line) ?:
-	       compare(x->offset, y->offset) ?:
-	       compare(x->thread, y->thread) ?:
-	       compare(x->pc, y->pc);
-}
+ORDER(site_order, struct ty_gather_site,
+      compare(a->line, b->line) ?: compare(a->site.offset, b->site.offset) ?:
+      compare(a->site.thread, b->site.thread) ?: compare(a->site.pc, b->site.pc))
 
 int ty_gather_sites(struct ty_gather *g)
 {

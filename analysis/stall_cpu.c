@@ -20,12 +20,8 @@
 
 /* run queue --------------------------------------------------------------------------------- */
 
-static int by_thread_time(const void *pa, const void *pb)
-{
-	const struct ty_prio_at *a = pa, *b = pb;
-
-	return compare(a->thread, b->thread) ?: compare(a->ts_ns, b->ts_ns);
-}
+ORDER(by_thread_time, struct ty_prio_at,
+      compare(a->thread, b->thread) ?: compare(a->ts_ns, b->ts_ns))
 
 static int make_prios(struct ty_stall_search *h)
 {

@@ -19,20 +19,11 @@ struct ty_path_at {
 	uint8_t what; /* TY_SEG_* */
 };
 
-static int by_thread(const void *pa, const void *pb)
-{
-	const struct ty_path_at *a = pa, *b = pb;
-
-	return compare(a->thread, b->thread) ?: compare(a->start_ns, b->start_ns);
-}
+ORDER(by_thread, struct ty_path_at,
+      compare(a->thread, b->thread) ?: compare(a->start_ns, b->start_ns))
 
 /* The order of hops is of no use once the segments are found: parents are not asked for. */
-static int by_span(const void *pa, const void *pb)
-{
-	const struct ty_hop *a = pa, *b = pb;
-
-	return compare(a->thread, b->thread) ?: compare(a->span, b->span);
-}
+ORDER(by_span, struct ty_hop, compare(a->thread, b->thread) ?: compare(a->span, b->span))
 
 int ty_stall_path_sort(struct ty_stall_search *h)
 {

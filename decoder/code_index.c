@@ -67,12 +67,7 @@ static uint32_t last_mark(const struct marks *m, uint32_t i)
 	return i;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return compare(*x, *y);
-}
+ORDER(by_value, uint64_t, compare(*a, *b))
 
 ORDER(by_time, struct ty_code_mapping, compare(a->t_ns, b->t_ns) ?: compare(a->order, b->order))
 

@@ -21,12 +21,7 @@
 
 enum { BLOCK = 1 << 20 };
 
-static int by_size(const void *a, const void *b)
-{
-	const size_t *x = a, *y = b;
-
-	return compare(*x, *y);
-}
+ORDER(by_size, size_t, compare(*a, *b))
 
 ORDER(by_owner, struct ty_flow_lost, compare(a->whose, b->whose) ?: compare(a->off, b->off))
 

@@ -50,17 +50,9 @@ struct ty_symbols {
 	struct ty_buf names;
 };
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct sym *x = a, *y = b;
-
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	/* The one that is found (the last) is the global one with a size. */
-	if (!x->size != !y->size)
-		return x->size ? 1 : -1;
-	return (int)y->weak - (int)x->weak;
-}
+/* The one that is found (the last) is the global one with a size. */
+ORDER(by_addr, struct sym,
+      compare(a->addr, b->addr) ?: compare(!b->size, !a->size) ?: compare(b->weak, a->weak))
 
 /* Mapping symbols of Arm and RISC-V ($x, $d) separate code from data, and are no names. */
 static bool is_mark(const char *name)

@@ -78,6 +78,7 @@ bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 
 #include "aux_ring.h"
 #include "call_data_table.h"
+#include "compare.h"
 #include "ring_mover.h"
 #include "section.h"
 #include "spooled_section.h"
@@ -354,10 +355,7 @@ static int free_all(struct ty_call_data *e)
 	return hold;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
+ORDER(by_number, int, compare(*a, *b))
 
 struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigned data_bytes,
 				       char why[TY_CALL_DATA_WHY])

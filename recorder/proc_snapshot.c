@@ -262,11 +262,7 @@ struct process_parent {
 	int pid, parent;
 };
 
-static int by_parent(const void *a, const void *b)
-{
-	return compare(((const struct process_parent *)a)->parent,
-		       ((const struct process_parent *)b)->parent);
-}
+ORDER(by_parent, struct process_parent, compare(a->parent, b->parent))
 
 /* All processes there are. */
 static int list_processes(struct process_parent **out, size_t *n)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compare.h"
 #include "cpu_list.h"
 #include "machine_facts.h"
 
@@ -39,10 +40,7 @@ static uint64_t read_number(const struct ty_spe_pmu *p, const char *name)
 	return read_line(p, name, text, sizeof(text)) ? strtoull(text, NULL, 0) : 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct ty_spe_pmu *)a)->name, ((const struct ty_spe_pmu *)b)->name);
-}
+ORDER(by_name, struct ty_spe_pmu, strcmp(a->name, b->name))
 
 unsigned ty_spe_pmus(const char *devices, struct ty_spe_pmu *out, unsigned max)
 {
