@@ -11,6 +11,7 @@
 #include "plain_text.h"
 
 #define LINE_MAX_BYTES (1 << 20) /* a longer line is written in pieces */
+#define FURTHEST_OUT   4
 #define ESC	       '\033'
 
 static bool styles;
@@ -93,7 +94,7 @@ struct page {
 
 static int put_line(const struct page *p, const char *s, size_t n)
 {
-	unsigned hang, at = 0;
+	unsigned hang, in, at = 0;
 	size_t from = 0;
 
 	if (!p->width || n <= p->width || columns_of(s, n) <= p->width)
@@ -109,9 +110,15 @@ static int put_line(const struct page *p, const char *s, size_t n)
 		for (end = from + blanks; end < n && s[end] != ' ';)
 			end++;
 		wide = columns_of(s + from + blanks, end - from - blanks);
-		if (wide && at > hang && at + blanks + wide > p->width) {
-			fprintf(p->to, "\n%*s", (int)hang, "");
-			at = hang;
+		/* One that is too long for there (a path) begins further out. It is not cut: it can
+		 * be copied. */
+		in = hang + wide <= p->width ? hang
+		     : wide <= p->width	     ? p->width - wide
+					     : FURTHEST_OUT;
+		in = in < hang ? in : hang;
+		if (wide && at > in && (at > hang || in < hang) && at + blanks + wide > p->width) {
+			fprintf(p->to, "\n%*s", (int)in, "");
+			at = in;
 		} else {
 			fprintf(p->to, "%*s", (int)blanks, "");
 			at += (unsigned)blanks;

@@ -53,6 +53,9 @@ static void lines_break_at_words(void **state)
 	/* What has no blank stays whole. */
 	is("see /a/path/that/is/longer/than/a/line ok\n", 20,
 	   "see\n  /a/path/that/is/longer/than/a/line\n  ok\n");
+	/* What fits further out begins there. */
+	is("  2 s  50%  a /path/longer/x ok\n", 20,
+	   "  2 s  50%  a\n      /path/longer/x\n       ok\n");
 	is("/a/path/that/is/longer/than/a/line\n", 20, "/a/path/that/is/longer/than/a/line\n");
 	is("\n\n", 20, "\n\n");
 }
