@@ -81,11 +81,10 @@ static const struct ty_option options[] = {
 	 "write perf (perf.data) or dat (a smaller recording); default: what the name OUT ends in, "
 	 ".dat or perf.data",
 	 .take = take_form},
-	{0, "to", "T|FORMAT", "end at T (see --to below); --to perf and --to dat: same as --format",
-	 .take = take_to},
+	{0, "to", "T", NULL, .take = take_to}, /* or a format, as in older versions */
 	{'o', "output", "OUT",
-	 "write to OUT (default for perf: perf.data). An existing ./perf.data and any existing dat "
-	 "file are refused; an existing perf file named with -o is replaced",
+	 "write to OUT (default for perf: perf.data). With -o an existing perf file is replaced. "
+	 "Without -o, ./perf.data is never overwritten. A dat file is never overwritten",
 	 .take = ty_take_text, .at = offsetof(struct args, out)},
 	{0}};
 

@@ -13,6 +13,8 @@
 #include "flow_files.h"
 #include "loader_find.h"
 
+enum { USDT_MOST = 32 };
+
 int ty_record_find_function(struct ty_record_args *a, const char *option, const char *text,
 			    char *path, struct stat *st, struct ty_symbol *sym, struct ty_err *err)
 {
@@ -158,12 +160,11 @@ static int add_usdt(struct ty_record_args *a, const char *text, struct ty_err *e
 	size_t n = colon && colon < end ? (size_t)(colon - text) : 0;
 
 	if (!n || n >= TY_SDT_NAME || end - colon - 1 >= TY_SDT_NAME || end == colon + 1 ||
-	    !is_plain(text, (size_t)(end - text)) || (at && !at[1]) || a->usdt.n == 32)
-		return ty_wrong_value(
-			err,
-			"--usdt '%s' is not PROVIDER:NAME or PROVIDER:NAME@FILE, or there are "
-			"more than 32",
-			text);
+	    !is_plain(text, (size_t)(end - text)) || (at && !at[1]))
+		return ty_wrong_value(err, "--usdt '%s' is not PROVIDER:NAME or PROVIDER:NAME@FILE",
+				      text);
+	if (a->usdt.n == USDT_MOST)
+		return ty_wrong_value(err, "--usdt can be given %d times at most", USDT_MOST);
 	memcpy(p.provider, text, n);
 	memcpy(p.name, colon + 1, (size_t)(end - colon - 1));
 	return vec_push(&a->usdt, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;
