@@ -19,6 +19,8 @@
  * an interrupt: how long before, where no call before is known. */
 #define EARLY_NS 10000
 
+enum { RADIX_BITS = 11, RADIX_MASK = (1 << RADIX_BITS) - 1 };
+
 struct entry {
 	uint64_t ns;
 	uint32_t tid, off;
@@ -47,8 +49,7 @@ static struct ty_ev_record head_at(const struct ty_call_data_index *x, size_t of
 	return r;
 }
 
-ORDER(by_tid_and_time, struct entry,
-      compare(a->tid, b->tid) ?: compare(a->ns, b->ns) ?: compare(a->off, b->off))
+ORDER(by_time, struct entry, compare(a->ns, b->ns) ?: compare(a->off, b->off))
 
 static bool is_good(const struct ty_ev_record *r)
 {
@@ -103,6 +104,36 @@ static int index_all(struct ty_call_data_index *x, size_t n)
 	return r;
 }
 
+/* By thread, else in the order of the section (radix sort). */
+static int sort_by_tid(struct ty_call_data_index *x)
+{
+	struct entry *to = malloc(x->v.n * sizeof(*to)), *v = x->v.v, *was;
+	uint32_t most = 0;
+
+	if (!to)
+		return -TY_ENOMEM;
+	vec_each (e, &x->v)
+		most = e->tid > most ? e->tid : most;
+	for (unsigned shift = 0; shift < 32 && most >> shift; shift += RADIX_BITS) {
+		size_t at[(1u << RADIX_BITS) + 1] = {0};
+
+		for (size_t i = 0; i < x->v.n; i++)
+			at[(v[i].tid >> shift & RADIX_MASK) + 1]++;
+		for (unsigned k = 1; k <= RADIX_MASK; k++)
+			at[k] += at[k - 1];
+		for (size_t i = 0; i < x->v.n; i++)
+			to[at[v[i].tid >> shift & RADIX_MASK]++] = v[i];
+		was = v;
+		v = to;
+		to = was;
+	}
+	x->v.v = v;
+	x->v.cap = x->v.n;
+	free(to);
+	return 0;
+}
+
+/* Only the entries of threads that changed their CPU are not in the order of time yet. */
 static int list_threads(struct ty_call_data_index *x)
 {
 	for (size_t i = 0; i < x->v.n; i++) {
@@ -112,6 +143,15 @@ static int list_threads(struct ty_call_data_index *x)
 		    vec_push(&x->threads, ((struct thread){.tid = tid, .first = (uint32_t)i})))
 			return -TY_ENOMEM;
 		x->threads.v[x->threads.n - 1].n++;
+	}
+	vec_each (t, &x->threads) {
+		struct entry *v = x->v.v + t->first;
+		uint32_t i = 1;
+
+		while (i < t->n && by_time(&v[i - 1], &v[i]) < 0)
+			i++;
+		if (i < t->n)
+			qsort(v, t->n, sizeof(*v), by_time);
 	}
 	return 0;
 }
@@ -132,9 +172,7 @@ struct ty_call_data_index *ty_call_data_index_new(const void *section, size_t n)
 		return NULL;
 	}
 	x->n.records = x->v.n;
-	if (x->v.n)
-		qsort(x->v.v, x->v.n, sizeof(*x->v.v), by_tid_and_time);
-	if (list_threads(x)) {
+	if ((x->v.n && sort_by_tid(x)) || list_threads(x)) {
 		ty_call_data_index_free(x);
 		return NULL;
 	}

@@ -24,6 +24,7 @@
 #include "flow_perf.h"
 #include "perf_data.h"
 #include "unwind.h"
+#include "wait_stacks.h"
 
 enum {
 	INLINED_MAX = 16,
@@ -216,7 +217,10 @@ static const struct named *name_at(struct loader *l, int32_t pid, uint64_t ns, u
 		return NULL;
 	if (*id != TY_PAIR_NONE)
 		return &l->named.v[*id];
-	n = ty_flow_names_inlined(l->names, &at, in, INLINED_MAX, &caller);
+	/* A line of libc is not worth its debug information, which is large. */
+	n = l->o->innermost && ty_stack_is_runtime(at.file)
+		    ? 0
+		    : ty_flow_names_inlined(l->names, &at, in, INLINED_MAX, &caller);
 	for (size_t i = 0; !e && i < n; i++)
 		e = add_frame(l, (struct ty_sample_frame){.line = in[i].line, .inlined = true},
 			      in[i].name, at.file, in[i].file, false);

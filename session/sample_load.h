@@ -15,7 +15,7 @@
 
 struct ty_sample_load_opts {
 	const struct ty_texts *roots; /* --symfs; NULL: none */
-	bool innermost;		      /* the innermost frame of each only: much faster */
+	bool innermost;		      /* the innermost frame only, without lines of runtimes */
 	bool branches;		      /* branch stacks, too */
 	const atomic_bool *stop;      /* set by another thread: -TY_EINTR; NULL */
 	bool quiet;		      /* nothing on stderr */

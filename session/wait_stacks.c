@@ -93,7 +93,7 @@ void ty_wait_stacks_note(struct ty_wait_stacks *w)
 }
 
 /* By the begin of the file's name. */
-static bool is_runtime_file(const char *path)
+bool ty_stack_is_runtime(const char *path)
 {
 	static const char *const names[] = {
 		"libc.so",    "libc-",	   "ld-linux",	 "ld-2",      "ld-musl",  "libpthread",
@@ -127,7 +127,7 @@ static bool is_runtime_function(const char *name)
 static void add(struct ty_stack_frames *s, struct ty_stack_frame f)
 {
 	/* A source line of the program outweighs a name that resembles a library's. */
-	f.runtime = is_runtime_file(f.module) || (!f.file && is_runtime_function(f.function));
+	f.runtime = ty_stack_is_runtime(f.module) || (!f.file && is_runtime_function(f.function));
 	if (s->n < TY_STACK_FRAMES)
 		s->v[s->n++] = f;
 }
@@ -136,11 +136,14 @@ static void name_frame(struct ty_wait_stacks *w, const struct ty_frame *f,
 		       struct ty_stack_frames *out)
 {
 	const struct ty_stk_head *h = &out->stack.head;
-	struct ty_inlined in[INLINED_MAX], caller;
+	struct ty_inlined in[INLINED_MAX], caller = {0};
 	struct ty_flow_name at = ty_flow_names_at(w->names, (int32_t)h->pid, h->ns, f->pc);
 	struct ty_stack_frame v = {
 		.pc = f->pc, .module = at.file, .off = at.off, .by_pointer = f->by_pointer};
-	const size_t n = ty_flow_names_inlined(w->names, &at, in, INLINED_MAX, &caller);
+	/* Not of libraries that hold frames of no interest: their debug information is large. */
+	const size_t n = ty_stack_is_runtime(at.file)
+				 ? 0
+				 : ty_flow_names_inlined(w->names, &at, in, INLINED_MAX, &caller);
 
 	for (size_t i = 0; i < n; i++) {
 		v.function = in[i].name;
