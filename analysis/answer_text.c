@@ -85,7 +85,7 @@ static void say_cpu(struct ty_sentence *o, const struct ty_answer_work *k,
 	}
 	ty_put(o, " ran");
 	if (percent(user, s->ns) >= 5) {
-		ty_put(o, ": %u%% in user mode", percent(user, s->ns));
+		ty_put(o, ": %u%% outside system calls", percent(user, s->ns));
 		any = true;
 	}
 	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {

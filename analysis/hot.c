@@ -72,6 +72,18 @@ static void add_weight(uint64_t *sum, uint64_t more)
 		*sum = UINT64_MAX;
 }
 
+/* A page fault is no call: only the sample shows that the kernel ran. */
+static void count_faults(const struct ty_model *m, const struct ty_sample *s, struct ty_hot *h)
+{
+	uint32_t t = m ? ty_model_thread_find(m, s->tid, s->ns) : TY_NONE;
+
+	if (t == TY_NONE || !ty_model_thread(m, t)->traced ||
+	    ty_model_syscall_at(m, t, s->ns) != TY_NONE)
+		return;
+	h->no_call++;
+	h->faults += s->in_kernel;
+}
+
 /* Sums by node; NULL: out of memory. */
 static struct sum *by_node(const struct ty_hot_of *of, struct ty_hot *h)
 {
@@ -92,6 +104,7 @@ static struct sum *by_node(const struct ty_hot_of *of, struct ty_hot *h)
 		h->samples++;
 		add_weight(&h->weight, s->period);
 		h->in_kernel += s->in_kernel;
+		count_faults(of->model, s, h);
 		h->cut += s->cut;
 		if (!ty_pair_map_add(&tids, (uint32_t)s->tid, 0)) {
 			free(v);
@@ -414,10 +427,10 @@ bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size
 		     "sampled on CPU: %.0f%% (%.0f to %.0f%%) in %s, %" PRIu64 " samples",
 		     100 * h->funcs[0].share, 100 * h->funcs[0].low, 100 * h->funcs[0].high, place,
 		     h->samples);
-	/* Page faults are no calls: by the trace alone they are user mode. */
-	if (n > 0 && (size_t)n < size && h->in_kernel >= h->samples / 2)
+	if (n > 0 && (size_t)n < size && h->no_call >= NOTED && h->faults >= h->no_call / 5)
 		snprintf(out + n, size - (size_t)n,
-			 ", %.0f%% of them in the kernel (page faults count as user mode below)",
-			 100.0 * (double)h->in_kernel / (double)h->samples);
+			 "; outside system calls %.0f%% of %" PRIu64
+			 " samples are in the kernel (page faults, interrupts)",
+			 100.0 * (double)h->faults / (double)h->no_call, h->no_call);
 	return true;
 }

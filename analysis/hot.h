@@ -25,6 +25,8 @@ struct ty_hot {
 	uint64_t samples, weight;
 	uint64_t in_kernel, cut, unnamed; /* of them: ran in the kernel; have no outer frames; ran
 					     where no function is known */
+	uint64_t no_call, faults; /* of a model's threads: outside system calls; of those, in the
+				     kernel (page faults, interrupts) */
 	uint32_t threads;
 	struct ty_hot_row *funcs, *lines; /* most of their own first */
 	uint32_t funcs_n, lines_n;

@@ -193,7 +193,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 	out += n;
 	size -= n;
 	switch ((enum ty_ledger_what)k->what) {
-	case TY_ROW_USER: snprintf(out, size, "on CPU in user mode"); return;
+	case TY_ROW_USER: snprintf(out, size, "on CPU outside system calls"); return;
 	case TY_ROW_KERNEL: snprintf(out, size, "on CPU in kernel: %s", call); return;
 	case TY_ROW_KTHREAD: snprintf(out, size, "on CPU in kernel (kernel thread)"); return;
 	case TY_ROW_UNRECORDED: snprintf(out, size, "on CPU, no system call recorded"); return;

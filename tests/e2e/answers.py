@@ -22,7 +22,7 @@ class Case:
         CASES.append(self)
 
 # on a CPU ---------------------------------------------------------------------------------------
-Case("user loop", [r"python.* ran: (9|8|100).*user mode"], "x = 0\nfor i in range(6000000): x += i")
+Case("user loop", [r"python.* ran: (9|8|100).*outside system calls"], "x = 0\nfor i in range(6000000): x += i")
 Case("kernel loop", [r"dd/\d+ ran:.* in read"], sh="dd if=/dev/urandom of=/dev/null bs=1M count=150 2>/dev/null")
 Case("CPU taken by another process", [r"waited for a CPU.*hog"], beside="""
 import ctypes, os

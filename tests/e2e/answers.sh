@@ -58,12 +58,12 @@ tries 3 in_children
 
 on_cpu() {
 	record sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
-	judge "a loop on the CPU is told as that, in user mode" <<'P'
+	judge "a loop on the CPU is told as that, outside system calls" <<'P'
 from answer import *
 lines, a = first("a.dat"), answer("a.dat")
 print("\n".join(lines))
 on_cpu = [i for i in a["items"] if i["part"] == "on_cpu"]
-assert re.search(r"sh/[0-9]+ ran: (9.|100)% in user mode", on_cpu[0]["text"]), on_cpu
+assert re.search(r"sh/[0-9]+ ran: (9.|100)% outside system calls", on_cpu[0]["text"]), on_cpu
 parts = {p["part"]: p["ns"] for p in a["parts"]}
 assert parts["on_cpu"] + parts.get("runnable", 0) + parts.get("stolen", 0) > 0.95 * a["total_ns"], parts
 P

@@ -86,7 +86,7 @@ for name in ("round", "load", "parse", "work"):
 assert "measures" not in r["request"] and "measures" not in r["sum"]
 P
 "$TARRY" report t.dat regions parse >one.txt
-grep -q 'the slowest: .* compared with a median one: ' one.txt && grep -q 'on CPU in user mode' one.txt
+grep -q 'the slowest: .* compared with a median one: ' one.txt && grep -q 'on CPU outside system calls' one.txt
 check "one region in depth: its threads, the slowest beside a median one" $? "$(cat one.txt)"
 "$TARRY" report t.dat regions round --json >one.json
 judge "its calls and counters beside those of the median one" <<'P'

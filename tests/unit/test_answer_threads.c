@@ -30,7 +30,7 @@ static void without_requests(void **state)
 	assert_int_equal(ty_answer_find(&x, &w, NULL, &a), 0);
 	assert_int_equal(a.of, TY_ANSWER_THREADS);
 	assert_int_equal(a.part_ns[TY_PART_WAIT], 50 * MS);
-	assert_string_equal(a.item[0].text, "t11/11 ran: 100% in user mode");
+	assert_string_equal(a.item[0].text, "t11/11 ran: 100% outside system calls");
 	ty_requests_fini(&q);
 	ty_mx_drop();
 }

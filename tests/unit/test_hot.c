@@ -236,7 +236,7 @@ static void most_frequent_callers(void **state)
 	ty_samples_free(s);
 }
 
-/* Of few samples nothing is noted; of most in the kernel that is. */
+/* Of few samples nothing is noted; of page faults that the kernel ran. */
 static void note_of_the_answer(void **state)
 {
 	struct ty_hot_row row = {.share = 0.26, .low = 0.15, .high = 0.4};
@@ -248,11 +248,16 @@ static void note_of_the_answer(void **state)
 	h.samples = 20;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	assert_string_equal(text, "sampled on CPU: 26% (15 to 40%) in clear (prog), 20 samples");
-	h.in_kernel = 18;
+	h.no_call = 15;
+	h.faults = 2;
+	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
+	assert_null(strstr(text, "outside"));
+	h.faults = 12;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	assert_string_equal(text,
-			    "sampled on CPU: 26% (15 to 40%) in clear (prog), 20 samples, "
-			    "90% of them in the kernel (page faults count as user mode below)");
+			    "sampled on CPU: 26% (15 to 40%) in clear (prog), 20 samples; outside "
+			    "system calls 80% of 15 samples are in the kernel (page faults, "
+			    "interrupts)");
 }
 
 int main(void)

@@ -61,7 +61,7 @@ static void mode_of_those_without_calls(void **state)
 	assert_int_equal(row_ns(&l, "on CPU, no system call recorded"), 7 * MS);
 	ty_ledger_fini(&l);
 	l = ledger_of(&x, 13, 0, UINT64_MAX);
-	assert_int_equal(row_ns(&l, "on CPU in user mode"), 7 * MS);
+	assert_int_equal(row_ns(&l, "on CPU outside system calls"), 7 * MS);
 	assert_int_equal(row_ns(&l, "on CPU in kernel: read"), 1 * MS);
 	ty_ledger_fini(&l);
 	ty_mx_drop();
@@ -120,7 +120,7 @@ static void mode_while_calls_were_lost(void **state)
 	assert_int_equal(row_ns(&l, "on CPU, mode unknown because of lost events"), 20 * MS);
 	assert_int_equal(row_ns(&l, "on CPU in kernel: write"), 4 * MS);
 	assert_int_equal(row_ns(&l, "on CPU in kernel: read"), 2 * MS);
-	assert_int_equal(row_ns(&l, "on CPU in user mode"), (1 + 7 + 2 + 4) * MS);
+	assert_int_equal(row_ns(&l, "on CPU outside system calls"), (1 + 7 + 2 + 4) * MS);
 	ty_ledger_fini(&l);
 	/* A part of it; the gaps looked for here, and given with others. */
 	assert_int_equal(ty_cpu_gaps_find(x.m, 0, UINT64_MAX, &gaps), 0);

@@ -51,7 +51,7 @@ static void one_row_per_key(void **state)
 	assert_int_equal(sum(&l), 1020);
 	assert_string_equal(l.rows[0].row, "on CPU in kernel: write");
 	assert_int_equal(l.rows[0].ns, 500);
-	assert_string_equal(l.rows[1].row, "on CPU in user mode");
+	assert_string_equal(l.rows[1].row, "on CPU outside system calls");
 	assert_int_equal(l.rows[1].ns, 450);
 	assert_int_equal(l.rows[1].longest_ns, 300);
 	assert_int_equal(l.rows[1].span, 8);
