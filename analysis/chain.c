@@ -9,6 +9,7 @@
  */
 #include "chain.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -626,7 +627,9 @@ bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, const cha
 	default: break;
 	}
 	if (s.state == TY_ST_STOPPED) {
-		snprintf(out, size, "was stopped%s%s", during, length);
+		snprintf(out, size, "was stopped%s%s%s", during, length,
+			 ty_waker_signal(x->m, l->thread, &l->waker) == SIGCONT ? " until SIGCONT"
+										: "");
 		return false;
 	}
 	w = object_of(x, &s);

@@ -3,36 +3,13 @@
  * Waits that a signal ended: whether another thread sent it, and whether the waiter had a reply
  * pending.
  *
- * Budget: SIGNAL_LOOKS points of a CPU; TY_STALL_BACK calls of the thread on either side of the
+ * Budget: TY_STALL_BACK calls of the thread on either side of the
  * wait.
  */
 #include <string.h>
 
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
-
-#define SIGNAL_NS    UINT64_C(50000) /* from a wakeup to the signal that was its cause */
-#define SIGNAL_LOOKS 256
-
-/* Did the waker send the thread's process a signal when it woke it? The kernel reports the signal
- * after the wakeup. */
-static bool signal_before(const struct ty_model *m, const struct ty_candidate *c)
-{
-	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
-	uint32_t i = ty_model_point_after(m, c->waker.cpu, c->waker.ts_ns + SIGNAL_NS);
-
-	for (unsigned n = 0; i && n < SIGNAL_LOOKS; n++) {
-		struct ty_point p = ty_model_point(m, c->waker.cpu, --i);
-
-		if (p.ts_ns < c->waker.ts_ns)
-			break;
-		if (p.kind == TY_PT_SIGNAL && p.thread == c->waker.thread && p.b < TY_NONE &&
-		    (p.b == c->s.thread ||
-		     (tgid > 0 && ty_model_thread(m, (uint32_t)p.b)->tgid == tgid)))
-			return true;
-	}
-	return false;
-}
 
 bool ty_stall_signalled(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
@@ -41,7 +18,7 @@ bool ty_stall_signalled(const struct ty_stall_search *h, const struct ty_candida
 
 	if (i == TY_NONE)
 		return !ty_model_thread(h->x->m, c->waker.thread)->traced &&
-		       signal_before(h->x->m, c);
+		       ty_waker_signal(h->x->m, c->s.thread, &c->waker);
 	s = ty_model_syscall_brief(h->x->m, c->waker.thread, i);
 	return ty_syscall_ipc(h->x, &s).says & TY_SIGNALS;
 }
@@ -58,7 +35,8 @@ bool ty_stall_by_tracer(const struct ty_stall_search *h, const struct ty_candida
 	if (i != TY_NONE)
 		return ty_explain_row(h->x, i)->id == TY_SYS_ptrace;
 	*inferred = true;
-	return !ty_model_thread(h->x->m, c->waker.thread)->traced && !signal_before(h->x->m, c);
+	return !ty_model_thread(h->x->m, c->waker.thread)->traced &&
+	       !ty_waker_signal(h->x->m, c->s.thread, &c->waker);
 }
 
 /* What the call says of a message that went through; 0: nothing. */

@@ -293,5 +293,11 @@ int ty_stall_rank(struct ty_stall_search *h, size_t n)
 	qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
 	ty_stall_fold_causes(h, n);
 	qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
+	for (size_t i = 0; i < n; i++) {
+		struct ty_candidate *c = &h->cand.v[i];
+
+		c->s.rank_ns = command_ns(c) ? command_ns(c) : victim_ns(c);
+		c->s.ranks_last = no_blame(c);
+	}
 	return r;
 }

@@ -2,6 +2,7 @@
 /* A stall in words: object, cause and the one sentence, with its numbers. */
 #include "stalls_priv.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "model_time.h"
 #include "units.h"
 #include "process_titles.h"
+#include "wait_holder.h"
 
 #define PATH_SHOWN 72 /* the end of a cgroup's tells most */
 
@@ -267,6 +269,11 @@ static void say_root(struct ty_sentence *o, const struct ty_stall_search *h,
 	} else if (l->what == TY_SEG_DEVICE && c->ios) {
 		ty_put(o, ": ");
 		say_device(o, h, c);
+	} else if (l->what == TY_SEG_RUNS &&
+		   c->root.what_ns[TY_SEG_RUNNABLE] > c->s.duration_ns / 5) {
+		ty_put(o, " and waited ");
+		say_ns(o, c->root.what_ns[TY_SEG_RUNNABLE]);
+		ty_put(o, " for a CPU");
 	} else if (l->what == TY_SEG_RUNNABLE && c->held.path) {
 		ty_put(o, ", ");
 		say_throttled(o, c);
@@ -288,6 +295,16 @@ static bool say_held(struct ty_sentence *o, const struct ty_stall_search *h,
 	return name && end;
 }
 
+/* Is the holder one that the recorder read? Then it is not inferred from the wakeup. */
+static bool saw_holder(const struct ty_stall_search *h, const struct ty_candidate *c,
+		       uint32_t thread)
+{
+	struct ty_wait_holder seen;
+
+	return c->s.waits <= 1 && ty_wait_holder(h->x, c->s.thread, c->s.span, &seen) &&
+	       seen.proven && seen.thread == thread;
+}
+
 /* "flusher/815, which slept 2.3 s in fsync"; of a longer chain the thread that woke the victim, and
  * the root cause. */
 static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
@@ -299,7 +316,7 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 	if (root > 1 && l[root - 1].what == TY_SEG_RUNNABLE)
 		root--; /* the last one is what ran there */
 	say_link(o, h, c, &l[1]);
-	if (c->s.kind == TY_STALL_LOCK && !c->s.proven)
+	if (c->s.kind == TY_STALL_LOCK && !c->s.proven && !saw_holder(h, c, l[1].thread))
 		ty_put(o, " [inferred holder]");
 	ty_put(o, root > 1 ? ". Root cause: " : ", which ");
 	if (root > 1) {
@@ -406,6 +423,8 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 		if (c->waker.kind == TY_WAKER_THREAD) {
 			ty_put(o, ", continued by ");
 			say_who(o, m, c->waker.thread, c->waker.act_ns);
+			if (ty_waker_signal(m, c->s.thread, &c->waker) == SIGCONT)
+				ty_put(o, " (SIGCONT)");
 		}
 		return;
 	case TY_STALL_UNINTERRUPTIBLE:

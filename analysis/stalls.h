@@ -172,6 +172,9 @@ struct ty_stall {
 	uint32_t culprit; /* thread index; TY_NONE: no thread */
 	uint64_t culprit_ns; /* the instant at which its name is taken */
 	uint64_t path_ns;    /* what it adds to the command's wall time */
+	uint64_t rank_ns;    /* it ranks by that: path_ns with the other waits of that cause; or,
+				where none adds to that, all that its thread lost by the cause */
+	bool ranks_last;     /* whatever it lost: no thread is to blame, or others explain it */
 	uint64_t steal_ns;   /* of it, the CPU was possibly stolen by the hypervisor (steal.h) */
 	uint64_t steal_counted_ns;  /* so much steal the kernel counted about then, on that CPU */
 	uint32_t request_to;	    /* the receiver of its request at sent_request_ns; TY_NONE */

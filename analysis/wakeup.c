@@ -11,6 +11,9 @@
 #include <string.h>
 
 /* include/linux/interrupt.h */
+#define SIGNAL_NS    UINT64_C(50000) /* from a wakeup to the signal that was its cause */
+#define SIGNAL_LOOKS 256
+
 enum {
 	VEC_HI,
 	VEC_TIMER,
@@ -217,4 +220,24 @@ const char *ty_waker_text(const struct ty_model *m, const struct ty_waker *w,
 	case TY_WAKER_NONE: break;
 	}
 	return "an unknown waker";
+}
+
+int ty_waker_signal(const struct ty_model *m, uint32_t thread, const struct ty_waker *by)
+{
+	int32_t tgid = ty_model_thread(m, thread)->tgid;
+	uint32_t i = by->kind == TY_WAKER_THREAD
+			     ? ty_model_point_after(m, by->cpu, by->ts_ns + SIGNAL_NS)
+			     : 0;
+
+	for (unsigned n = 0; i && n < SIGNAL_LOOKS; n++) {
+		struct ty_point p = ty_model_point(m, by->cpu, --i);
+
+		if (p.ts_ns < by->ts_ns)
+			break;
+		if (p.kind == TY_PT_SIGNAL && p.thread == by->thread && p.b < TY_NONE &&
+		    (p.b == thread ||
+		     (tgid > 0 && ty_model_thread(m, (uint32_t)p.b)->tgid == tgid)))
+			return (int)p.a;
+	}
+	return 0;
 }

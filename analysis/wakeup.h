@@ -45,6 +45,9 @@ struct ty_waker {
 const char *ty_waker_text(const struct ty_model *m, const struct ty_waker *w,
 			  char out[TY_WAKER_TEXT]);
 
+/* The signal by which a thread woke this one's process; 0: none is recorded. The kernel reports it
+ * after the wakeup. Cost: log(points) + 256 of a CPU. */
+int ty_waker_signal(const struct ty_model *m, uint32_t thread, const struct ty_waker *by);
 /* Cost: log(interrupts) + log(points) + few. edge TY_NONE: kind NONE. */
 struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge);
 

@@ -263,18 +263,33 @@ static void put_link(const struct ty_explain *x, const struct ty_link *l, const 
 	ty_put_plain(f, what);
 }
 
+/* Within a hundredth: printed with three digits, they are the same. */
+static bool near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= b / 100;
+}
+
 void ty_stalls_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX], in[300], what[TY_LINK_TEXT];
 	struct ty_wait_holder h;
+	bool last = false;
 
 	ty_put_heading(f, "stalls", "waits that kept a thread from making progress, by %s",
 		       e->stalls.by_command ? "effect on the command" : "length");
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
 
+		if (s->ranks_last && !last && i)
+			fputs("     waits that no single thread explains, or that others explain, "
+			      "rank last:\n",
+			      f);
+		last = s->ranks_last;
 		fprintf(f, "%4u %s%9s%s  ", i + 1, ty_style(TY_STYLE_STRONG),
 			ty_fmt_duration(s->duration_ns, d), ty_style(TY_STYLE_END));
+		/* The number by which it ranks, where that is another one. */
+		if (e->stalls.by_command && !near(s->rank_ns, s->duration_ns))
+			fprintf(f, "(adds %s) ", ty_fmt_duration(s->rank_ns, d));
 		ty_put_graded(f, s->sentence);
 		putc('\n', f);
 		if (where(&e->x, s, in, sizeof(in))) {
@@ -529,6 +544,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_u64(j, "sum_ns", s->sum_ns ? s->sum_ns : s->duration_ns);
 		ty_json_bool(j, "sum_proven", s->proven && !s->sum_inferred);
 		ty_json_u64(j, "path_ns", s->path_ns);
+		ty_json_u64(j, "rank_ns", s->rank_ns);
 		ty_json_object(j, "cause");
 		ty_json_str(j, "kind", ty_stall_kind_name(s->kind));
 		who(m, j, s->culprit, s->culprit_ns);

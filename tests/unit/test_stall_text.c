@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of a stall: its object, the call, the sentence, and the grade. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +73,50 @@ static void a_lock(void **state)
 		"t13/13, which slept 100 ms in nanosleep [proven]");
 }
 
+/* 12 waits for a lock that 13 holds: stopped until 14 sends SIGCONT; or (0) runnable behind 14. */
+static void held(int state, const char *says)
+{
+	struct ty_event cont = {.ts_ns = 107 * MS + 2000,
+				.tid = 14,
+				.kind = TY_EV_SIGNAL_GENERATE,
+				.u.sig = {.sig = SIGCONT, .tid = 13}};
+	const struct ty_model *m;
+	char what[TY_LINK_TEXT];
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 12);
+	ty_mx_enter(0, 4 * MS, 12, NR_FLOCK);
+	ty_mx_switch(0, 5 * MS, 12, S, 13);
+	ty_mx_switch(0, (state ? 7 : 65) * MS, 13, state ? (uint64_t)state : R, 14);
+	if (state) {
+		ty_mx_waking(0, 107 * MS, 14, 13, 0);
+		ty_mx_feed(cont);
+	}
+	ty_mx_switch(0, 107 * MS + 3000, 14, S, 13);
+	ty_mx_waking(0, 108 * MS, 13, 12, 0);
+	ty_mx_switch(0, 109 * MS, 13, S, 12);
+	ty_mx_exit(0, 110 * MS, 12, NR_FLOCK, 0);
+	ty_mx_switch(0, 120 * MS, 12, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	s = stalls_by(&x, false);
+	assert_true(s.n >= 1);
+	ty_stall_link_text(&x, &s.v[0], 1, what);
+	if (!strstr(state ? what : s.v[0].sentence, says))
+		fail_msg("'%s' is not in: %s, %s", says, s.v[0].sentence, what);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+static void what_kept_the_holder(void **state)
+{
+	(void)state;
+	held(TY_TASK_STOPPED, "was stopped for 100 ms until SIGCONT");
+	held(0, "held by t13/13, which ran a total of 61.0 ms and waited 42.0 ms for a CPU");
+}
+
 /* The call by its name; none where it waited outside of calls, or on an unknown architecture. */
 static void the_call(void **state)
 {
@@ -90,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lock),
+		cmocka_unit_test(what_kept_the_holder),
 		cmocka_unit_test(the_call),
 	};
 
