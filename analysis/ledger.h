@@ -24,7 +24,8 @@ struct ty_ledger_func {
 enum { TY_LEDGER_FUNCS = 5 };
 
 struct ty_ledger_row {
-	char row[160]; /* "on CPU in user mode", "sleeping in read, woken by a timer", ... */
+	char row[160]; /* "on CPU outside system calls", "sleeping in read, woken by a timer", ...
+			*/
 	uint64_t ns, longest_ns; /* total; longest piece */
 	uint32_t span;		 /* of the longest piece; TY_NONE */
 	uint8_t state;		 /* its enum ty_state, for colours */

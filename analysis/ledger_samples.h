@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A ledger's "on CPU in user mode", divided by function by the CPU samples taken in it: estimates,
- * with the error that their number has. */
+/* A ledger's "on CPU outside system calls", divided by function by the CPU samples taken in it:
+ * estimates, with the error that their number has. */
 #ifndef TY_LEDGER_SAMPLES_H
 #define TY_LEDGER_SAMPLES_H
 

@@ -30,12 +30,12 @@ check "the line below it names its callers" $? "$(head -n 20 hot.txt)"
 passes "the answer names it, as sampled" grep -qE '^  sampled on CPU: [0-9]+% \([0-9]+ to [0-9]+%\) in alpha \(hot_shares\.c:[0-9]+\), [0-9]+ samples$' answer.txt
 
 "$TARRY" report tarry.dat ledger >ledger.txt && "$TARRY" report tarry.dat ledger --json >ledger.json
-grep -A1 'on CPU in user mode$' ledger.txt | grep -qE '^ +~[0-9]+% \([0-9]+ to [0-9]+%, [0-9]+ of [0-9]+ samples\) alpha \(hot_shares\)$'
+grep -A1 'on CPU outside system calls$' ledger.txt | grep -qE '^ +~[0-9]+% \([0-9]+ to [0-9]+%, [0-9]+ of [0-9]+ samples\) alpha \(hot_shares\)$'
 check "the ledger divides user mode by function" $? "$(head -n 20 ledger.txt)"
 judge "by shares within four standard deviations" <<'P'
 import json, math
 truth = {n: int(v) for n, v in map(str.split, open('truth.txt'))}
-row, = [r for l in json.load(open('ledger.json'))['ledger'] if l['tid'] for r in l['rows'] if r['row'] == 'on CPU in user mode']
+row, = [r for l in json.load(open('ledger.json'))['ledger'] if l['tid'] for r in l['rows'] if r['row'] == 'on CPU outside system calls']
 seen = {f['function']: f['samples'] for f in row['functions']}
 n = row['samples']
 assert n > 30 and 0.5 < n * 1e9 / 99 / row['ns'] < 1.5, row

@@ -44,7 +44,7 @@ static struct ty_ledger ledger_of(const struct ty_explain *x, int tid, uint64_t 
 static const struct ty_ledger_row *user_row(const struct ty_ledger *l)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
-		if (!strcmp(l->rows[i].row, "on CPU in user mode"))
+		if (!strcmp(l->rows[i].row, "on CPU outside system calls"))
 			return &l->rows[i];
 		assert_int_equal(l->rows[i].samples, 0);
 	}
