@@ -86,130 +86,43 @@ bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candi
 				 c->end_ns);
 }
 
-/* Does what the thread gives to the descriptor, by this call or the next ones, wake a thread of
- * this maker? Who has not come yet to take the first piece waits for the next. */
-static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd, int32_t maker)
+/* Has the descriptor a peer? A log file has none. */
+static bool has_peer(const struct ty_explain *x, uint32_t thread, int64_t fd, uint64_t t)
 {
-	uint32_t thread = ty_model_syscall(x->m, call).thread,
-		 threads = ty_model_summary(x->m)->threads;
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	uint32_t end = th->syscalls_first + th->syscalls_n;
-	uint64_t from[GIVEN], to[GIVEN];
-	unsigned gave = 0;
-
-	for (unsigned n = 0; call < end && n < TY_STALL_BACK && gave < GIVEN; n++, call++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
-		struct ty_syscall_ipc talk = ty_syscall_ipc(x, &s);
-		unsigned says;
-
-		if (!(talk.says & (TY_GIVES | TY_CLOSES)))
-			continue;
-		s = ty_model_syscall(x->m, call);
-		says = ty_syscall_ipc_on(x, &s, &talk, fd);
-		if (says & TY_CLOSES)
-			break;
-		if (!(says & TY_GIVES))
-			continue;
-		from[gave] = s.start_ns;
-		to[gave++] = s.end_ns;
-	}
-	for (uint32_t i = 0; gave && i < threads; i++) {
-		if (i == thread || ty_model_thread(x->m, i)->forked_by != maker ||
-		    !ty_model_wakeups(x->m, i, from[0], to[gave - 1] + 1))
-			continue;
-		for (unsigned k = 0; k < gave; k++)
-			if (ty_model_wakeups(x->m, i, from[k], to[k] + 1) &&
-			    ty_stall_last_woke(x, i, thread, to[k]) >= from[k])
-				return true;
-	}
-	return false;
-}
-
-/* Has the descriptor to which the call sends a peer? Not a log file, though another program may
- * follow it; but what was opened by a path, as a FIFO is, when that wakes a thread of those that
- * share the work. */
-static bool has_peer(const struct ty_explain *x, int64_t fd, uint32_t call, int32_t maker)
-{
-	struct ty_syscall s = ty_model_syscall(x->m, call);
 	const char *name;
-	enum ty_fd_kind k = ty_fd_kind(x, s.thread, (uint64_t)fd, s.start_ns, &name);
+	enum ty_fd_kind k = ty_fd_kind(x, thread, (uint64_t)fd, t, &name);
 
-	return k == TY_FD_PIPE || k == TY_FD_SOCKET || k == TY_FD_EVENTFD ||
-	       (k == TY_FD_FILE && wakes_there(x, call, fd, maker));
+	return k == TY_FD_PIPE || k == TY_FD_SOCKET || k == TY_FD_EVENTFD;
 }
 
-static bool is_among(int64_t fd, const int64_t *v, unsigned n)
-{
-	while (n && v[n - 1] != fd)
-		n--;
-	return n;
-}
-
-/* When did the thread, before its wait and after t, begin to send to several descriptors, each with
- * a peer? 0: it did not. */
+/* When did the thread, before its wait and after t, begin to send to several descriptors? 0: it did
+ * not. */
 static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_candidate *c,
-				uint64_t t, int32_t maker)
+				uint64_t t)
 {
 	uint32_t thread = c->s.thread, call = c->s.syscall;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint64_t from = 0;
-	int64_t one = -1, none[FDS]; /* one with a peer; those without */
-	unsigned nones = 0;
+	int64_t one = -1;
 	bool several = false;
 
 	for (unsigned n = 0; call != TY_NONE && call > th->syscalls_first && n < TY_STALL_BACK;
 	     n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --call);
-		struct ty_syscall_ipc talk = ty_syscall_ipc(x, &s);
 		int64_t to;
 
 		if (s.start_ns <= t)
 			break;
-		if (s.ret <= 0 || !(talk.says & TY_GIVES) || talk.gives < 0)
+		if (s.ret <= 0 || !(ty_syscall_ipc(x, &s).says & TY_GIVES))
 			continue;
 		to = ty_stall_given_to(x, thread, s.start_ns);
-		if (to <= STDERR_FILENO || is_among(to, none, nones))
+		if (to <= STDERR_FILENO || (to != one && !has_peer(x, thread, to, s.start_ns)))
 			continue;
-		if (to != one && !several && !has_peer(x, to, call, maker)) {
-			if (nones == FDS)
-				break;
-			none[nones++] = to;
-			continue;
-		}
 		several = several || (one >= 0 && to != one);
 		one = to;
 		from = s.start_ns;
 	}
 	return several ? from : 0;
-}
-
-/* Did the new thread take something that was handed to it, and hand something over then? */
-static bool takes_and_gives(const struct ty_explain *x, uint32_t thread)
-{
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	bool took = false;
-
-	for (uint32_t k = 0; k < th->syscalls_n && k < TY_STALL_BACK; k++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, th->syscalls_first + k);
-		unsigned says = s.ret > 0 ? ty_syscall_ipc(x, &s).says : 0;
-
-		took = took || says & TY_TAKES;
-		if (took && says & TY_GIVES &&
-		    ty_stall_given_to(x, thread, s.start_ns) > STDERR_FILENO)
-			return true;
-	}
-	return false;
-}
-
-/* Has one of both ever woken the other; or is the thread new, and was not seen to be woken by what
- * was handed out? */
-static bool have_to_do(const struct ty_explain *x, const struct ty_candidate *c, uint32_t thread)
-{
-	uint64_t end = ty_model_summary(x->m)->end_ns;
-
-	return ty_stall_last_woke(x, thread, c->s.thread, end) ||
-	       ty_stall_last_woke(x, c->s.thread, thread, end) ||
-	       (ty_stall_just_born(x->m, thread, c->s.start_ns) && takes_and_gives(x, thread));
 }
 
 static uint64_t worked_ns(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
@@ -234,8 +147,7 @@ bool ty_stall_shares_out(const struct ty_stall_search *h, const struct ty_candid
 	if (worked_ns(x->m, c->waker.thread, c->s.start_ns, c->end_ns) < c->s.duration_ns / 2)
 		return false;
 	from = gave_to_several(x, c,
-			       ty_stall_last_woke(x, c->s.thread, c->waker.thread, c->s.start_ns),
-			       peer->forked_by);
+			       ty_stall_last_woke(x, c->s.thread, c->waker.thread, c->s.start_ns));
 	if (!from)
 		return false;
 	works = worked_ns(x->m, c->waker.thread, from, c->end_ns);
@@ -247,7 +159,8 @@ bool ty_stall_shares_out(const struct ty_stall_search *h, const struct ty_candid
 		    t->start_ns >= c->end_ns || worked_ns(x->m, i, from, c->end_ns) < works / 2)
 			continue;
 		looked++;
-		if (have_to_do(x, c, i))
+		if (ty_stall_last_woke(x, i, c->s.thread, c->end_ns) ||
+		    ty_stall_last_woke(x, c->s.thread, i, c->end_ns))
 			return true;
 	}
 	return false;
