@@ -107,10 +107,9 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
 	if (s.state != TY_ST_RUNNABLE ||
 	    s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE | TY_SF_NEW))
 		return false;
-	k = ty_waker_find(m, ty_model_span_edge(m, &s, span));
-	*ts = k.ts_ns;
-	if (k.kind != TY_WAKER_THREAD || k.thread != who)
+	if (!ty_waker_is(m, ty_model_span_edge(m, &s, span), who, &k))
 		return false;
+	*ts = k.ts_ns;
 	/* What makes room tells waiting writers: that is no message. */
 	if (ty_stall_made_room(x, &k))
 		return false;

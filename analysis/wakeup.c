@@ -193,6 +193,21 @@ struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge)
 	return w;
 }
 
+bool ty_waker_is(const struct ty_model *m, uint32_t edge, uint32_t thread, struct ty_waker *out)
+{
+	struct ty_edge e;
+
+	if (edge == TY_NONE)
+		return false;
+	/* Behind a softirq may be any thread; behind another interrupt is none. */
+	e = ty_model_edge(m, edge);
+	if (e.context & (TY_EVF_HARDIRQ | TY_EVF_NMI) ||
+	    (!(e.context & TY_EVF_SOFTIRQ) && e.waker != thread))
+		return false;
+	*out = ty_waker_find(m, edge);
+	return out->kind == TY_WAKER_THREAD && out->thread == thread;
+}
+
 const char *ty_waker_text(const struct ty_model *m, const struct ty_waker *w,
 			  char out[TY_WAKER_TEXT])
 {

@@ -50,5 +50,8 @@ const char *ty_waker_text(const struct ty_model *m, const struct ty_waker *w,
 int ty_waker_signal(const struct ty_model *m, uint32_t thread, const struct ty_waker *by);
 /* Cost: log(interrupts) + log(points) + few. edge TY_NONE: kind NONE. */
 struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge);
+/* Is this thread the waker? Then out. Cheaper, because most wakeups are known at once to be another
+ * thread's, or an interrupt's. */
+bool ty_waker_is(const struct ty_model *m, uint32_t edge, uint32_t thread, struct ty_waker *out);
 
 #endif
