@@ -37,8 +37,9 @@ static const struct ty_words *words_of(const struct ty_stall_search *h, uint32_t
 	return v;
 }
 
-struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t thread, uint64_t word,
-				    uint64_t t)
+/* The operations of the thread on the word (ty_wait_word) around t. */
+static struct ty_waits_on on_word(const struct ty_stall_search *h, uint32_t thread, uint64_t word,
+				  uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
 	uint32_t end = th->syscalls_first + th->syscalls_n,
@@ -66,7 +67,7 @@ struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t th
 
 static bool passes(const struct ty_stall_search *h, uint32_t thread, uint64_t word, uint64_t t)
 {
-	struct ty_waits_on v = ty_stall_on_word(h, thread, word, t);
+	struct ty_waits_on v = on_word(h, thread, word, t);
 
 	return v.waits && v.wakes;
 }

@@ -14,7 +14,7 @@
 #define WAKEUPS	 8		  /* wakeups of one by the other that are looked at */
 #define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
 
-bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
+static bool just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = TY_STALL_LITTLE_NS, .nr = -1};
@@ -61,7 +61,7 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 		return s.state == TY_ST_SLEEPING;
 	w = ty_wait_for(x, &s, call);
 	if (w.kind == TY_STALL_FUTEX && ty_model_thread(x->m, who)->forked_by == (int32_t)thread &&
-	    ty_stall_just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
+	    just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
 		return false;
 	/* Both sides of a FIFO wait for each other to open it. */
 	id = ty_explain_row(x, call)->id;

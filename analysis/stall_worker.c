@@ -30,8 +30,10 @@ static bool waker_starved(const struct ty_model *m, const struct ty_span *s,
 	return cell.ns[TY_ST_RUNNABLE] > (s->end_ns - s->start_ns) / 2;
 }
 
-bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
-			      const struct ty_span *s)
+/* True if this wait of a thread resembles the candidate's: in the same call, or, if one of the
+ * calls is not recorded, on a futex (for the same thread, the same word). */
+static bool waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
+			    const struct ty_span *s)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t by = c->s.thread, call = c->s.syscall;
@@ -76,7 +78,7 @@ bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candi
 		s = ty_model_span(m, k);
 		at = s.start_ns;
 		if ((s.start_ns >= c->s.start_ns && s.start_ns < c->end_ns) ||
-		    !ty_stall_waits_similarly(h, c, &s))
+		    !waits_similarly(h, c, &s))
 			continue;
 		by = ty_waker_find(m, s.edge);
 		if ((any || (c->waker.kind == TY_WAKER_THREAD && by.thread == c->waker.thread)) &&
@@ -133,7 +135,7 @@ static bool is_of_pool(const struct ty_stall_search *h, const struct ty_candidat
 		if (i == c->s.thread || o->tgid != own->tgid || o->start_ns > t || o->end_ns <= t)
 			continue;
 		s = ty_model_span(m, ty_model_span_find(m, i, t));
-		if (s.state == TY_ST_SLEEPING && ty_stall_waits_similarly(h, c, &s) &&
+		if (s.state == TY_ST_SLEEPING && waits_similarly(h, c, &s) &&
 		    ty_waker_find(m, s.edge).thread == c->waker.thread &&
 		    ty_wait_for(h->x, &s, s.syscall).class == TY_WAIT_PEER) /* no join */
 			return true;
@@ -356,7 +358,8 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 	       (goes_on && !back && !ty_stall_answers(h, c));
 }
 
-bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
+/* True if the thread was created by a thread of this process, or of one that it started. */
+static bool descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
 {
 	for (unsigned n = 0; n < 16 && tgid >= 0; n++) {
 		int32_t by = ty_model_thread(m, thread)->forked_by;
@@ -394,8 +397,7 @@ static bool may_be_of(const struct ty_model *m, uint32_t other, uint32_t thread)
 /* Is the thread of the process, or did one of the process, or that it has started, make it? */
 static bool is_of(const struct ty_model *m, uint32_t thread, int32_t tgid)
 {
-	return tgid > 0 &&
-	       (ty_model_thread(m, thread)->tgid == tgid || ty_stall_descends(m, thread, tgid));
+	return tgid > 0 && (ty_model_thread(m, thread)->tgid == tgid || descends(m, thread, tgid));
 }
 
 bool ty_stall_is_related(const struct ty_stall_search *h, uint32_t thread, uint32_t other)
@@ -574,7 +576,7 @@ bool ty_stall_is_for_program(const struct ty_stall_search *h, const struct ty_ca
 	uint8_t what = p->seg.v[c->root.seg].what;
 
 	return (ty_seg_on_cpu(what) || what == TY_SEG_RUNNABLE) &&
-	       ty_stall_descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
+	       descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
 	       is_program(h, c->root.thread, c->s.culprit_ns);
 }
 

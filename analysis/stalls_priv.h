@@ -226,8 +226,6 @@ bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidat
 		       uint32_t first);
 /* When `who` last woke the thread up to t with a message; 0: not recorded. */
 uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
-/* True if the thread had not waited for anything between its creation and t. */
-bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t);
 /* True if the waker received data, and so made space for the waiting sender. */
 bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
 /* True if the thread itself waits on this word (ty_wait_word) around t. */
@@ -296,9 +294,6 @@ bool ty_stall_holder_idle(const struct ty_stall_search *h, const struct ty_candi
 			  const struct ty_path *p);
 
 /* stall_handoff.c */
-/* The operations of the thread on the word (ty_wait_word) around t. */
-struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t thread, uint64_t word,
-				    uint64_t t);
 /* True if the futex word of the wait is a lock, whatever its value. The thread and its waker (if
  * its calls are recorded) both wait on it and both wake it, while the holder did not wait for it.
  * The thread began to wait for it, in attempts, after another wait (and never after work without
@@ -331,10 +326,6 @@ bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
  * in one that it started. If processes are unknown: if the thread or its parent created it, or may
  * have. */
 bool ty_stall_is_related(const struct ty_stall_search *h, uint32_t thread, uint32_t other);
-/* True if this wait of a thread resembles the candidate's: in the same call, or, if one of the
- * calls is not recorded, on a futex (for the same thread, the same word). */
-bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
-			      const struct ty_span *s);
 /* True if the thread waits again, in the same call and about as long, for the same thread, or (any)
  * for any object. */
 bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candidate *c, bool any);
@@ -362,8 +353,6 @@ bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_ca
 /* True if it leads to the work of a program that the waiter's process started. */
 bool ty_stall_is_for_program(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p);
-/* True if the thread was created by a thread of this process, or of one that it started. */
-bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid);
 /* True if a wait for the end of another thread is a stall. p: the path of the wait. */
 bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate *c,
 		     const struct ty_path *p);
