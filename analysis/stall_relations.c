@@ -99,12 +99,13 @@ static const struct ty_request *awaited(const struct ty_stall_search *h,
 	return ty_requests_awaited(h->o.requests, c->s.thread, c->s.start_ns, c->end_ns, vain);
 }
 
-/* The other side waited for a CPU itself: a busy machine, as long as that is short. */
+/* The other side waited for a CPU itself: a busy machine, as long as that is short, and no piece of
+ * a sum. */
 static bool waker_runnable(const struct view *v)
 {
 	const struct ty_candidate *c = v->c;
 
-	return c->root.thread != c->s.thread &&
+	return c->s.waits <= 1 && c->root.thread != c->s.thread &&
 	       c->root.what_ns[TY_SEG_RUNNABLE] > c->s.duration_ns / 2 &&
 	       c->s.duration_ns < v->h->o.min_ns * TY_STALL_RUNNABLE_TIMES;
 }

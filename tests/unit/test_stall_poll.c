@@ -247,14 +247,19 @@ static void other_sleeps_are_no_polls(void **state)
 	ty_mx_drop();
 }
 
-/* 12 stops 11 n times for 2 ms each, by ptrace if it says so. */
-static struct ty_stalls stopped(unsigned n, bool by_ptrace)
+/* 12 stops 11 n times for 2 ms each, by ptrace if it says so; busy: it waits for a CPU meanwhile.
+ */
+static struct ty_stalls stopped(unsigned n, bool by_ptrace, bool busy)
 {
 	begin("mode=all\n", TWO);
 	ty_mx_switch(0, t, 0, R, 11);
 	for (unsigned i = 0; i < n; i++) {
 		ty_mx_switch(0, t += 100000, 11, TRACED, 12);
+		if (busy)
+			ty_mx_switch(0, t += 1000, 12, R, 13);
 		t += 2 * MS;
+		if (busy)
+			ty_mx_switch(0, t, 13, R, 12);
 		wakes(12, by_ptrace ? NR_PTRACE : NR_READ, 0, 0, 11);
 		ty_mx_switch(0, t += 1000, 12, S, 11);
 	}
@@ -264,7 +269,7 @@ static struct ty_stalls stopped(unsigned n, bool by_ptrace)
 
 static void short_stops_add_up(void **state)
 {
-	struct ty_stalls s = stopped(20, true);
+	struct ty_stalls s = stopped(20, true, false);
 
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_STOPPED);
@@ -275,12 +280,18 @@ static void short_stops_add_up(void **state)
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	/* Whatever else woke it is no tracer. */
-	s = stopped(20, false);
+	s = stopped(20, false, false);
 	assert_int_equal(s.n, 1);
 	assert_null(strstr(s.v[0].sentence, "stopped by its tracer"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
-	s = stopped(5, true);
+	/* Each is due to the load of the CPU; the sum is the tracer's. */
+	s = stopped(20, true, true);
+	assert_true(s.n >= 1);
+	assert_non_null(strstr(s.v[0].sentence, "stopped by its tracer t12/12"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	s = stopped(5, true, false);
 	assert_int_equal(s.n, 0);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
