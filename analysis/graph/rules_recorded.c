@@ -41,8 +41,7 @@ static const struct ty_rule rows[] = {
 	 .verdict = TY_STALL,
 	 .grade = TY_RECORDED,
 	 .priority = 75,
-	 .says = "a thread with work waited for a lock, device, page or buffer space, or was "
-		 "stopped",
+	 .says = "a thread with work waited for a lock, device or buffer space, or was stopped",
 	 .when = {TY_R_DEFINITE}},
 	{.id = "accept",
 	 .verdict = TY_IDLE,
