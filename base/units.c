@@ -83,7 +83,8 @@ const char *ty_fmt_duration(uint64_t ns, char out[TY_DURATION_MAX])
 		/* Seconds keep their milliseconds, the rest three digits. */
 		int digits = i ? (v < 9.995 ? 2 : v < 99.95 ? 1 : 0) : (v < 1000 ? 3 : 0);
 
-		if (v >= 1) {
+		/* What rounds to a thousand of the next unit is one of this. */
+		if (v >= 0.99951) {
 			snprintf(out, TY_DURATION_MAX, "%.*f %s", digits, v, units[i].unit);
 			return out;
 		}

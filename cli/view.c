@@ -172,6 +172,8 @@ static int take_json(void *to, const char *arg, struct ty_err *err)
 static const struct ty_option options[] = {
 	{0, "at-wait", "N", "start at entry N of the list of stalls and longest waits",
 	 .take = take_finding, .at = offsetof(struct options, at_finding)},
+	{0, "at-finding", "N", NULL, .take = take_finding,
+	 .at = offsetof(struct options, at_finding)},
 	{0, "log", "FILE", "show the lines of a log file on the axis (by timestamp, repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct options, logs.path)},
 	{0, "print", NULL, "print one frame as text instead of opening the timeline",
@@ -402,6 +404,9 @@ static int functions_load(struct shown *v, const atomic_bool *stop, const struct
 {
 	const int rc = ty_session_functions(v->s, stop);
 
+	if (rc)
+		ty_fail(err, -rc, TY_NO_OFFSET, "%s: cannot read the functions of samples: %s",
+			v->s->trace->path, ty_strerror(rc));
 	*out = v->s->functions;
 	return rc;
 }

@@ -70,7 +70,8 @@ enum {
 	  "jump to the next entry of the list: stalls first, then the longest waits")              \
 	X(PREV, "Analysis", "", "jump to the previous entry of the list")                          \
 	X(OPEN, "Analysis", "open",                                                                \
-	  "go to the selected entry; on a row: fit the span, unfold, or recolor")                  \
+	  "go to the selected entry; on a row: fit the span, or unfold; on memory samples: "       \
+	  "switch the color")                                                                      \
 	X(FOCUS, "Analysis", "list", "switch between the rows and the list of stalls and waits")   \
 	X(CHAIN, "Analysis", "chain",                                                              \
 	  "show the wakeup chain of the span under the cursor, back to its root cause, and what "  \
@@ -90,7 +91,7 @@ enum {
 	X(SPECTRUM, "Analysis", "latencies",                                                       \
 	  "spectrogram: latencies of waits, system calls or block requests over time")             \
 	X(FLAME, "Analysis", "flames",                                                             \
-	  "flame graph: functions by CPU samples in the window; Tab: of this row's process or "    \
+	  "flame graph: functions by CPU samples in the window; Tab: only this row's process, or " \
 	  "thread")                                                                                \
 	X(LOG_NEXT, "Analysis", "+log", "go to the next log line (--log)")                         \
 	X(LOG_PREV, "Analysis", "", "go to the previous log line")                                 \
@@ -112,7 +113,7 @@ enum {
 	  "export the selection, or the window, to NAME.txt, .json or .dat")                       \
 	X(MARK, "Selection", "mark", "set a named mark at the cursor")                             \
 	X(MARK_JUMP, "Selection", "",                                                              \
-	  "jump to a mark by name, with its window; without a name: to the next one")              \
+	  "jump to a mark by name, with its window; an empty name: the next mark")                 \
 	X(KEPT, "Selection", "marks",                                                              \
 	  "list the marks, searches and filters that are kept for this recording")                 \
 	X(HELP, "Program", "help", "this help")                                                    \

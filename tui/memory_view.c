@@ -140,25 +140,27 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_memory_view *v = self;
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char text[400], len[TY_TIME_MAX], at[TY_TIME_MAX];
+	char text[400], len[TY_TIME_MAX], at[TY_TIME_MAX], gaps[40] = "";
 	uint64_t span = v->vp.to_ns - v->vp.from_ns;
 
+	if (v->in->points->gaps_n)
+		snprintf(gaps, sizeof(gaps), ", %" PRIu64 " gaps", v->in->points->gaps_n);
 	ty_grid_clear(g);
 	ty_memory_lay_out(v, g);
 	ty_memory_fill(v);
 	ty_memory_lay_out(v, g); /* the rows are known now */
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	snprintf(text, sizeof(text),
-		 "%s: %s, starting at %s; %" PRIu64 " samples, %" PRIu64 " with a latency, %" PRIu64
-		 " gaps%s%s",
-		 v->in->path, ty_fmt_length(span, len),
+		 "%s: %s from %s; %" PRIu64 " samples, %" PRIu64 " with latency%s%s%s", v->in->path,
+		 ty_fmt_length(span, len),
 		 ty_fmt_time(v->vp.from_ns - v->vp.start_ns, span / 1000 + 1, at), v->timed,
-		 v->shown, v->in->points->gaps_n, v->in->note ? "; " : "",
-		 v->in->note ? v->in->note : "");
+		 v->shown, gaps, v->in->note ? "; " : "", v->in->note ? v->in->note : "");
 	ty_grid_elide(g, p, 1, 0, g->w - 2, text, bar);
 	if (v->bin) {
 		ty_ruler_draw(g, p, v->x, 1, v->w, &v->vp, NULL, TY_CLOCK_START,
 			      (int)ty_viewport_column(&v->vp, v->cursor_ns, (uint32_t)v->w), NULL);
+		if (v->pane == TY_MEMORY_LATENCY)
+			ty_grid_text(g, 0, 1, v->x, "cycles", ty_palette_role(p, TY_ROLE_DIM));
 		ty_memory_draw_pane(v, g, p, 2);
 	}
 	v->table_y = 2 + v->h + draw_news(v, g, p);

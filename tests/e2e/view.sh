@@ -31,6 +31,8 @@ check "--print writes a frame of the size asked for" $? "$(cat "$T/frame")"
 grep -q 'webserver/[0-9]* sleeping for' "$T/frame" && grep -q 'in flock(' "$T/frame" &&
 	grep -q 'held by backup/' "$T/frame"
 check "--at-wait 1 is the stall: its call and the holder" $? "$(cat "$T/frame")"
+"$TARRY" view "$F" --print --size 80x24 --at-finding 1 | cmp - "$T/frame"
+check "--at-finding is the same" $?
 ! grep -q $'\033' "$T/frame"
 check "no colours into a file" $?
 "$TARRY" view "$F" --print --color truecolor | grep -q $'\033\[[0-9;]*38;2;'

@@ -136,7 +136,7 @@ static void durations_and_sizes(void **state)
 	assert_int_equal(ty_parse_size("", &v), -TY_EUSAGE);
 	assert_string_equal(ty_fmt_duration(2310000000, t), "2.310 s");
 	assert_string_equal(ty_fmt_duration(12300000, t), "12.3 ms");
-	assert_string_equal(ty_fmt_duration(999999999, t), "1000 ms");
+	assert_string_equal(ty_fmt_duration(999999999, t), "1.000 s");
 	assert_string_equal(ty_fmt_duration(450000, t), "450 us");
 	assert_string_equal(ty_fmt_duration(80, t), "80 ns");
 	assert_string_equal(ty_fmt_span(1200000, t), "1.20 ms");

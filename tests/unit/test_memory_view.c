@@ -142,7 +142,7 @@ static void test_window(void **state)
 	frame(v, true, 100, 30);
 	act(v, TY_ACT_ZOOM_IN);
 	act(v, TY_ACT_ZOOM_IN);
-	shows(v, " 100 samples, 100 with a latency");
+	shows(v, " 100 samples, 100 with latency");
 	shows(v, "34  34.0%      5      5      5  0x4000 work");
 	act(v, TY_ACT_UNDO);
 	shows(v, " 400 samples");
@@ -312,7 +312,7 @@ static void test_help(void **state)
 	assert_non_null(strstr(page_of(v, TY_ACT_HELP), "the records of the rectangle"));
 	/* Above the timeline there is a way back. */
 	ty_memory_view_show(v, 5000000, 5500000, 5200000);
-	shows(v, "500.000 us, starting at 0.0");
+	shows(v, "500.000 us from 0.0");
 	ty_tl_moves(&ty_memory_view_ops, v, true);
 	/* Rows of the table are found by their text. */
 	assert_int_equal(act(v, TY_ACT_SEARCH), TY_VIEW_CHANGED);
@@ -345,7 +345,7 @@ static void test_step_back(void **state)
 	frame(v, true, 100, 30);
 	act(v, TY_ACT_ZOOM_IN);
 	act(v, TY_ACT_ZOOM_IN);
-	shows(v, " 100 samples, 100 with a latency");
+	shows(v, " 100 samples, 100 with latency");
 	for (unsigned table = 0; table < 3; table++) {
 		has_not(v, "133 ");
 		act(v, TY_ACT_MEMORY);
