@@ -28,6 +28,11 @@ static const char *file(const void *ctx, const void *record, char *buf, size_t n
 		->file;
 }
 
+static const char *caller_name(const struct ty_flow_stats *st, uint32_t func)
+{
+	return func == TY_NO_FUNC ? "outside the traced code" : func_name(st, func);
+}
+
 static const char *with_callers(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct ty_flow_func *f = record;
@@ -35,7 +40,7 @@ static const char *with_callers(const void *ctx, const void *record, char *buf, 
 
 	ty_put(&o, "%s", func_name(ctx, f->func));
 	for (size_t i = 0; i < f->callers.n && i < CALLERS; i++)
-		ty_put(&o, "%s%s %" PRIu64, i ? ", " : " (", func_name(ctx, f->callers.v[i].func),
+		ty_put(&o, "%s%s %" PRIu64, i ? ", " : " (", caller_name(ctx, f->callers.v[i].func),
 		       f->callers.v[i].count);
 	if (f->callers.n)
 		ty_put(&o, ")");
@@ -77,7 +82,7 @@ static void print_not_decoded(const struct ty_flow_stats *st, FILE *o)
 			st->bytes ? 100.0 * (double)st->not_decoded / (double)st->bytes : 0.0, all,
 			ty_fmt_bytes(st->not_decoded, part));
 	else
-		fprintf(o, "not decoded: nothing of %s of packets", all);
+		fprintf(o, "all %s of packets decoded", all);
 	if (st->headless)
 		fprintf(o, "; before the first PSB: %s", ty_fmt_bytes(st->headless, part));
 	if (st->lost)

@@ -155,14 +155,15 @@ static bool timed(const struct path *p)
 	return p->call.start_ns != TY_FLOW_NO_TIME && p->call.end_ns != TY_FLOW_NO_TIME;
 }
 
+/* Single-stepped, its time is not the program's own. */
 static void print_path(struct ty_flow_names *names, const struct path *p, size_t same,
-		       const char *who)
+		       const char *who, bool by_ns)
 {
 	char text[300], line[300], d[TY_DURATION_MAX];
 
 	printf("%s: %" PRIu64 " instructions, %" PRIu64 " call%s inside", who, p->call.insns,
 	       p->calls, p->calls == 1 ? "" : "s");
-	if (timed(p))
+	if (timed(p) && by_ns)
 		printf(", %s", ty_fmt_duration(p->call.end_ns - p->call.start_ns, d));
 	printf(", tid %d", p->call.tid);
 	if (p->call.start_ns != TY_FLOW_NO_TIME)
@@ -257,15 +258,16 @@ static void print_text(struct ty_flow_names *names, const struct compare *k,
 	const struct path *p = k->p;
 	bool part = same < p[SLOWEST].ips.n || same < p[MEDIAN].ips.n;
 
-	printf("%s: %" PRIu64 " calls; the slowest and the median call take the same path for %zu "
+	printf("%s: %" PRIu64 " calls; the %s and the median call take the same path for %zu "
 	       "instructions%s\n",
-	       func, count, same,
+	       func, count, k->by_ns ? "slowest" : "longest", same,
 	       part		  ? ", then diverge (>)"
 	       : same < PATH_MOST ? ": all of them"
 				  : "; the rest was not compared");
 	if (part || same == PATH_MOST) {
-		print_path(names, &p[SLOWEST], same, "slowest");
-		print_path(names, &p[MEDIAN], same, "median");
+		print_path(names, &p[SLOWEST], same,
+			   k->by_ns ? "slowest" : "most instructions (single-stepped)", k->by_ns);
+		print_path(names, &p[MEDIAN], same, "median", k->by_ns);
 	}
 	print_inner(names, k, calls);
 }

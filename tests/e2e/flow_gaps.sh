@@ -48,7 +48,7 @@ is "two faults, one without a FUP: every instruction, no gap, nothing to say" "8
 is "and the interruption that is inferred is marked" '"from":"0x400020","to":"0x0","inferred":true' \
 	"$(flow dump faults --branches --json | grep -o '"from":"0x400020","to":"0x0".*true')"
 is "also as text" 1 "$(flow dump faults | grep -c '=> *0 0 (inferred from where tracing resumed)$')"
-is "report flow: nothing was not decoded, said first" "not decoded: nothing of $(wc -c <"$out/faults") B of packets" \
+is "report flow: everything was decoded, said first" "all $(wc -c <"$out/faults") B of packets decoded" \
 	"$(flow report faults | head -n 1)"
 
 flow dump other --insn --json >"$out/d" 2>"$out/err"
