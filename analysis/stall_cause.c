@@ -315,6 +315,14 @@ static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 	return ty_stall_judge(h, c, NULL, 0);
 }
 
+/* Is the state of the root unknown for most of its time? Then nothing is known of the cause. */
+static bool unknown_root(const struct ty_candidate *c, const struct ty_path *p)
+{
+	uint8_t what = p->seg.v[c->root.seg].what;
+
+	return what == TY_SEG_UNKNOWN || what == TY_SEG_LOST;
+}
+
 int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -400,7 +408,7 @@ int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 	take_root(h, c, &p);
 	describe(h, c, &p);
 	stall = ty_stall_judge(h, c, &p, 0);
-	c->s.proven = c->s.proven && !p.inferred && !c->for_work_ns;
+	c->s.proven = c->s.proven && !p.inferred && !c->for_work_ns && !unknown_root(c, &p);
 	ty_stall_steal_of_path(c, &p);
 	if (stall && c->root.thread != c->s.thread) {
 		r = ty_stall_blame_rival(h, c, &p);

@@ -180,6 +180,13 @@ static bool same_file(const struct ty_candidate *a, const struct ty_candidate *b
 	return x && y && !strcmp(x, y);
 }
 
+static bool same_channel(const struct ty_model *m, const struct ty_candidate *a,
+			 const struct ty_candidate *b)
+{
+	return (a->w.word || a->w.fd >= 0) &&
+	       ty_wait_same(m, a->s.thread, &a->w, b->s.thread, &b->w);
+}
+
 /* Did both wait at the same thing: a lock, a futex, a pipe, a CPU, a disk, a quota? */
 static bool same_object(const struct ty_model *m, const struct ty_candidate *a,
 			const struct ty_candidate *b)
@@ -192,6 +199,10 @@ static bool same_object(const struct ty_model *m, const struct ty_candidate *a,
 	case TY_STALL_THROTTLED:
 		return a->held.path && b->held.path && !strcmp(a->held.path, b->held.path);
 	case TY_STALL_RUNQUEUE:
+		/* The thread that they waited for had no CPU. */
+		if (a->s.state != TY_ST_RUNNABLE)
+			return a->s.state == b->s.state && a->root.thread == b->root.thread &&
+			       same_channel(m, a, b);
 		/* Who ran in its stead may differ from one time to the next. */
 		return a->unfair == b->unfair && same_cpu(m, a, b) &&
 		       (a->s.culprit != TY_NONE || ty_stall_overlap(a, b));
@@ -201,9 +212,7 @@ static bool same_object(const struct ty_model *m, const struct ty_candidate *a,
 		if (same_file(a, b))
 			return true;
 		/* fall through */
-	default:
-		return (a->w.word || a->w.fd >= 0) &&
-		       ty_wait_same(m, a->s.thread, &a->w, b->s.thread, &b->w);
+	default: return same_channel(m, a, b);
 	}
 }
 

@@ -596,6 +596,41 @@ static void the_lock_stands_for_all(void **state)
 	ty_mx_drop();
 }
 
+/* Twice 11 writes to a full pipe, whose reader, 12, shares its CPU with three others. */
+static void a_peer_without_a_cpu_is_one_cause(void **state)
+{
+	enum { NR_WRITE = 1 };
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, t, 0, R, 11);
+	for (unsigned i = 0; i < 2; i++) {
+		give(t += MS, OTHER_FD, 0, 0);
+		ty_mx_enter(0, t, 11, NR_WRITE);
+		ty_mx_switch(0, t += 1000, 11, S, 12);
+		ty_mx_switch(0, t += 1000, 12, R, 13);
+		ty_mx_switch(0, t += (30 + i) * MS, 13, R, 14);
+		ty_mx_switch(0, t += 30 * MS, 14, R, 15);
+		ty_mx_switch(0, t += 30 * MS, 15, R, 12);
+		ty_mx_waking(0, t += 1000, 12, 11, 0);
+		ty_mx_switch(0, t += 1000, 12, R, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_WRITE, 1);
+		t += 5 * MS;
+	}
+	ty_mx_switch(0, t, 11, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 11, false);
+	assert_true(s.n >= 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
+	assert_int_equal(thread(m, 11), s.v[0].thread);
+	assert_int_equal(s.v[0].more_waits, 1);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -612,6 +647,7 @@ int main(void)
 		cmocka_unit_test(who_came_late_does_not_tell_it),
 		cmocka_unit_test(who_waits_for_the_same_one_is_one_finding),
 		cmocka_unit_test(a_finding_is_found_by_its_time),
+		cmocka_unit_test(a_peer_without_a_cpu_is_one_cause),
 	};
 
 	return cmocka_run_group_tests_name("stall_fold", tests, NULL, NULL);
