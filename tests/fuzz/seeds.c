@@ -653,7 +653,7 @@ static void test_sample_seeds(void **state)
 {
 	const uint64_t more = TY_PERF_S_CALLCHAIN | TY_PERF_S_REGS_USER | TY_PERF_S_STACK_USER;
 
-	for (unsigned k = 0; k < 4; k++) {
+	for (unsigned k = 0; k < 6; k++) {
 		struct pw_at at = {.pid = 7, .tid = 7, .time = 1000};
 		struct perf_write w;
 		struct ty_buf b;
@@ -661,7 +661,11 @@ static void test_sample_seeds(void **state)
 		pw_init(&w);
 		w.arch = "x86_64";
 		w.sample_type = TY_PERF_S_IP | TY_PERF_S_TID | TY_PERF_S_TIME |
-				TY_PERF_S_IDENTIFIER | (k & 1 ? more : 0);
+				TY_PERF_S_IDENTIFIER |
+				(k > 3	 ? TY_PERF_S_CALLCHAIN | TY_PERF_S_BRANCH_STACK
+				 : k & 1 ? more
+					 : 0);
+		w.branch_type = k == 4 ? TY_PERF_BRANCH_CALL_STACK : TY_PERF_BRANCH_HW_INDEX;
 		pw_comm(&w, at, "seed");
 		pw_mmap2(&w, at, 0x400000, 0x10000, 0, 5, "/proc/self/exe");
 		for (unsigned i = 0; i < 8; i++) {
@@ -680,14 +684,25 @@ static void test_sample_seeds(void **state)
 						 0,
 						 16};
 
-			pw_rec(&w, TY_PERF_SAMPLE, 2, body, (k & 1 ? 13 : 4) * 8);
+			/* Two branches; 0 is where the newest is */
+			const uint64_t calls[] = {PW_ID,    0x400100, 7ull << 32 | 7,
+						  2000 + i, 2,	      (uint64_t)-512,
+						  0x400100, 2,	      0x400204,
+						  0x400100, 0,	      0x400304,
+						  0x400200, 2,	      0};
+
+			if (k > 3)
+				pw_rec(&w, TY_PERF_SAMPLE, 2, calls, (k == 4 ? 14 : 15) * 8);
+			else
+				pw_rec(&w, TY_PERF_SAMPLE, 2, body, (k & 1 ? 13 : 4) * 8);
 		}
 		ty_buf_init(&b, 1 << 20);
 		if (k & 2)
 			pw_pipe(&w, &b);
 		else
 			pw_file(&w, &b);
-		ty_fx_write(in_dir((const char *[]){"plain", "chains", "pipe", "pipe-chains"}[k]),
+		ty_fx_write(in_dir((const char *[]){"plain", "chains", "pipe", "pipe-chains",
+						    "calls", "branches"}[k]),
 			    b.p, b.len);
 		ty_buf_fini(&b);
 		pw_fini(&w);
