@@ -514,6 +514,9 @@ static int check(struct ty_record_args *a)
 			"dropped in parts (--flow-snapshot keeps the newest Intel PT data)");
 	if (a->mem_option && !a->memory)
 		return ty_cli_usage("record", "--mem-... options need --memory");
+	if (!a->o.sampling.hz && a->o.sampling.stacks != TY_SAMPLE_STACKS_AUTO)
+		return ty_cli_usage("record",
+				    "--sample-stacks needs samples: leave out --sample off");
 	if ((status = ty_record_find_probes(a)))
 		return status;
 	if (a->memory)

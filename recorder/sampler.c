@@ -175,8 +175,11 @@ static bool open_rings(struct ty_sampler *s, const unsigned *cpus, unsigned n, s
 		struct ty_aux_ring *r = &s->rings[s->rings_n];
 
 		if (ty_aux_open(r, &s->attr, -1, (int)cpus[i], ring, 0, false, NULL)) {
+			const int error = errno;
+
 			while (s->rings_n)
 				ty_aux_close(&s->rings[--s->rings_n]);
+			errno = error;
 			return false;
 		}
 		s->rings_n++;
@@ -219,6 +222,26 @@ static bool choose(struct ty_sampler *s, const struct ty_call_data *e)
 #endif
 }
 
+static void why_not(const struct ty_sampler_opts *o, int error, char why[TY_CALL_DATA_WHY])
+{
+	const bool lbr = o->stacks == TY_SAMPLE_STACKS_LBR;
+	const unsigned max = ty_sampler_rate_max();
+
+	if (lbr && (error == EOPNOTSUPP || error == ENOENT || error == ENODEV || error == ENXIO))
+		snprintf(why, TY_CALL_DATA_WHY,
+			 "this machine's PMU has no call stacks of branch records (%s): use dwarf "
+			 "or fp",
+			 strerror(error));
+	else if (lbr && error == EINVAL && max && o->hz > max)
+		snprintf(why, TY_CALL_DATA_WHY,
+			 "the kernel allows %u samples a second of hardware events "
+			 "(kernel.perf_event_max_sample_rate)",
+			 max);
+	else
+		snprintf(why, TY_CALL_DATA_WHY,
+			 "cannot open the sampling event (%s): see tarry doctor", strerror(error));
+}
+
 struct ty_sampler *ty_sampler_open(const struct ty_call_data *e, const struct ty_sampler_opts *o,
 				   const unsigned *cpus, unsigned cpus_n,
 				   char why[TY_CALL_DATA_WHY])
@@ -246,12 +269,7 @@ struct ty_sampler *ty_sampler_open(const struct ty_call_data *e, const struct ty
 		snprintf(why, TY_CALL_DATA_WHY,
 			 "the unwinder does not know this machine (--sample-stacks fp)");
 	else if (!open_events(s, &how, cpus, cpus_n))
-		snprintf(why, TY_CALL_DATA_WHY,
-			 how.stacks == TY_SAMPLE_STACKS_LBR
-				 ? "this machine's PMU has no call stacks of branch records (%s): "
-				   "use dwarf or fp"
-				 : "cannot open the sampling event (%s): see tarry doctor",
-			 strerror(errno));
+		why_not(&how, errno, why);
 	else if (e && !choose(s, e))
 		snprintf(why, TY_CALL_DATA_WHY, "the kernel rejected the BPF program (%s)",
 			 strerror(errno));

@@ -149,6 +149,9 @@ check "an unknown event is an error before the command starts" $? "$(cat err.txt
 status=$?
 [ "$status$(grep -c 'no call stacks of branch records' err.txt)" = 11 ] && [ ! -e ran-lbr ] || { [ "$status" -eq 0 ] && [ -e ran-lbr ]; }
 check "branch records are used, or an error before the command starts" $? "$(cat err.txt)"
+"$TARRY" record -q -o lbr.dat --sample off --sample-stacks lbr -- true 2>err.txt
+[ $? -eq 2 ] && grep -q 'sample-stacks needs samples' err.txt
+check "a way to find callers without samples is wrong usage" $? "$(cat err.txt)"
 
 # What the program has on its stack is in no chunk of the file; its name is.
 "$TARRY" record -q -o s.dat --stacks off --sample 997 -- "$prog" 60 >truth.txt 2>err.txt
@@ -207,6 +210,16 @@ P
 	else
 		skip "samples beside events" "perf cannot record tracepoints here"
 	fi
+	# Switches of all CPUs make a timeline; its samples are those that perf has.
+	perf record -q -B -a --switch-events -F 497 -e cpu-clock -o switches.data "$prog" 40 >truth.txt 2>err.txt
+	"$TARRY" view --print --size 100x40 --no-index --comm hot_shares switches.data >view.txt 2>>err.txt && grep -q ' CPU 0 ' view.txt &&
+		grep -q '` samples' view.txt && "$TARRY" dump switches.data samples --json >dump.txt 2>>err.txt &&
+		[ "$(wc -l <dump.txt)" -gt 10 ] && [ "$(wc -l <dump.txt)" -eq "$(perf script -i switches.data -F event 2>/dev/null | grep -c cpu-clock)" ]
+	check "perf record -a --switch-events: a timeline with lanes of samples" $? "$(cat err.txt; head -n 12 view.txt)"
+	perf stat record -o stat.data -e page-faults,task-clock "$prog" 10 >truth.txt 2>err.txt
+	want=$(perf stat report -i stat.data 2>&1 | sed -n 's/,//g; s/^ *\([0-9]*\) *page-faults.*/\1/p')
+	[ -n "$want" ] && "$TARRY" report stat.data >out.txt 2>&1 && grep -qE "^ +$want counted of page-faults  \(perf stat\)$" out.txt
+	check "perf stat record: counts are those of perf stat report" $? "want $want; $(cat out.txt)"
 fi
 echo "1..$n"
 exit "$bad"
