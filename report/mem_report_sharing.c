@@ -145,7 +145,7 @@ static const struct ty_field site_fields[] = {
 	{TY_F_DIGITS, "count", "samples", 8, .at = OF(site.count), .gap = 1},
 	{TY_F_TEXT, NULL, "latency", 8, .gap = 1, .text = latency},
 	{TY_F_F64, "lat_mean", NULL, 0, .at = OF(lat_mean)},
-	{TY_F_TEXT, NULL, "thread", 0, .text = thread},
+	{TY_F_TEXT, NULL, "thread, instruction", 0, .text = thread},
 	{.type = TY_F_END}};
 
 static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
@@ -163,8 +163,8 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	if (l->va && l->sites_n)
 		print_names(r, s, l, f);
 	fprintf(f,
-		": %u thread%s, %" PRIu64 " samples, %" PRIu64 " writes, thread changed %" PRIu64
-		" times",
+		": %u thread%s, %" PRIu64 " samples, %" PRIu64
+		" writes, accesses alternated between threads %" PRIu64 " times",
 		l->threads, l->threads == 1 ? "" : "s", l->count, l->writes, l->turns);
 	if (l->lost)
 		fprintf(f, ", %" PRIu64 " cycles lost to loads from other caches", l->lost);
@@ -180,7 +180,7 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		fputs("; sizes marked ? are assumed", f);
 	if (l->one_process)
 		fputs("; the process was not recorded and is assumed to be one", f);
-	fputs("\n  offset size  op      samples  latency  thread\n", f);
+	fputs("\n  offset size  op      samples  latency  thread, instruction\n", f);
 	for (uint32_t i = 0; i < l->sites_n; i++) {
 		const struct row row = row_of(r, s, l, i, NULL);
 

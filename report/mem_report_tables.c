@@ -423,6 +423,9 @@ int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 		json_head(r, &sum, j);
 	} else if (!e) {
 		print_head(r, &sum, f);
+		fputs("mean cycles: issue (until issued), exec (from there to completion), xlat "
+		      "(address\n  translation), insn (the whole instruction, of x86)\n",
+		      f);
 	}
 	for (unsigned i = 0; i < TABLES; i++) {
 		struct ty_memory_table *t = &ask[i].table;
