@@ -281,6 +281,7 @@ soak: deps-rig sanitized
 bench: deps-bench
 	$(SUBMAKE) all programs $(B)/bench/frame_cost
 	tests/bench/run
+	tests/bench/evidence
 	tests/bench/open
 	tests/bench/memory
 	tests/bench/frame

@@ -537,6 +537,7 @@ static __always_inline void put_values(void *ctx, struct ty_ev_call *what, __u32
 	}
 }
 
+enum { EPOLL_CTL_DEL = 2 };
 /* FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */
 #define FUTEX_WAITS (1u << 0 | 1u << 6 | 1u << 9 | 1u << 11 | 1u << 13)
 
@@ -547,7 +548,8 @@ SEC("tp") int enter_values(struct call *c)
 	__u8 *byte;
 	struct ty_ev_call *what = begin_call(id, nr, a, &byte);
 
-	if (!what || (what->waits && !(FUTEX_WAITS >> (a[1] & 31) & 1)))
+	if (!what || (what->only == TY_EV_FUTEX_WAITS && !(FUTEX_WAITS >> (a[1] & 31) & 1)) ||
+	    (what->only == TY_EV_NOT_DEL && (__u32)a[1] == EPOLL_CTL_DEL))
 		return 0;
 	put_values(c, what, id, nr, a, TY_EV_IN, 0);
 	return 0;

@@ -19,7 +19,7 @@ struct ty_ev_call {
 	__u8 exit;     /* its exit is handled, too: data that was not in memory is read there */
 	__u8 fds;      /* enum ty_ev_fds: descriptors to describe when it succeeded */
 	__u8 receives; /* recvmsg: the name buffer's size is read at enter, the rest at exit */
-	__u8 waits;    /* futex: only operations that wait have a time */
+	__u8 only;     /* enum ty_ev_only */
 	struct ty_ev_value {
 		__u8 arg;   /* 1 + index; 0: no more */
 		__u8 bytes; /* of one value */
@@ -42,6 +42,12 @@ enum ty_ev_when {
 	TY_EV_IOV = 16, /* of struct iovec: with `data`, their buffers, too */
 	TY_EV_MSG = 32, /* of struct msghdr: its name, iovec and control data, too */
 	TY_EV_DATA = 64 /* of bytes: only with `data`, and no more than that */
+};
+/* Calls whose structures are read only if they have one. */
+enum ty_ev_only {
+	TY_EV_ALL,
+	TY_EV_FUTEX_WAITS, /* only operations that wait have a time */
+	TY_EV_NOT_DEL,	   /* EPOLL_CTL_DEL reads no event */
 };
 enum ty_ev_fds {
 	TY_EV_FDS_NONE,

@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* syscall_loop PROCS CALLS: PROCS processes, one per CPU when more than one, each CALLS getppid().
- */
+/* syscall_loop PROCS CALLS [getppid|poll|epoll]: PROCS processes, one per CPU when more than one,
+ * each CALLS such calls; poll and epoll_wait find one ready descriptor. */
 #include <err.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static void call(long calls, const char *name)
+{
+	struct pollfd p = {.fd = eventfd(1, 0), .events = POLLIN};
+	struct epoll_event ev = {.events = EPOLLIN};
+	int set = epoll_create1(0);
+
+	if (p.fd < 0 || set < 0 || epoll_ctl(set, EPOLL_CTL_ADD, p.fd, &ev))
+		err(1, "eventfd or epoll");
+	for (long k = 0; k < calls; k++)
+		if (!strcmp(name, "poll"))
+			poll(&p, 1, -1);
+		else if (!strcmp(name, "epoll"))
+			epoll_wait(set, &ev, 1, -1);
+		else
+			syscall(SYS_getppid);
+}
 
 int main(int argc, char **argv)
 {
@@ -27,8 +48,7 @@ int main(int argc, char **argv)
 			CPU_SET(i, &set);
 			sched_setaffinity(0, sizeof(set), &set);
 		}
-		for (long k = 0; k < calls; k++)
-			syscall(SYS_getppid);
+		call(calls, argc > 3 ? argv[3] : "getppid");
 		_exit(0);
 	}
 	while (wait(NULL) > 0)
