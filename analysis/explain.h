@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "buf.h"
 #include "time_format.h"
 #include "model.h"
 #include "syscalls.h"
@@ -102,6 +103,10 @@ struct ty_explain {
 	 * recorded stack, in buf; false: no stack. May be NULL. */
 	bool (*where)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf,
 		      size_t n);
+	/* The same stack, a line for each frame, innermost first; waker: of the thread that woke it
+	 * then. *of_tid: whose it is. False: none. May be NULL. */
+	bool (*stack)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, bool waker,
+		      int32_t *of_tid, struct ty_buf *out);
 	/* The role of its wait in [from, to), by the same stack. May be NULL. */
 	enum ty_stack_role (*role)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns);
 	/* The name of a block device and what was mounted from it, "vda (254:0, /)", in buf; false:

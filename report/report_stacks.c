@@ -20,30 +20,18 @@
 #define GROUPS_SHOWN 20
 #define FRAMES_SHOWN 24
 
-/* A line of a stack: the function called there. */
-static void put_frame(const struct ty_stack_frame *f, FILE *out)
+static void put_frames(const struct ty_stack_frames *s, FILE *out)
 {
 	struct ty_buf b;
 
-	ty_buf_init(&b, 1 << 16);
-	ty_stack_frame_text(f, &b);
-	if (b.p)
-		ty_plain(b.p, b.len);
-	fprintf(out, "                %.*s%s%s\n", (int)b.len, b.p ? b.p : "",
-		f->inlined ? " (inlined)" : "", f->by_pointer ? " (by frame pointer)" : "");
+	ty_buf_init(&b, 1 << 20);
+	ty_stack_frames_text(s, FRAMES_SHOWN, &b);
+	for (const char *l = b.p, *end; l && l < b.p + b.len; l = end + 1) {
+		end = memchr(l, '\n', (size_t)(b.p + b.len - l));
+		fprintf(out, "                %.*s%s\n", (int)(end - l), l,
+			s->n > FRAMES_SHOWN && end + 1 == b.p + b.len ? " (--json has all)" : "");
+	}
 	ty_buf_fini(&b);
-}
-
-static void put_frames(const struct ty_stack_frames *s, FILE *out)
-{
-	unsigned n = s->n < FRAMES_SHOWN ? s->n : FRAMES_SHOWN;
-
-	for (unsigned i = 0; i < n; i++)
-		put_frame(&s->v[i], out);
-	if (n < s->n)
-		fprintf(out, "                and %u more frames (--json has all)\n", s->n - n);
-	else if (s->end != TY_STACK_COMPLETE)
-		fprintf(out, "                [%s]\n", ty_stack_end_text(s->end));
 }
 
 static void frames_json(const struct ty_stack_frames *s, struct ty_json *j)

@@ -255,6 +255,21 @@ static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
 	return *buf;
 }
 
+static bool stack(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, bool waker,
+		  int32_t *of_tid, struct ty_buf *out)
+{
+	struct ty_session *s = ctx;
+	HOLD(s, stacks);
+	struct ty_stack_frames frames;
+
+	if (!ty_session_stacks(s) ||
+	    !ty_wait_stacks_of(s->stacks, tid, from_ns, to_ns, waker, &frames))
+		return false;
+	*of_tid = frames.tid;
+	ty_stack_frames_text(&frames, TY_STACK_FRAMES, out);
+	return true;
+}
+
 static enum ty_stack_role role(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns)
 {
 	struct ty_session *s = ctx;
@@ -355,6 +370,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .quota = s->held ? quota : NULL,
 				   .steal = s->steal ? steal : NULL,
 				   .where = where,
+				   .stack = stack,
 				   .role = role,
 				   .disk = disk,
 				   .holder = holder,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See wait_stacks.h. */
 #include "wait_stacks.h"
+#include "plain_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -326,6 +327,26 @@ const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s
 	if (k < s->n && s->v[k].file && !s->v[k].runtime)
 		i = k;
 	return i < s->n ? &s->v[i] : NULL;
+}
+
+void ty_stack_frames_text(const struct ty_stack_frames *s, unsigned most, struct ty_buf *out)
+{
+	const unsigned n = s->n < most ? s->n : most;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct ty_stack_frame *f = &s->v[i];
+		const size_t at = out->len;
+
+		ty_stack_frame_text(f, out);
+		if (out->len > at)
+			ty_plain(out->p + at, out->len - at);
+		ty_buf_addf(out, "%s%s\n", f->inlined ? " (inlined)" : "",
+			    f->by_pointer ? " (by frame pointer)" : "");
+	}
+	if (n < s->n)
+		ty_buf_addf(out, "and %u more frames\n", s->n - n);
+	else if (s->end != TY_STACK_COMPLETE)
+		ty_buf_addf(out, "[%s]\n", ty_stack_end_text(s->end));
 }
 
 void ty_stack_frame_name(const struct ty_stack_frame *f, struct ty_buf *out)

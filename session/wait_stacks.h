@@ -67,6 +67,8 @@ enum ty_stack_role ty_wait_stacks_role(struct ty_wait_stacks *w, int32_t tid, ui
 				       uint64_t to_ns);
 /* Appends "app_function (app.c:14)", "libfoo.so.1+0x1234". */
 void ty_stack_frame_text(const struct ty_stack_frame *f, struct ty_buf *out);
+/* Appends the first `most` frames, a line for each, and why the stack ends there if it does. */
+void ty_stack_frames_text(const struct ty_stack_frames *s, unsigned most, struct ty_buf *out);
 /* The short form for folded stacks: the function, otherwise "libfoo.so.1+0x1234". */
 void ty_stack_frame_name(const struct ty_stack_frame *f, struct ty_buf *out);
 

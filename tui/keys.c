@@ -41,6 +41,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_LINK_3] = {'3'},
 	[TY_ACT_LINK_4] = {'4'},
 	[TY_ACT_CHAIN] = {'c'},
+	[TY_ACT_STACK] = {'b'},
 	[TY_ACT_ARROWS] = {'A'},
 	[TY_ACT_ONLY] = {'C'},
 	[TY_ACT_PATH] = {'P'},

@@ -76,6 +76,8 @@ enum {
 	X(CHAIN, "Analysis", "chain",                                                              \
 	  "show the wakeup chain of the span under the cursor, back to its root cause, and what "  \
 	  "the holder or waker did meanwhile")                                                     \
+	X(STACK, "Analysis", "stack",                                                              \
+	  "show the stack of the wait under the cursor, and that of its waker")                    \
 	X(ARROWS, "Analysis", "arrows",                                                            \
 	  "draw the wakeup chain of the span under the cursor as arrows between rows")             \
 	X(ONLY, "Analysis", "only chain",                                                          \

@@ -195,6 +195,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_OPEN] = {.run = open_row},
 	[TY_ACT_FOCUS] = {.run = focus},
 	[TY_ACT_CHAIN] = {.open = ty_timeline_chain, .needs_all = "chains"},
+	[TY_ACT_STACK] = {.open = ty_timeline_stack, .needs_all = "stacks"},
 	[TY_ACT_ARROWS] = {.run = ty_timeline_arrows, .needs_all = "chains"},
 	[TY_ACT_ONLY] = {.run = ty_timeline_only, .needs_all = "chains"},
 	[TY_ACT_PATH] = {.run = ty_timeline_route, .needs_all = "the critical path"},

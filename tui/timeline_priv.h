@@ -532,6 +532,8 @@ enum ty_view_result ty_timeline_resumed(void *self);
 /* timeline_chain.c: the wakeup chain of the span under the cursor; true: the page is ready;
  * otherwise it is being computed, or a sentence states why not. */
 bool ty_timeline_chain(struct ty_timeline *t);
+/* timeline_stack.c: pushes the page of the stack of the wait under the cursor. */
+bool ty_timeline_stack(struct ty_timeline *t);
 /* Likewise: where the time of the thread under the cursor went. */
 bool ty_timeline_ledger(struct ty_timeline *t);
 /* timeline_chain_pane.c: the chain beside the list, from column x of a wide and tall screen on, for

@@ -68,6 +68,7 @@ static const struct step {
 	[TY_ACT_OPEN] = {"\t", "", .shows = "stall 1 of"},
 	[TY_ACT_FOCUS] = {"", "j\r", .shows = "stall 2 of"},
 	[TY_ACT_CHAIN] = {"n", "", .shows = "<- backup/101"},
+	[TY_ACT_STACK] = {"n", "", .shows = "no stack was recorded here"},
 	[TY_ACT_LEDGER] = {"n", "", .shows = "total; Enter goes"},
 	[TY_ACT_DIFF] = {"wwg2\r", "", .shows = "selected        rest"},
 	[TY_ACT_REQUESTS] = {"", "", .shows = "no requests: no process received"},

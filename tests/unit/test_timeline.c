@@ -144,6 +144,58 @@ static void help_is_searched(void **state)
 	assert_non_null(strstr(s, "no match in this help"));
 }
 
+static bool stack_of(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, bool waker,
+		     int32_t *who, struct ty_buf *out)
+{
+	if (tid != 100)
+		return false;
+	*who = waker ? *(int32_t *)ctx : tid;
+	return !ty_buf_adds(out, waker ? "flock+0x7\nrelease (backup.c:90)\nmain (backup.c:120)\n"
+				       : "flock+0x7\ntake_lock (site.c:31) (inlined)\n"
+					 "serve (site.c:77)\n[cut: no mapping is known for the "
+					 "caller]\n");
+}
+
+/* The waker's stack is shown only if it is of the thread that woke this one. */
+static void stacks_of_a_wait_and_its_waker(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_explain x = *in.explain;
+	const struct ty_view_ops *ops;
+	int32_t waker = 101;
+	struct ty_timeline *t;
+	void *page;
+	char *s;
+
+	x.stack = stack_of;
+	x.ctx = &waker;
+	in.explain = &x;
+	in.at_finding = 1;
+	for (unsigned wide = 0; wide < 2; wide++) {
+		const int w = wide ? 200 : 80, h = wide ? 60 : 24;
+
+		t = ty_tl_open(&in);
+		ty_tl_frame(t, &ty_tl_utf8, w, h);
+		assert_int_equal(ty_timeline_ops.act(t, TY_ACT_STACK), TY_VIEW_PUSH);
+		ty_timeline_ops.child(t, &ops, &page);
+		ty_tl_golden(wide ? "stack-200x60" : "stack-80x24",
+			     ty_tl_view_frame(ops, page, &ty_tl_utf8, w, h));
+		ty_timeline_free(t);
+	}
+	waker = 7;
+	t = ty_tl_open(&in);
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_STACK), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	s = ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24);
+	assert_non_null(strstr(s, "take_lock (site.c:31)"));
+	assert_null(strstr(s, "release"));
+	assert_non_null(strstr(s, "whose stack was not recorded"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void every_action_is_handled(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -415,6 +467,7 @@ int main(void)
 		cmocka_unit_test(frames_are_as_they_were),
 		cmocka_unit_test(pages_are_as_they_were),
 		cmocka_unit_test(help_is_searched),
+		cmocka_unit_test(stacks_of_a_wait_and_its_waker),
 		cmocka_unit_test(every_action_is_handled),
 		cmocka_unit_test(times_in_the_clock_asked_for),
 		cmocka_unit_test(what_is_missing_is_told),
