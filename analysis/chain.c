@@ -573,19 +573,22 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, bool s
 	}
 }
 
-/* The object that a link's thread waits for in the call: a descriptor with its name; kind LOCK: a
- * file lock. */
+/* The object that a link's thread waits for in the call: a descriptor with its name, or a path;
+ * kind LOCK: a file lock. */
 static struct ty_wait_for object_of(const struct ty_explain *x, const struct ty_span *s)
 {
 	struct ty_wait_for w = {.kind = TY_STALL_OTHER};
 
-	if (s->syscall == TY_NONE || s->state != TY_ST_SLEEPING)
+	if (s->syscall == TY_NONE)
 		return w;
-	w = ty_wait_for(x, s, s->syscall);
-	if (w.fd >= 0 && !w.guessed)
-		ty_wait_look_at_fd(x, s, s->syscall, false, &w);
-	if (w.fd < 0 || w.guessed || !strchr(w.object, '<'))
-		*w.object = 0;
+	if (s->state == TY_ST_SLEEPING) {
+		w = ty_wait_for(x, s, s->syscall);
+		if (w.fd >= 0 && !w.guessed)
+			ty_wait_look_at_fd(x, s, s->syscall, false, &w);
+		if (w.fd < 0 || w.guessed || !strchr(w.object, '<'))
+			*w.object = 0;
+	}
+	ty_wait_look_at_path(x, s, s->syscall, &w);
 	return w;
 }
 

@@ -185,7 +185,7 @@ struct ty_stall {
 	uint32_t links;
 	uint64_t root_ns; /* the last one's time of this kind in all; 0: that of the link */
 	char object[192]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */
-	char peer[128];	  /* whose reply it had not yet: "fd 5 <TCP:[..->10.0.0.1:80]>"; "" */
+	char peer[192];	  /* whose reply it had not yet: "fd 5 <TCP:[..->10.0.0.1:80]>"; "" */
 	char file[128];	  /* waits for a device: what the call acts on; "": unknown */
 	char text[640];	  /* the cause in words */
 	char sentence[960];

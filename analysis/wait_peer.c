@@ -3,8 +3,9 @@
 #include "wait_peer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "fd_kind.h"
+#include "fd_table.h"
 
 const struct ty_request *ty_wait_awaits(const struct ty_requests *r, uint32_t thread,
 					uint64_t from_ns, uint64_t to_ns,
@@ -25,13 +26,15 @@ int32_t ty_wait_peer(const struct ty_explain *x, const struct ty_requests *r, ui
 		     char out[TY_PEER], bool *connecting)
 {
 	const struct ty_request *q = ty_wait_awaits(r, thread, from_ns, to_ns, w);
-	const char *name;
+	struct ty_fd_table *fds;
 
 	if (!q)
 		return -1;
 	*connecting = q->flags & TY_REQ_CONNECT;
 	/* As it was at the end: a socket has its names when it is connected. */
-	ty_fd_kind(x, thread, (uint64_t)q->fd, q->end_ns - 1, &name);
-	snprintf(out, TY_PEER, name ? "fd %d <%s>" : "fd %d", (int)q->fd, name);
+	fds = ty_fd_table_new(x, thread, q->end_ns - 1);
+	if (!ty_wait_fd_text(x, fds, thread, q->fd, q->end_ns - 1, 0, out, TY_PEER))
+		snprintf(out, TY_PEER, "fd %d", (int)q->fd);
+	free(fds);
 	return q->fd;
 }

@@ -6,7 +6,7 @@
 #include "requests.h"
 #include "waits.h"
 
-#define TY_PEER 128 /* bytes */
+#define TY_PEER 192 /* bytes */
 
 /* The reply, or connection, that the thread was awaiting throughout [from, to) of a wait of this
  * kind, unless that wait was certainly for something else. NULL: none is known. */

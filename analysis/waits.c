@@ -496,32 +496,29 @@ static const char *without_process(const char *name, char out[NAME_SHOWN + 1])
 	return out;
 }
 
-/* The object that the descriptor w->fd is. */
-static void name_object(const struct ty_explain *x, const struct ty_span *s, bool room,
-			const struct ty_fd_table *fds, struct ty_wait_for *w)
+bool ty_wait_fd_text(const struct ty_explain *x, const struct ty_fd_table *fds, uint32_t thread,
+		     int32_t fd, uint64_t t_ns, char access, char *out, size_t size)
 {
 	char peer[TY_FD_PEER], text[NAME_SHOWN + 1];
-	char access = access_of(x, s->syscall, w, room);
 	const char *name, *cut;
 
-	ty_fd_table_kind(x, fds, (uint64_t)w->fd, &name);
+	ty_fd_table_kind(x, fds, (uint64_t)fd, &name);
 	if (!name)
-		return;
-	if ((is_pipe(name) || strchr(name, '[')) && strncmp(name, "anon_inode", 10) &&
-	    ty_fd_peer(x, fds, s->thread, (uint64_t)w->fd, s->start_ns, name, &access, peer)) {
-		if (is_pipe(name))
-			snprintf(w->object, sizeof(w->object), "fd %d <pipe %s %s>", (int)w->fd,
-				 access == 'w'	 ? "to"
-				 : access == 'r' ? "from"
-						 : "with",
-				 peer);
-		else
-			snprintf(w->object, sizeof(w->object), "fd %d <%s to %s>", (int)w->fd,
-				 without_process(name, text), peer);
-		return;
+		return false;
+	if (!strchr(name, '[') || !strncmp(name, "anon_inode", 10) ||
+	    !ty_fd_peer(x, fds, thread, (uint64_t)fd, t_ns, name, &access, peer)) {
+		name = end_of(name, &cut);
+		snprintf(out, size, "fd %d <%s%s>", (int)fd, cut, name);
+	} else if (is_pipe(name)) {
+		snprintf(out, size, "fd %d <pipe %s %s>", (int)fd,
+			 access == 'w'	 ? "to"
+			 : access == 'r' ? "from"
+					 : "with",
+			 peer);
+	} else {
+		snprintf(out, size, "fd %d <%s to %s>", (int)fd, without_process(name, text), peer);
 	}
-	name = end_of(name, &cut);
-	snprintf(w->object, sizeof(w->object), "fd %d <%s%s>", (int)w->fd, cut, name);
+	return true;
 }
 
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
@@ -532,7 +529,8 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 	find_kind(x, s, call, room, w, &fds);
 	if (w->fd >= 0 && (x->fd_before || x->pointee)) {
 		fds = fds ? fds : ty_fd_table_new(x, s->thread, s->start_ns);
-		name_object(x, s, room, fds, w);
+		ty_wait_fd_text(x, fds, s->thread, w->fd, s->start_ns,
+				access_of(x, s->syscall, w, room), w->object, sizeof(w->object));
 	}
 	free(fds);
 }

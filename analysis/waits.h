@@ -8,6 +8,8 @@
 
 #define TY_WAIT_OBJECT 192 /* bytes */
 
+struct ty_fd_table;
+
 struct ty_wait_for {
 	uint8_t kind;  /* enum ty_stall_kind */
 	uint8_t class; /* enum ty_wait_class */
@@ -48,6 +50,11 @@ bool ty_wait_is_page(const struct ty_model *m, const struct ty_span *s);
  */
 unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t call, bool room,
 			 int64_t *fd);
+/* "fd 5 <TCP:[a->b] to nginx/12>", "fd 1 <pipe to gzip/812>": a descriptor of the thread at t with
+ * its name and the process at its other end, if that is known (fd_peer.h). fds: the process's at t;
+ * NULL: unknown. access: 'r', 'w'; 0: unknown. False: it has no name. */
+bool ty_wait_fd_text(const struct ty_explain *x, const struct ty_fd_table *fds, uint32_t thread,
+		     int32_t fd, uint64_t t_ns, char access, char *out, size_t size);
 /* Refines w when it only says "a descriptor": its kind, and its name if it was open before the
  * recording (fd_kind.h; expensive, for findings only). call: TY_NONE for the name only. room: the
  * waker is known to have received data, so the thread waited to send. */

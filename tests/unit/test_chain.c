@@ -97,6 +97,42 @@ static void lock_in_a_chain_has_its_file(void **state)
 }
 
 /* The root of a chain that is a device is told by name. */
+static const char *fifo(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
+{
+	return arg == 1 ? "/run/conf.fifo" : NULL;
+}
+
+/* A wait in open for the other end of a FIFO. */
+static void link_of_a_path(void **state)
+{
+	enum { NR_OPENAT = 257 };
+	struct ty_link l = {.start_ns = 3 * MS, .end_ns = 40 * MS, .what = TY_SEG_WHATS};
+	char what[TY_LINK_TEXT];
+	struct ty_explain x;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	give(2 * MS, (uint64_t)-100, 0x7000, 0);
+	ty_mx_enter(0, 2 * MS, 11, NR_OPENAT);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ty_mx_waking(0, 40 * MS, 12, 11, 0);
+	ty_mx_switch(0, 41 * MS, 12, S, 11);
+	ty_mx_exit(0, 42 * MS, 11, NR_OPENAT, 3);
+	ty_mx_switch(0, 43 * MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	l.thread = thread(x.m, 11);
+	l.span = ty_model_span_find(x.m, l.thread, 20 * MS);
+	l.waker = (struct ty_waker){.thread = thread(x.m, 12), .io = TY_NONE};
+	ty_link_text(&x, &l, "", what, sizeof(what));
+	assert_string_equal(what, "slept in openat");
+	x.pointee = fifo;
+	ty_link_text(&x, &l, "", what, sizeof(what));
+	assert_string_equal(what, "slept in openat(\"/run/conf.fifo\")");
+	givens = 0;
+	ty_mx_drop();
+}
+
 static void link_of_a_device(void **state)
 {
 	const struct ty_model *m = lock_and_sleep();
@@ -131,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chain_to_the_sleep),
 		cmocka_unit_test(lock_in_a_chain_has_its_file),
+		cmocka_unit_test(link_of_a_path),
 		cmocka_unit_test(link_of_a_device),
 	};
 

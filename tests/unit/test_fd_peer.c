@@ -13,6 +13,7 @@
 
 #include "fd_peer.h"
 #include "fixture_given.h"
+#include "wait_peer.h"
 
 #define MS UINT64_C(1000000)
 enum { NR_CLOSE = 3, NR_PIPE = 22, NR_DUP2 = 33, NR_ACCEPT = 43 };
@@ -117,8 +118,11 @@ static bool fds_left_out(void *ctx, int32_t pid)
  * child of its own. */
 static void sockets(void **state)
 {
-	char out[TY_FD_PEER], access = 'r';
+	struct ty_request reply[] = {{.fd = 5, .start_ns = 9 * MS, .end_ns = 10 * MS + 1}};
+	const struct ty_wait_for idle = {.class = TY_WAIT_IDLE, .fd = -1};
+	char out[TY_FD_PEER], access = 'r', named[TY_PEER];
 	struct ty_explain x;
+	bool connecting;
 
 	givens = 0;
 	ty_mx_begin("mode=all\n",
@@ -140,6 +144,13 @@ static void sockets(void **state)
 	assert_true(peer(&x, 11, 5, 10 * MS, "TCP:[1->2]", &access, out));
 	assert_string_equal(asked, "TCP:[1->2] r 11");
 	assert_string_equal(out, "t12/30");
+	/* The descriptor on which a reply was awaited is named the same way. */
+	reply[0].thread = ty_model_thread_find(x.m, 11, 10 * MS);
+	assert_int_equal(
+		ty_wait_peer(&x, &(struct ty_requests){.client_waits = reply, .client_waits_n = 1},
+			     reply[0].thread, 9 * MS, 10 * MS, &idle, named, &connecting),
+		5);
+	assert_string_equal(named, "fd 5 <TCP:[1->2] to t12/30>");
 	/* Asked before it was accepted. */
 	assert_true(peer(&x, 11, 5, 1 * MS + 1, "TCP:[1->2]", &access, out));
 	assert_string_equal(out, "t12/12");
