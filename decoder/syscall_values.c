@@ -491,6 +491,29 @@ unsigned ty_values_fds(const struct ty_values *o, int32_t fds[TY_VALUES_FDS])
 	return list_fds(o, o->row->n, fds);
 }
 
+int32_t ty_values_ready(const struct ty_values *o)
+{
+	int32_t ready = -1;
+
+	for (unsigned i = 0; i < o->row->n && is_poll(o); i++) {
+		const struct bytes v = bytes_of(&o->v.out[i]);
+		const bool set = o->row->a[i] == TY_ARG_FDSET;
+		const uint32_t n = o->row->a[i] == TY_ARG_POLLFD ? (uint32_t)(v.n / 8)
+				   : set			 ? (uint32_t)o->call->args[0]
+								 : 0;
+
+		for (uint32_t k = 0; v.p && k < n && k / 8 < v.n; k++) {
+			if (set ? !((unsigned char)v.p[k / 8] >> k % 8 & 1)
+				: !get(v, (size_t)k * 8 + 6, 2))
+				continue;
+			if (ready >= 0 || v.cut)
+				return -1;
+			ready = set ? (int32_t)k : (int32_t)get(v, (size_t)k * 8, 4);
+		}
+	}
+	return ready;
+}
+
 bool ty_values_arg(const struct ty_values *o, unsigned i, struct ty_buf *out)
 {
 	const struct ty_call_data_item it = value_of(o, i);

@@ -33,6 +33,8 @@ bool ty_values_find(struct ty_values *o, const struct ty_sysarch *arch,
 /* The descriptors in structures that the call reads (pollfd, sets of select, SCM_RIGHTS), in the
  * order in which they are printed. Returns their number. */
 unsigned ty_values_fds(const struct ty_values *o, int32_t fds[TY_VALUES_FDS]);
+/* The only descriptor that was ready when poll or select returned; -1: none, several or unknown. */
+int32_t ty_values_ready(const struct ty_values *o);
 /* Appends argument i: "[{fd=3<pipe:[17]>, events=POLLIN}]". False: unknown, nothing is appended. */
 bool ty_values_arg(const struct ty_values *o, unsigned i, struct ty_buf *out);
 /* Appends what strace prints after a result: " ([{fd=3, revents=POLLIN}])". False: nothing. */

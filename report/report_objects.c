@@ -29,6 +29,16 @@ static const char *sent(const void *ctx, const void *record, char *buf, size_t n
 	return bytes(((const struct ty_object *)record)->sent, buf, n);
 }
 
+static const char *name(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_object *o = record;
+
+	if (!o->peer)
+		return o->name;
+	snprintf(buf, n, "%s %s", o->name, o->peer);
+	return buf;
+}
+
 #define OF(member) offsetof(struct ty_object, member)
 static const struct ty_field fields[] = {
 	{TY_F_DURATION, "total_ns", "total", 8, .at = OF(total_ns)},
@@ -37,7 +47,9 @@ static const struct ty_field fields[] = {
 	{TY_F_TEXT, NULL, "received", 8, .text = received},
 	{TY_F_TEXT, NULL, "sent", 8, .text = sent},
 	{TY_F_STR, "kind", "kind", -7, .at = OF(kind)},
-	{TY_F_STR, "name", "object", 0, .at = OF(name)},
+	{TY_F_TEXT, NULL, "object", 0, .text = name},
+	{TY_F_STR, "name", NULL, 0, .at = OF(name)},
+	{TY_F_STR, "peer", NULL, 0, .at = OF(peer), .optional = true},
 	{TY_F_U64, "failed", NULL, 0, .at = OF(failed)},
 	{TY_F_U64, "received_bytes", NULL, 0, .at = OF(received)},
 	{TY_F_U64, "sent_bytes", NULL, 0, .at = OF(sent)},

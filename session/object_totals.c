@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "compare.h"
+#include "explain_session.h"
+#include "fd_peer.h"
 #include "object_walk.h"
 #include "strtab.h"
 #include "thread_names.h"
@@ -17,6 +19,7 @@
 
 #define OBJECTS_MAX (1u << 20)
 #define NAME_BYTES  8192
+#define PEERS_MAX   100u
 
 struct work {
 	const struct ty_sysarch *arch;
@@ -96,11 +99,18 @@ static int count(void *ctx, int64_t at, const struct ty_call *c, uint64_t end_ns
 	if (o->calls++ && o->pid != pid)
 		o->several = true;
 	o->total_ns += ns;
-	o->max_ns = ns > o->max_ns ? ns : o->max_ns;
+	if (ns >= o->max_ns) {
+		o->max_ns = ns;
+		o->max_tid = c->tid;
+		o->max_at_ns = c->start_ns;
+		o->max_fd = row->object >= 0 && row->a[row->object] == TY_ARG_FD
+				    ? (int32_t)c->args[row->object]
+				    : k->walk.polled_fd;
+	}
 	if (c->how != TY_CALL_RETURNED)
 		return 0;
 	o->failed += c->ret < 0 && c->ret >= -4095;
-	if (c->ret <= 0 || row->a[row->object] != TY_ARG_FD)
+	if (c->ret <= 0 || row->object < 0 || row->a[row->object] != TY_ARG_FD)
 		return 0;
 	if (has(row, TY_ARG_BUF_OUT, TY_ARG_IOV_OUT, TY_ARG_MSG_OUT) ||
 	    (row->says & TY_TAKES && row->takes == row->object &&
@@ -136,6 +146,45 @@ static void give(struct work *k, struct ty_object_totals *out)
 	k->v.n = 0;
 }
 
+static bool peer_of(const struct ty_explain *x, uint32_t thread, const struct ty_object *v,
+		    char *access, char out[TY_FD_PEER])
+{
+	struct ty_fd_table *fds = ty_fd_table_new(x, thread, v->max_at_ns);
+	const bool r =
+		ty_fd_peer(x, fds, thread, (uint64_t)v->max_fd, v->max_at_ns, v->name, access, out);
+
+	free(fds);
+	return r;
+}
+
+/* Names the process at the other end of pipes and sockets. */
+static int name_peers(struct ty_session *s, struct ty_object_totals *o)
+{
+	const struct ty_explain x = ty_explain_session(s);
+
+	for (size_t i = 0; i < o->n && i < PEERS_MAX; i++) {
+		struct ty_object *v = &o->v[i];
+		const uint32_t thread = ty_model_thread_find(s->model, v->max_tid, v->max_at_ns);
+		char text[TY_FD_PEER + 8], peer[TY_FD_PEER], access = 0;
+		const bool pipe = v->kind == kinds[TY_OBJECT_PIPE];
+		uint32_t id;
+
+		if ((!pipe && v->kind != kinds[TY_OBJECT_SOCKET]) || v->max_fd < 0 ||
+		    thread == TY_NONE || !peer_of(&x, thread, v, &access, peer))
+			continue;
+		snprintf(text, sizeof(text), "%s %s",
+			 !pipe || access == 'w' ? "to"
+			 : access == 'r'	? "from"
+						: "with",
+			 peer);
+		id = ty_strtab_add(o->texts, text, strlen(text));
+		if (id == UINT32_MAX)
+			return -TY_ENOMEM;
+		v->peer = ty_strtab_get(o->texts, id);
+	}
+	return 0;
+}
+
 int ty_object_totals_find(struct ty_session *s, const struct ty_window *w,
 			  struct ty_object_totals *out, struct ty_err *err)
 {
@@ -151,8 +200,13 @@ int ty_object_totals_find(struct ty_session *s, const struct ty_window *w,
 	else
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 			    "%s: out of memory for the objects of calls", s->trace->path);
-	if (!r)
+	if (!r) {
 		give(&k, out);
+		r = name_peers(s, out);
+		if (r)
+			ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+				"%s: out of memory for the objects of calls", s->trace->path);
+	}
 	ty_strtab_free(k.texts);
 	vec_fini(&k.of);
 	vec_fini(&k.v);

@@ -18,8 +18,12 @@ struct ty_object {
 				  * "unknown": a descriptor without a name */
 	const char *name; /* as in ty_fd_track_name; without a name, the number with its process:
 			     "fd 7 of sh/12" */
+	const char *peer; /* of a pipe or socket, in the longest call: "to nginx/12", "from
+			   * gzip/7", "with .."; NULL: unknown, or beyond the first 100 objects */
 	int32_t pid;	  /* of the first call */
-	bool several;	  /* other processes use it, too */
+	int32_t max_tid, max_fd; /* of the longest call; -1: it has no descriptor */
+	uint64_t max_at_ns;
+	bool several; /* other processes use it, too */
 };
 struct ty_object_totals {
 	struct ty_object *v; /* by total_ns */

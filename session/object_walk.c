@@ -11,6 +11,7 @@
 #include "call_walk.h"
 #include "pair_map.h"
 #include "section.h"
+#include "syscall_values.h"
 #include "thread_names.h"
 
 #define NO_OBJECT (TY_OBJECT_NONE + 1)
@@ -33,10 +34,12 @@ static enum ty_object_kind kind_of(const char *name)
 		return strncmp(name, "/dev/", 5) || !strncmp(name, "/dev/shm/", 9)
 			       ? TY_OBJECT_FILE
 			       : TY_OBJECT_DEVICE;
-	if (!strncmp(name, "pipe:", 5))
+	if (!strncmp(name, "pipe:[", 6))
 		return TY_OBJECT_PIPE;
+	/* "TCP:[127.0.0.1:80]", "UNIX-STREAM:[17]", "socket 2:[17]"; a path may begin like one. */
 	for (size_t i = 0; i < sizeof(sockets) / sizeof(*sockets); i++)
-		if (!strncmp(name, sockets[i], strlen(sockets[i])))
+		if (!strncmp(name, sockets[i], strlen(sockets[i])) &&
+		    name[strcspn(name, ":/")] == ':' && name[strcspn(name, ":/") + 1] == '[')
 			return TY_OBJECT_SOCKET;
 	return strncmp(name, "anon_inode:", 11) ? TY_OBJECT_FILE : TY_OBJECT_OTHER;
 }
@@ -88,6 +91,29 @@ static int64_t object_at_end(struct work *k, const struct ty_call *c, int32_t pi
 	return name ? k->w->object(k->w->ctx, kind_of(name), name, c->tid, pid, false) : NO_OBJECT;
 }
 
+/* poll, select: the descriptor that they wait for; of several the one that was ready. */
+static int64_t object_polled(struct work *k, const struct ty_call *c, int32_t pid)
+{
+	int32_t fds[TY_VALUES_FDS], ready;
+	struct ty_values v;
+	unsigned n;
+	const char *name;
+
+	if (ty_syscall_row(k->s->arch, c->abi, c->nr)->ret != TY_RET_POLL || !k->walk.strings ||
+	    !ty_values_find(&v, k->s->arch, k->walk.strings, c,
+			    ty_call_data_after(k->walk.strings, c->tid)))
+		return NO_OBJECT;
+	n = ty_values_fds(&v, fds);
+	ready = n == 1 ? fds[0] : ty_values_ready(&v);
+	if (ready < 0)
+		return NO_OBJECT;
+	k->w->polled_fd = ready;
+	name = ty_fd_track_text(k->walk.fds, ty_fd_track_name(k->walk.fds, pid, ready, k->now_ns));
+	return name ? k->w->object(k->w->ctx, kind_of(name), name, c->tid, pid,
+				   kind_of(name) == TY_OBJECT_OTHER)
+		    : NO_OBJECT;
+}
+
 static int over(struct work *k, const struct ty_call *c, uint64_t end_ns)
 {
 	const int32_t pid = ty_tgids_get(k->walk.tgids, c->end_tid);
@@ -96,8 +122,11 @@ static int over(struct work *k, const struct ty_call *c, uint64_t end_ns)
 		     : begun == UNWANTED	     ? TY_OBJECT_NONE
 						     : (int64_t)begun - 1;
 
+	k->w->polled_fd = -1;
 	if (at == NO_OBJECT)
 		at = object_at_end(k, c, pid);
+	if (at == NO_OBJECT)
+		at = object_polled(k, c, pid);
 	if (at == -TY_ENOMEM)
 		return -TY_ENOMEM;
 	return at == NO_OBJECT ? 0 : k->w->over(k->w->ctx, at, c, end_ns, pid);

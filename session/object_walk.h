@@ -42,6 +42,8 @@ struct ty_object_walk {
 	 * -TY_E... */
 	int (*over)(void *ctx, int64_t object, const struct ty_call *c, uint64_t end_ns,
 		    int32_t pid);
+	int32_t polled_fd; /* during `over`: the object's descriptor, of a poll or select; else -1
+			    */
 };
 
 /* 0 or -TY_E... with err. */

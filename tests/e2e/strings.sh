@@ -316,7 +316,8 @@ sleep 0.1
 ( flock 9; true ) 9>site.lock
 (sleep 0.3; echo hi >ff) & cat "$PWD/ff"
 wait
-python3 -c 'import os, socket, time
+python3 -c 'import os, select, socket, time
+p = select.poll(); p.register(os.eventfd(0), select.POLLIN); p.poll(150)
 s = socket.socket(socket.AF_UNIX); s.bind("/proc/self/cwd/peer"); s.listen(1)
 if not os.fork():
     a, _ = s.accept(); time.sleep(0.4); a.send(b"x"); os._exit(0)
@@ -341,6 +342,10 @@ check "a finding names the process that writes to the pipe" $? "$(cat stalls.txt
 "$TARRY" report w.dat objects >objects.txt 2>&1
 grep -qE '^ *[3-9][0-9]{2} ms .* lock +[^ ]*/site.lock$' objects.txt && grep -qE ' UNIX-STREAM:\[[0-9]+ to "/proc/self/cwd/peer"' objects.txt
 check "report objects: the lock's file and the socket's peer" $? "$(cat objects.txt)"
+grep -qE '^ *[3-9][0-9]{2} ms .* pipe +pipe:\[[0-9]+\] from python3/[0-9]+$' objects.txt && grep -qE ' UNIX-STREAM:.* to python3/[0-9]+$' objects.txt
+check "report objects: the process at the other end of a pipe and a socket" $? "$(cat objects.txt)"
+grep -qE '^ *[12][0-9]{2} ms .* other +anon_inode:\[eventfd\] of python3/' objects.txt
+check "report objects: a poll counts for its descriptor" $? "$(cat objects.txt)"
 judge "report objects: calls and bytes of pipes and sockets are those of dump syscalls" <<'P'
 import collections, json, os, subprocess
 def run(*a): return subprocess.run([os.environ['TARRY'], *a, '--json'], capture_output=True).stdout
