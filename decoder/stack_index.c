@@ -43,6 +43,12 @@ static bool is_stack(const struct ty_stk_head *h)
 	       h->len <= 8u * h->regs_n + 8u * h->kernel_n + TY_STK_BYTES;
 }
 
+/* Of a newer tarry: only its length is known. */
+static bool is_newer(const struct ty_stk_head *h)
+{
+	return h->kind > TY_STK_HOLDER && h->kind < TY_STK_NEVER;
+}
+
 /* The head at `at`, if it and what it holds lie in the n bytes. */
 static bool head_at(const uint8_t *p, size_t n, size_t at, struct ty_stk_head *h)
 {
@@ -75,10 +81,14 @@ struct ty_stack_index *ty_stack_index_new(const void *section, size_t n)
 	x->p = section;
 	x->n.damaged = n > UINT32_MAX;
 	for (size_t at = 0; !x->n.damaged && at < n; at += sizeof(h) + h.len) {
-		x->n.damaged = !head_at(x->p, n, at, &h) ||
-			       !(is_stack(&h) || (h.kind == TY_STK_PIECE && !h.len));
+		x->n.damaged = !head_at(x->p, n, at, &h) || !(is_stack(&h) || is_newer(&h) ||
+							      (h.kind == TY_STK_PIECE && !h.len));
 		if (x->n.damaged)
 			break;
+		if (is_newer(&h)) {
+			x->n.newer++;
+			continue;
+		}
 		if (h.kind == TY_STK_PIECE) {
 			take_piece(x, &h, &next);
 			continue;
@@ -225,7 +235,7 @@ int ty_stack_maps(const void *section, size_t n, struct ty_code *code)
 			e = ty_code_exec(code, (int32_t)h.pid, h.ns);
 		else if (h.kind == TY_STK_FORK)
 			e = ty_code_fork(code, (int32_t)h.target, (int32_t)h.pid, h.ns);
-		else if (h.kind != TY_STK_PIECE)
+		else if (h.kind != TY_STK_PIECE && !is_newer(&h))
 			e = -TY_EFORMAT;
 	}
 	return e == -TY_ENOMEM ? e : !e;

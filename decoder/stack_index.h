@@ -24,6 +24,7 @@ struct ty_stack_counts {
 	uint64_t waits, wakers;
 	uint64_t left_out, limited; /* part of left_out: by the rate limit */
 	uint64_t pieces_missing;
+	uint64_t newer; /* skipped: of kinds that this version does not know */
 	bool damaged;
 } ty_stack_counts(const struct ty_stack_index *x);
 

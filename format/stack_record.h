@@ -25,6 +25,9 @@ enum ty_stk_kind {
 	TY_STK_MAP = 4,	 /* pid mapped an executable file: struct ty_stk_map */
 	TY_STK_EXEC = 5, /* pid's mappings are only those that follow */
 	TY_STK_FORK = 6, /* pid is a copy of the process `target` */
+
+	TY_STK_NEVER = 64, /* kinds from 8 on may be added below it: readers skip those that they
+			    * do not know by `len` */
 };
 
 /*

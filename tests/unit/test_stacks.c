@@ -61,6 +61,7 @@ static void found_by_thread_and_time(void **state)
 	piece(&b, 0, 0, 0);
 	stack(&b, TY_STK_WAIT, 3000, 7, 7);
 	stack(&b, TY_STK_WAIT, 1000, 7, 7);
+	stack(&b, TY_STK_NEVER - 1, 1000, 7, 7); /* of a newer tarry */
 	stack(&b, TY_STK_WAIT, 1000, 8, 8);
 	piece(&b, 2, 5, 3);
 	stack(&b, TY_STK_WAKER, 1500, 9, 7);
@@ -70,6 +71,7 @@ static void found_by_thread_and_time(void **state)
 	assert_int_equal(ty_stack_counts(x).left_out, 5);
 	assert_int_equal(ty_stack_counts(x).limited, 3);
 	assert_int_equal(ty_stack_counts(x).pieces_missing, 1);
+	assert_int_equal(ty_stack_counts(x).newer, 1);
 	assert_false(ty_stack_counts(x).damaged);
 	assert_true(ty_stack_of_wait(x, 7, 500, 3500, &s));
 	assert_int_equal(s.head.ns, 1000);
