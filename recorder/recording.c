@@ -217,6 +217,12 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    " processes could not be read: something holds their memory locked. "
 			    "Their stacks are cut",
 			    stacks.maps_unread);
+	if (stacks.locks_left)
+		ty_rec_note(r,
+			    "%" PRIu64
+			    " reads of locks were left out: more than 1,000 threads waited "
+			    "for locks at a time. Holders may be missing",
+			    stacks.locks_left);
 	if (stacks.too_many_threads)
 		ty_rec_note(r, "some threads have no stacks: the limit of threads was exceeded");
 	finish_sampler(r);

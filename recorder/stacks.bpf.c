@@ -108,6 +108,7 @@ __u32 starved;	    /* the first thread that the budget left out */
 __u32 lock_from;    /* the first thread whose lock is read */
 __u32 lock_starved; /* the first one that was left out, for the next scan */
 __s32 locks;	    /* how many locks may still be read in this scan */
+__u64 locks_left;   /* reads that were left out for that */
 __u64 put_off;	    /* waits that could not be copied when they should have been */
 __u64 copied_late;  /* and those of them that were later */
 __u64 lost;
@@ -305,8 +306,10 @@ static __always_inline void look_at_lock(struct bpf_iter__task *ctx, struct task
 		return;
 	if (locks <= 0 && !lock_starved)
 		lock_starved = t->pid;
-	if (locks <= 0)
+	if (locks <= 0) {
+		__sync_fetch_and_add(&locks_left, 1);
 		return;
+	}
 	locks--;
 	__builtin_memset(&c->seen, 0, sizeof(c->seen));
 	c->seen.pid = t->tgid;

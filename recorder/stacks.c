@@ -661,6 +661,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 	ty_spooled_section_put(&s->maps);
 	s->res.failed = s->stacks.failed || s->maps.failed;
 	s->res.maps_full |= full;
+	s->res.locks_left = __atomic_load_n(&s->bpf->bss->locks_left, __ATOMIC_RELAXED);
 	s->res.too_many_threads = s->bpf->bss->too_many_threads;
 	s->res.lost = left_out(s, &s->res.limited);
 	s->res.lost -= s->res.limited;

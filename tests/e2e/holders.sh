@@ -103,5 +103,20 @@ if not child:
     os._exit(0)
 f.close()
 signal.signal(signal.SIGTERM, lambda *_: (os.kill(child, signal.SIGKILL), os.waitpid(child, 0), time.sleep(0.1), os._exit(0)))"
+# More waits for locks than one scan reads.
+cat >many.py <<'P'
+import threading, time
+threading.stack_size(65536)
+lock = threading.Lock()
+lock.acquire()
+threads = [threading.Thread(target=lambda: (lock.acquire(), lock.release())) for _ in range(1200)]
+for t in threads: t.start()
+time.sleep(0.3)
+lock.release()
+for t in threads: t.join()
+P
+"$TARRY" record -q -o m.dat -- python3 many.py 2>err.txt
+grep -qE 'note: [0-9]+ reads of locks were left out: more than 1,000 threads' err.txt
+check "more waits for locks than a scan reads are counted" $? "$(cat err.txt)"
 echo "1..$n"
 exit "$bad"

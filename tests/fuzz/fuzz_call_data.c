@@ -39,6 +39,7 @@ static void print_values(struct ty_call_data_index *x, const struct ty_call *c)
 	if (!ty_values_find(&v, ty_sysarch_find("x86_64"), x, c, ty_call_data_after(x, c->tid)))
 		return;
 	ty_buf_init(&b, 1 << 20);
+	(void)ty_values_ready(&v);
 	for (unsigned n = ty_values_fds(&v, fds); n; n--)
 		v.fd_names[n - 1] = fds[n - 1] & 1 ? "pipe:[1]" : NULL;
 	for (unsigned i = 0; i < 6; i++)
