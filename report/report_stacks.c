@@ -26,11 +26,10 @@ static void put_frames(const struct ty_stack_frames *s, FILE *out)
 
 	ty_buf_init(&b, 1 << 20);
 	ty_stack_frames_text(s, FRAMES_SHOWN, &b);
-	for (const char *l = b.p, *end; l && l < b.p + b.len; l = end + 1) {
-		end = memchr(l, '\n', (size_t)(b.p + b.len - l));
+	for (const char *l = b.p, *end; l && (end = memchr(l, '\n', (size_t)(b.p + b.len - l)));
+	     l = end + 1)
 		fprintf(out, "                %.*s%s\n", (int)(end - l), l,
 			s->n > FRAMES_SHOWN && end + 1 == b.p + b.len ? " (--json has all)" : "");
-	}
 	ty_buf_fini(&b);
 }
 

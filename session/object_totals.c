@@ -10,7 +10,6 @@
 
 #include "compare.h"
 #include "explain_session.h"
-#include "fd_peer.h"
 #include "object_walk.h"
 #include "strtab.h"
 #include "thread_names.h"
@@ -161,26 +160,26 @@ static bool peer_of(const struct ty_explain *x, uint32_t thread, const struct ty
 static int name_peers(struct ty_session *s, struct ty_object_totals *o)
 {
 	const struct ty_explain x = ty_explain_session(s);
+	const size_t n = o->n < PEERS_MAX ? o->n : PEERS_MAX;
 
-	for (size_t i = 0; i < o->n && i < PEERS_MAX; i++) {
+	o->peers = n ? calloc(n, sizeof(*o->peers)) : NULL;
+	if (n && !o->peers)
+		return -TY_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
 		struct ty_object *v = &o->v[i];
 		const uint32_t thread = ty_model_thread_find(s->model, v->max_tid, v->max_at_ns);
-		char text[TY_FD_PEER + 8], peer[TY_FD_PEER], access = 0;
+		char peer[TY_FD_PEER], access = 0;
 		const bool pipe = v->kind == kinds[TY_OBJECT_PIPE];
-		uint32_t id;
 
 		if ((!pipe && v->kind != kinds[TY_OBJECT_SOCKET]) || v->max_fd < 0 ||
 		    thread == TY_NONE || !peer_of(&x, thread, v, &access, peer))
 			continue;
-		snprintf(text, sizeof(text), "%s %s",
+		snprintf(o->peers[i], sizeof(o->peers[i]), "%s %s",
 			 !pipe || access == 'w' ? "to"
 			 : access == 'r'	? "from"
 						: "with",
 			 peer);
-		id = ty_strtab_add(o->texts, text, strlen(text));
-		if (id == UINT32_MAX)
-			return -TY_ENOMEM;
-		v->peer = ty_strtab_get(o->texts, id);
+		v->peer = o->peers[i];
 	}
 	return 0;
 }
@@ -217,6 +216,7 @@ int ty_object_totals_find(struct ty_session *s, const struct ty_window *w,
 void ty_object_totals_fini(struct ty_object_totals *o)
 {
 	free(o->v);
+	free(o->peers);
 	ty_strtab_free(o->texts);
 	*o = (struct ty_object_totals){0};
 }

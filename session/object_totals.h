@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fd_peer.h"
 #include "session.h"
 #include "window.h"
 
@@ -30,6 +31,7 @@ struct ty_object_totals {
 	size_t n;
 	uint64_t left_out_ns, left_out; /* time and calls beyond the maximum number of objects */
 	struct ty_strtab *texts;
+	char (*peers)[TY_FD_PEER + 8]; /* of the first ones */
 };
 
 /* One pass over the session's events. A call counts with its part in the window, also one that had
