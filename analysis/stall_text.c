@@ -593,12 +593,11 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		ty_put(&o, " in %s", call);
 	if (*s->file)
 		ty_put(&o, " on %s", s->file);
-	if (!file_lock && *call && *c->w.object)
+	if (!file_lock && *call && *c->w.object && c->w.guessed && !c->w.path)
+		ty_put(&o, ", probably for %s (inferred from its next call),", c->w.object);
+	else if (!file_lock && *call && *c->w.object)
 		ty_put(&o, "(%s%s)", c->w.object,
-		       c->w.path       ? ""
-		       : c->w.guessed  ? ", inferred from what it did next"
-		       : c->w.by_waker ? ", from the waker's call"
-				       : "");
+		       !c->w.path && c->w.by_waker ? ", from the waker's call" : "");
 	if (*s->peer && (!*c->w.object || c->w.class == TY_WAIT_IDLE))
 		ty_put(&o, c->connecting ? " for a connection on %s" : " for a reply on %s",
 		       s->peer);

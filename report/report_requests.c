@@ -88,6 +88,12 @@ static const char *where_json(const void *ctx, const void *record, char *buf, si
 	return *s->where ? s->where : NULL;
 }
 
+/* How it is known which end serves. */
+static const char *server_end(const void *ctx, const void *record, char *buf, size_t n)
+{
+	return ((const struct ty_service *)record)->inferred ? "inferred" : "recorded";
+}
+
 #define OF(member) offsetof(struct ty_service, member)
 static const struct ty_field service_fields[] = {
 	{TY_F_TEXT, "service", "process", -20, .text = service_name},
@@ -98,7 +104,8 @@ static const struct ty_field service_fields[] = {
 	{TY_F_DURATION, "max_ns", "max", 7, .at = OF(max_ns)},
 	{TY_F_U64, "open", "no reply", 8, .at = OF(open)},
 	{TY_F_DURATION, "total_ns", NULL, 0, .at = OF(total_ns)},
-	{TY_F_BOOL, "inferred", "inferred", 0, .at = OF(inferred)},
+	{TY_F_TEXT, NULL, "server end", 0, .text = server_end},
+	{TY_F_BOOL, "inferred", NULL, 0, .at = OF(inferred)},
 	{.type = TY_F_END}};
 #undef OF
 #define OF(member) offsetof(struct shown, member)
