@@ -246,6 +246,7 @@ static int put_commands(const struct ty_export_cut *c, const struct begin *b)
 	const struct ty_text was = ty_trace_section(c->s->trace, TY_SEC_COMMANDS);
 	const uint32_t threads = ty_model_summary(c->s->model)->threads;
 	struct commands k = {.c = c};
+	struct ty_snap_command x;
 	struct ty_buf out;
 	int r;
 
@@ -267,6 +268,13 @@ static int put_commands(const struct ty_export_cut *c, const struct begin *b)
 			ty_buf_addf(&out, "%" PRIu64 "\t%" PRId32 "\t%s\n", c->from_ns, t->tid,
 				    args);
 	}
+	/* Those that were read again inside the window; those of execs are among the strings. */
+	for (const char *text = was.s ? was.s : ""; !r && ty_snap_command(&text, &x);)
+		if (x.ns > c->from_ns && x.ns <= c->to_ns) {
+			ty_buf_addf(&out, "%" PRIu64 "\t%" PRId32 "\t", x.ns, x.pid);
+			ty_buf_add(&out, x.arguments.s, x.arguments.n);
+			ty_buf_addc(&out, '\n');
+		}
 	if (r || k.text.failed || out.failed)
 		r = no_memory(c);
 	else if (out.len)

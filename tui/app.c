@@ -23,8 +23,10 @@ struct app {
 	struct ty_help help;
 	const char *note, *scope;
 	bool dirty, afresh;
-	uint32_t kept[32]; /* keys for a view that is loading */
+	uint32_t kept[128]; /* keys for a view that is loading */
 	unsigned kept_n;
+	const void *kept_for;
+	bool kept_text; /* they are the text of a prompt now */
 };
 
 static void push(struct app *a, const struct ty_view_ops *ops, void *self)
@@ -85,13 +87,22 @@ static bool is_loading(const struct app *a)
 static bool keep(struct app *a, uint32_t key)
 {
 	const enum ty_action action = ty_keys_action(key);
+	const void *self = a->stack[a->n - 1].self;
 
-	if (!is_loading(a) || action == TY_ACT_HELP || action == TY_ACT_REDRAW)
+	if (!is_loading(a))
 		return false;
-	if (action == TY_ACT_QUIT || action == TY_ACT_BACK) {
+	if (!a->kept_n || a->kept_for != self)
+		a->kept_n = a->kept_text = 0;
+	if (!a->kept_text && (action == TY_ACT_HELP || action == TY_ACT_REDRAW))
+		return false;
+	if (!a->kept_text && (action == TY_ACT_QUIT || action == TY_ACT_BACK)) {
 		a->kept_n = 0;
 		return false;
 	}
+	/* Behind the key of a search they are text, up to its end. */
+	a->kept_text =
+		a->kept_text ? key != TY_KEY_ENTER && key != TY_KEY_ESC : action == TY_ACT_SEARCH;
+	a->kept_for = self;
 	if (a->kept_n < sizeof(a->kept) / sizeof(*a->kept))
 		a->kept[a->kept_n++] = key;
 	return true;
@@ -114,19 +125,28 @@ static bool give(struct app *a, const struct ty_input *in)
 	return take(a, a->n - 1, ops->act(self, ty_keys_action(in->key)));
 }
 
-/* Gives the keys that were kept, until the view is loading again. */
+/* Gives the keys that were kept to the view they are for, once it is on top and not loading. Those
+ * for a prompt that it does not open are dropped. */
 static bool give_kept(struct app *a)
 {
-	unsigned i = 0;
+	const struct ty_view_ops *ops = a->stack[a->n - 1].ops;
+	void *self = a->stack[a->n - 1].self;
+	const unsigned n = a->kept_n;
 	bool go_on = true;
 
+	if (!n || self != a->kept_for || is_loading(a))
+		return true;
 	/* What is drawn, it may look at. */
-	if (a->kept_n && !is_loading(a))
-		a->stack[a->n - 1].ops->draw(a->stack[a->n - 1].self, &a->grid, &a->palette);
-	for (; go_on && i < a->kept_n && !is_loading(a); i++)
+	ops->draw(self, &a->grid, &a->palette);
+	a->kept_n = 0;
+	for (unsigned i = 0; go_on && i < n && a->stack[a->n - 1].self == self; i++) {
+		const bool text = ops->wants_text && ops->wants_text(self);
+
 		go_on = give(a, &(struct ty_input){.what = TY_INPUT_KEY, .key = a->kept[i]});
-	a->kept_n -= i;
-	memmove(a->kept, a->kept + i, a->kept_n * sizeof(*a->kept));
+		if (!text && ty_keys_action(a->kept[i]) == TY_ACT_SEARCH &&
+		    !(ops->wants_text && ops->wants_text(self)))
+			break;
+	}
 	return go_on;
 }
 

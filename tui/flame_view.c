@@ -133,6 +133,17 @@ static void open_on_what_ran(struct ty_flame_view *v, int rows)
 	say(v, "most stacks are deeper than the screen: what ran is first (F: the other way)");
 }
 
+/* Makes the trees of the request. Keys come in bursts: what one asked for, the next one acts on. */
+static void refresh(struct ty_flame_view *v)
+{
+	if (!v->stale || v->loading.on || v->rc || !v->s)
+		return;
+	/* Of a recording without samples. */
+	if (v->what == TY_FLAME_CPU && !v->s->v.n && v->s->waits.n)
+		v->what = TY_FLAME_WAITS;
+	find(v);
+}
+
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_flame_view *v = self;
@@ -148,10 +159,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	if (v->loading.on)
 		text = "reading the samples and finding their callers";
 	if (!text && !v->rc && v->stale) {
-		/* Of a recording without samples. */
-		if (v->what == TY_FLAME_CPU && !v->s->v.n && v->s->waits.n)
-			v->what = TY_FLAME_WAITS;
-		find(v);
+		refresh(v);
 		open_on_what_ran(v, g->h - 4);
 		v->shown = true;
 	}
@@ -376,6 +384,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	enum ty_view_result r;
 
 	v->message[0] = 0;
+	refresh(v);
 	r = leave(v, a);
 	if (r != TY_VIEW_IGNORED || !ty_flame_has_tree(v))
 		return r == TY_VIEW_IGNORED ? TY_VIEW_CHANGED : r;
@@ -427,6 +436,7 @@ static enum ty_view_result text(void *self, uint32_t key)
 {
 	struct ty_flame_view *v = self;
 
+	refresh(v);
 	switch (ty_input_line_key(v->typed, sizeof(v->typed), key)) {
 	case TY_INPUT_ENTERED:
 		v->prompting = false;
@@ -450,6 +460,7 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 	unsigned pane;
 	uint32_t node;
 
+	refresh(v);
 	if (!ty_flame_has_tree(v))
 		return TY_VIEW_IGNORED;
 	v->message[0] = 0;

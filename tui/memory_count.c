@@ -193,8 +193,8 @@ static void find_news(void *ctx)
 
 	if (v->in->widths)
 		all.width = v->in->widths(v->in->ctx, &v->news.aside.stop);
-	if (ty_sharing_find(&all, v->in->line_bytes, &work, &v->news.sharing))
-		v->news.sharing = (struct ty_sharing){0};
+	if (ty_sharing_find(&all, v->in->line_bytes, &work, &v->news.found))
+		ty_sharing_fini(&v->news.found);
 }
 
 static void drop(struct ty_memory_job *j)
@@ -214,6 +214,7 @@ void ty_memory_count_stop(struct ty_memory_view *v)
 {
 	ty_memory_count_forget(v);
 	ty_background_stop(&v->news.aside);
+	ty_sharing_fini(&v->news.found);
 	if (ty_background_stop(&v->heats.aside)) {
 		ty_mem_heat_free(v->heats.heat);
 		v->heats.heat = NULL;
@@ -277,7 +278,11 @@ bool ty_memory_count_step(struct ty_memory_view *v)
 		v->news.begun = true;
 		ty_background_start(&v->news.aside, v->in->aside, find_news, v);
 	}
-	changed |= ty_background_wait(&v->news.aside, 0);
+	if (ty_background_wait(&v->news.aside, 0)) {
+		v->news.sharing = v->news.found;
+		v->news.found = (struct ty_sharing){0};
+		changed = true;
+	}
 	if (ty_memory_wants_strips(v) && !v->heats.aside.on) {
 		v->heats.by = v->pane == TY_MEMORY_CPUS ? TY_MEM_HEAT_CPU : TY_MEM_HEAT_THREAD;
 		ty_background_start(&v->heats.aside, v->in->aside, make_strips, v);

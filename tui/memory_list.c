@@ -91,6 +91,8 @@ static void count_text(const struct ty_memory_view *v, const struct ty_memory_ro
 
 int ty_memory_table_rows(const struct ty_memory_view *v)
 {
+	if (!v->counted || v->failed)
+		return 0; /* those that are there may be of another table */
 	return (int)(v->by == TY_MEMORY_OF_SHARING ? v->sharing.lines_n : v->table.rows_n);
 }
 

@@ -85,7 +85,8 @@ struct ty_memory_job {
 struct ty_memory_news {
 	struct ty_background aside;
 	bool begun;
-	struct ty_sharing sharing;
+	struct ty_sharing found;   /* the thread's, until it has ended */
+	struct ty_sharing sharing; /* the view's */
 };
 
 /* Strips computed in a thread. */
@@ -176,6 +177,7 @@ void ty_memory_draw_pane(struct ty_memory_view *v, struct ty_grid *g, const stru
 
 /* memory_list.c */
 #define TY_MEMORY_ROW_TEXT 400
+/* 0 while it is counted. */
 int ty_memory_table_rows(const struct ty_memory_view *v);
 /* A row of the table; wide: with all of its columns. */
 void ty_memory_row_text(const struct ty_memory_view *v, int row, bool wide,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SITES_MAX 2048u /* of a line; more are summed in its last row */
+#define SITES_MAX 2048u /* rows of a line; further ones are not shown, and the last row says so */
 
 /* Equal code of several threads is one row. */
 struct row {
@@ -107,7 +107,8 @@ void ty_memory_draw_sites(const struct ty_memory_view *v, struct ty_grid *g,
 		const size_t left = n - (size_t)i;
 
 		if (i + 2 == h && left > 1)
-			snprintf(text, sizeof(text), "%zu more: Enter lists the records", left);
+			snprintf(text, sizeof(text), "%s%zu more rows",
+				 n == SITES_MAX ? "at least " : "", left);
 		else
 			row_text(v, &rows[i], text, sizeof(text));
 		ty_grid_elide(g, p, 1, y + 1 + i, g->w - 2, text, ty_palette_role(p, TY_ROLE_TEXT));

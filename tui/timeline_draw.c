@@ -61,7 +61,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char text[200], lost[64], rest[TY_INDEXING_MAX], filter[100] = "";
+	char text[200], lost[64], rest[TY_INDEXING_MAX], filter[TY_GRID_MAX] = "";
 	const char *name = ty_base_name(t->in->path),
 		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_indexing_mark(t, rest);
 	const char *label = g->w < 100 ? "lost" : "lost events:";

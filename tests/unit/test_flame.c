@@ -186,6 +186,28 @@ static void type(struct ty_flame_view *v, const char *text)
 	assert_false(ty_flame_view_ops.wants_text(v));
 }
 
+/* There is no frame between them: what the first asks for, the second acts on. */
+static void keys_of_one_burst(void **state)
+{
+	static const enum ty_action then[] = {TY_ACT_UP, TY_ACT_LEFT, TY_ACT_ROW_FIRST, TY_ACT_OPEN,
+					      TY_ACT_ZOOM_OUT};
+
+	for (size_t i = 0; i < sizeof(then) / sizeof(*then); i++) {
+		struct ty_flame_view *v = open_view(7);
+
+		frame(v, &ty_tl_utf8, 80, 24);
+		act(v, TY_ACT_DOWN);
+		ty_flame_view_ops.act(v, TY_ACT_CHAIN);
+		ty_flame_view_ops.act(v, then[i]);
+		ty_flame_view_ops.act(v, TY_ACT_FLAME);
+		ty_flame_view_ops.act(v, then[i]);
+		ty_flame_view_ops.act(v, TY_ACT_FOCUS);
+		ty_flame_view_ops.act(v, then[i]);
+		frame(v, &ty_tl_utf8, 80, 24);
+		ty_flame_view_free(v);
+	}
+}
+
 static void search_and_callers(void **state)
 {
 	struct ty_flame_view *v = open_view(0);
@@ -320,6 +342,7 @@ static void mouse_chooses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(deep_stacks_open_on_what_ran),
+					   cmocka_unit_test(keys_of_one_burst),
 					   cmocka_unit_test(frames),
 					   cmocka_unit_test(keys_move),
 					   cmocka_unit_test(search_and_callers),

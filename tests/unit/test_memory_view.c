@@ -314,6 +314,20 @@ static void test_help(void **state)
 	ty_memory_view_show(v, 5000000, 5500000, 5200000);
 	shows(v, "500.000 us from 0.0");
 	ty_tl_moves(&ty_memory_view_ops, v, true);
+	/* Keys of one burst: the rows are still those of the table before. */
+	for (int i = 0; i < 5; i++) {
+		act(v, TY_ACT_MEMORY);
+		frame(v, true, 100, 30);
+		act(v, TY_ACT_MEMORY);
+		act(v, TY_ACT_SEARCH);
+		ty_memory_view_ops.text(v, '0');
+		ty_memory_view_ops.text(v, TY_KEY_ENTER);
+		act(v, TY_ACT_NEXT);
+		act(v, TY_ACT_DOWN);
+		act(v, TY_ACT_OPEN);
+		act(v, TY_ACT_BACK);
+		frame(v, true, 100, 30);
+	}
 	/* Rows of the table are found by their text. */
 	assert_int_equal(act(v, TY_ACT_SEARCH), TY_VIEW_CHANGED);
 	for (const char *s = "4010 w"; *s; s++)
