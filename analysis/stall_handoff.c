@@ -3,7 +3,7 @@
  * Recognises locks by the operations on their words: a thread that waited for a lock later releases
  * it, by waking the word that it had waited on; a thread that waited for work or a reply does not.
  * Budget: the calls of three blocks of TY_STALL_BACK of a thread, each read once and cached with
- * all its words; and of the few remaining waits, TY_STALL_BACK spans on either side.
+ * all its words; and BACK spans before the wait.
  */
 #include "stalls_priv.h"
 

@@ -5,8 +5,6 @@
  * Budget: TY_STALL_BACK spans or calls of one thread for each question; ty_stall_woke_another: of
  * each thread that was woken meanwhile.
  */
-#include <string.h>
-#include <unistd.h>
 
 #include "stalls_priv.h"
 #include "syscall_ipc.h"

@@ -3,16 +3,13 @@
  * Shared work: whether a thread waits for a lock that is handed over, or for parts of work that it
  * distributed. Budget: TY_STALL_BACK calls or spans of one thread for each query; for
  * ty_stall_shares_out those of TY_STALL_LOOKED threads with one parent that worked meanwhile, and
- * FDS descriptors (fd_kind.h); for each of these, and once more, the parent of each other thread.
+ * the kind of each descriptor that is not the one before (fd_kind.h).
  */
 #include <unistd.h>
 
 #include "fd_kind.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
-
-#define FDS   8	 /* that are looked at for one wait */
-#define GIVEN 16 /* what was given to one of them */
 
 /* What a thread does on a set of semaphores. */
 struct on_set {

@@ -6,7 +6,6 @@
  * each thread once for others that wait for the same object; of those that share work, the spans of
  * TY_STALL_LOOKED threads; and once for each such object, the spans of all its waiters.
  */
-#include <unistd.h>
 
 #include "fd_kind.h"
 #include "stalls_priv.h"
