@@ -424,9 +424,9 @@ bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size
 	if (h->samples < TY_HOT_LEAST)
 		return false;
 	n = snprintf(out, size,
-		     "sampled on CPU: %.0f%% (%.0f to %.0f%%) in %s, %" PRIu64 " samples",
-		     100 * h->funcs[0].share, 100 * h->funcs[0].low, 100 * h->funcs[0].high, place,
-		     h->samples);
+		     "%.0f%% of %" PRIu64 " CPU samples (95%% interval %.0f to %.0f%%) in %s",
+		     100 * h->funcs[0].share, h->samples, 100 * h->funcs[0].low,
+		     100 * h->funcs[0].high, place);
 	if (n > 0 && (size_t)n < size && h->no_call >= TY_HOT_LEAST && h->faults >= h->no_call / 5)
 		snprintf(out + n, size - (size_t)n,
 			 "; outside system calls %.0f%% of %" PRIu64

@@ -44,7 +44,7 @@ bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *sample);
 int ty_hot_find(const struct ty_hot_of *of, struct ty_hot *out);
 void ty_hot_fini(struct ty_hot *h);
 
-/* "sampled on CPU: 26% (15 to 40%) in f, 43 samples", of the first function, `place`; false: too
+/* "26% of 43 CPU samples (95% interval 15 to 40%) in f", of the first function, `place`; false: too
  * few samples to say anything. */
 bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size_t size);
 

@@ -256,8 +256,12 @@ ORDER(by_ns, struct ty_ledger_row, compare(b->ns, a->ns) ?: strcmp(a->row, b->ro
 ORDER(by_text, struct ty_ledger_row,
       strcmp(a->row, b->row) ?: compare(b->longest_ns, a->longest_ns))
 
+/* By row, so that each is looked up once. */
 ORDER(by_weight, struct ty_book_sample,
-      compare(b->weight, a->weight) ?: compare(b->n, a->n) ?: compare(a->func, b->func))
+      compare(a->who, b->who)
+	      ?: compare(b->weight, a->weight)
+	      ?: compare(b->n, a->n)
+	      ?: compare(a->func, b->func))
 
 /* Gives rows of user mode their samples: the functions with most weight first. */
 static void divide(struct ty_book *b, struct ty_ledger *out)

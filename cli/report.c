@@ -44,8 +44,8 @@ static const char head[] =
 	"  regions    count and time regions of user code; with a NAME also by thread,\n"
 	"             and the slowest compared with a median one\n"
 	"  counters   list performance counters by thread and CPU (record --counter)\n"
-	"Default: all sections except chain, outliers, diff, stacks, objects and hot; of\n"
-	"the ledger the first rows of the command.\n"
+	"Default: all sections except chain, outliers, diff, stacks, objects and hot. The\n"
+	"ledger is cut to the first rows of the command.\n"
 	"\n";
 
 static const struct {

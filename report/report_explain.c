@@ -9,6 +9,7 @@
 #include "compare.h"
 #include "cpu_gaps.h"
 #include "explain_session.h"
+#include "hot.h"
 #include "ledger_samples.h"
 #include "put_text.h"
 #include "text_page.h"
@@ -399,6 +400,7 @@ static void shares_json(const struct ty_samples *s, const struct ty_ledger_row *
 	if (!row->samples)
 		return;
 	ty_json_u64(j, "samples", row->samples);
+	ty_json_bool(j, "too_few_samples", row->samples < TY_HOT_LEAST);
 	ty_json_array(j, "functions");
 	for (uint32_t i = 0; i < row->funcs_n; i++) {
 		const struct ty_ledger_share v = ty_ledger_share(s, row, i);

@@ -247,17 +247,17 @@ static void note_of_the_answer(void **state)
 	assert_false(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	h.samples = 20;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
-	assert_string_equal(text, "sampled on CPU: 26% (15 to 40%) in clear (prog), 20 samples");
+	assert_string_equal(text, "26% of 20 CPU samples (95% interval 15 to 40%) in clear (prog)");
 	h.no_call = 15;
 	h.faults = 2;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	assert_null(strstr(text, "outside"));
 	h.faults = 12;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
-	assert_string_equal(text,
-			    "sampled on CPU: 26% (15 to 40%) in clear (prog), 20 samples; outside "
-			    "system calls 80% of 15 samples are in the kernel (page faults, "
-			    "interrupts)");
+	assert_string_equal(
+		text, "26% of 20 CPU samples (95% interval 15 to 40%) in clear (prog); outside "
+		      "system calls 80% of 15 samples are in the kernel (page faults, "
+		      "interrupts)");
 }
 
 int main(void)
