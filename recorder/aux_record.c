@@ -40,7 +40,7 @@ struct ty_aux_rec {
 	struct perf_event_attr attrs[PMUS_MAX], side_attr;
 	const char *names[PMUS_MAX];
 	uint8_t *pmu_of;
-	struct ty_build_ids ids;
+	struct ty_build_ids *ids;
 	struct ty_meta meta;
 	bool have_meta, started;
 	pthread_t thread;
@@ -53,7 +53,7 @@ struct ty_aux_rec {
 static int open_side(struct ty_aux_rec *a, unsigned i, int cpu, struct ty_err *err)
 {
 	struct ty_err why = {0};
-	int e = ty_aux_open_side(&a->side[i], &a->side_attr, cpu, SIDE_BYTES, &a->ids, &why);
+	int e = ty_aux_open_side(&a->side[i], &a->side_attr, cpu, SIDE_BYTES, a->ids, &why);
 
 	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s, switches of CPU %d: %s", a->ev.option, cpu,
 			   why.msg)
@@ -95,7 +95,7 @@ static void free_all(struct ty_aux_rec *a)
 		ty_meta_fini(&a->meta);
 	if (a->wake >= 0)
 		close(a->wake);
-	ty_build_ids_fini(&a->ids);
+	ty_build_ids_free(a->ids);
 	free(a->hw);
 	free(a->side);
 	free(a->more);
@@ -115,7 +115,8 @@ static bool make_arrays(struct ty_aux_rec *a, const struct ty_aux_events *ev)
 	a->pmu_of = calloc(a->n, sizeof(*a->pmu_of));
 	for (unsigned i = 0; i < a->n && a->hw && a->side; i++)
 		a->hw[i].fd = a->side[i].fd = -1;
-	if (!a->hw || !a->side || !a->more || !a->pmu_of || a->wake < 0)
+	a->ids = ty_build_ids_new();
+	if (!a->ids || !a->hw || !a->side || !a->more || !a->pmu_of || a->wake < 0)
 		return false;
 	if (ev->pmu_of)
 		memcpy(a->pmu_of, ev->pmu_of, a->n);

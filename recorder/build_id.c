@@ -7,29 +7,38 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "now.h"
+#include "pair_map.h"
 #include "unaligned.h"
+#include "vec.h"
 
-enum { PHDRS_MAX = 256, NOTES_MAX = 65536, FILES_MAX = 65536 };
+enum { PHDRS_MAX = 256, NOTES_MAX = 65536, FILES_MAX = 65536, WAIT_MS = 500 };
 
-unsigned ty_file_build_id(const char *path, uint8_t id[20])
+/* Of the file that st is of; -1: it cannot be read now. Never waits for the holder of a lease, or
+ * for a writer of a FIFO that came to that place meanwhile. */
+static int read_id(const char *path, const struct stat *st, uint8_t id[20])
 {
-	struct stat st;
-	/* Opening a device may do something. */
-	int fd = stat(path, &st) || !S_ISREG(st.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = S_ISREG(st->st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+				      : -1;
+	struct stat now;
 	uint8_t notes[NOTES_MAX];
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph;
 	unsigned got = 0;
 
 	if (fd < 0)
-		return 0;
-	if (pread(fd, &eh, sizeof(eh), 0) != (ssize_t)sizeof(eh) ||
+		return -1;
+	if (fstat(fd, &now) || now.st_dev != st->st_dev || now.st_ino != st->st_ino ||
+	    pread(fd, &eh, sizeof(eh), 0) != (ssize_t)sizeof(eh) ||
 	    memcmp(eh.e_ident, ELFMAG, SELFMAG) || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    eh.e_phentsize != sizeof(ph))
 		eh.e_phnum = 0;
@@ -63,54 +72,182 @@ unsigned ty_file_build_id(const char *path, uint8_t id[20])
 		}
 	}
 	close(fd);
-	return got;
+	return (int)got;
 }
 
-/* The file at path, read only if it was not yet, or has changed since. */
-static unsigned read_once(struct ty_build_ids *b, const char *path, const struct stat *st,
-			  uint8_t id[20])
+unsigned ty_file_build_id(const char *path, uint8_t id[20])
 {
-	uint32_t *i =
-		b->ids.n < FILES_MAX ? ty_pair_map_add(&b->by_file, st->st_dev, st->st_ino) : NULL;
-	struct ty_known_id *got;
+	struct stat st;
+	int n = stat(path, &st) ? 0 : read_id(path, &st, id);
 
-	if (!i || (*i == TY_PAIR_NONE && vec_reserve(&b->ids, b->ids.n + 1)))
-		return ty_file_build_id(path, id);
-	if (*i == TY_PAIR_NONE) {
-		*i = (uint32_t)b->ids.n++;
-		b->ids.v[*i].changed = (struct timespec){.tv_nsec = -1};
+	return n > 0 ? (unsigned)n : 0;
+}
+
+struct known {
+	struct timespec changed; /* ctime of the file */
+	uint8_t id[20], n;
+};
+
+/* A mapping's file, as the record has it, and its build id when the thread has looked. */
+struct question {
+	char name[PATH_MAX], link[96];
+	dev_t dev;
+	uint64_t ino;
+	uint8_t id[20], n;
+};
+
+struct ty_build_ids {
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+	bool thread, asked, stop;
+	struct question q; /* the thread's while `asked` */
+	/* The thread's. */
+	struct ty_pair_map by_file; /* device and inode: index of known */
+	VEC(struct known) known;
+};
+
+/* The file at path, read only if it was not yet, or has changed since. */
+static int read_once(struct ty_build_ids *b, const char *path, const struct stat *st,
+		     uint8_t id[20])
+{
+	const bool room = b->known.n < FILES_MAX && !vec_reserve(&b->known, b->known.n + 1);
+	uint32_t *add = room ? ty_pair_map_add(&b->by_file, st->st_dev, st->st_ino) : NULL,
+		 i = ty_pair_map_get(&b->by_file, st->st_dev, st->st_ino);
+	struct known *k;
+
+	if (add && i == TY_PAIR_NONE) {
+		*add = i = (uint32_t)b->known.n++;
+		b->known.v[i] = (struct known){.changed.tv_nsec = -1};
 	}
-	got = &b->ids.v[*i];
-	if (got->changed.tv_sec != st->st_ctim.tv_sec ||
-	    got->changed.tv_nsec != st->st_ctim.tv_nsec) {
-		got->n = (uint8_t)ty_file_build_id(path, got->id);
-		got->changed = st->st_ctim;
+	if (i == TY_PAIR_NONE)
+		return read_id(path, st, id);
+	k = &b->known.v[i];
+	if (k->changed.tv_sec != st->st_ctim.tv_sec || k->changed.tv_nsec != st->st_ctim.tv_nsec) {
+		int n = read_id(path, st, k->id);
+
+		if (n < 0)
+			return n;
+		k->n = (uint8_t)n;
+		k->changed = st->st_ctim;
 	}
-	memcpy(id, got->id, got->n);
-	return got->n;
+	memcpy(id, k->id, k->n);
+	return k->n;
+}
+
+/* Is the file that the process has there now, at link, the one of the record? An overlay file
+ * system has other devices and inodes than the kernel's records: by its name then. */
+static bool is_still(const struct question *q, const struct stat *st)
+{
+	char path[PATH_MAX];
+	ssize_t n = st->st_dev == q->dev ? -1 : readlink(q->link, path, sizeof(path));
+
+	return n > 0 && strlen(q->name) == (size_t)n && !memcmp(path, q->name, (size_t)n);
+}
+
+static void look_up(struct ty_build_ids *b, struct question *q)
+{
+	struct stat st;
+	int n = 0;
+
+	for (unsigned k = 0; n <= 0 && k < 2; k++) {
+		const char *at = k ? q->link : q->name;
+
+		if (!stat(at, &st) &&
+		    ((st.st_dev == q->dev && st.st_ino == q->ino) || (k && is_still(q, &st))))
+			n = read_once(b, at, &st, q->id);
+	}
+	q->n = n > 0 ? (uint8_t)n : 0;
+}
+
+static void free_all(struct ty_build_ids *b)
+{
+	ty_pair_map_fini(&b->by_file);
+	vec_fini(&b->known);
+	pthread_mutex_destroy(&b->lock);
+	pthread_cond_destroy(&b->work);
+	pthread_cond_destroy(&b->done);
+	free(b);
+}
+
+static void *look_main(void *arg)
+{
+	struct ty_build_ids *b = arg;
+
+	pthread_mutex_lock(&b->lock);
+	while (!b->stop) {
+		if (!b->asked) {
+			pthread_cond_wait(&b->work, &b->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&b->lock);
+		look_up(b, &b->q);
+		pthread_mutex_lock(&b->lock);
+		b->asked = false;
+		pthread_cond_signal(&b->done);
+	}
+	pthread_mutex_unlock(&b->lock);
+	free_all(b);
+	return NULL;
+}
+
+struct ty_build_ids *ty_build_ids_new(void)
+{
+	struct ty_build_ids *b = calloc(1, sizeof(*b));
+	pthread_attr_t detached;
+	pthread_condattr_t a;
+	pthread_t thread;
+
+	if (!b)
+		return NULL;
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->work, NULL);
+	pthread_condattr_init(&a);
+	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+	pthread_cond_init(&b->done, &a);
+	pthread_condattr_destroy(&a);
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	b->thread = !pthread_create(&thread, &detached, look_main, b);
+	pthread_attr_destroy(&detached);
+	return b;
 }
 
 /* The bytes of PERF_RECORD_MMAP2 (perf_event_open(2)). */
 enum { PID = 8, ADDR = 16, LEN = 24, MAJOR = 40, MINOR = 44, INODE = 48, FILE_NAME = 72 };
 
-/* Is the file that the process has there now, at link, the one of the record? An overlay file
- * system has other devices and inodes than the kernel's records: by its name then. */
-static bool is_still(const char *link, const char *name, dev_t recorded, const struct stat *st)
+/* Its length; 0: none, or not within WAIT_MS. While the thread is held up by a file, all have none.
+ */
+static unsigned ask(struct ty_build_ids *b, const uint8_t *rec, const char *name, uint8_t id[20])
 {
-	char path[PATH_MAX];
-	ssize_t n = st->st_dev == recorded ? -1 : readlink(link, path, sizeof(path));
+	const struct timespec until = ty_in_ms(WAIT_MS);
+	struct question *q = &b->q;
+	unsigned n = 0;
 
-	return n > 0 && strlen(name) == (size_t)n && !memcmp(path, name, (size_t)n);
+	pthread_mutex_lock(&b->lock);
+	if (b->thread && !b->asked) {
+		snprintf(q->name, sizeof(q->name), "%s", name);
+		snprintf(q->link, sizeof(q->link),
+			 "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, ty_u32_at(rec + PID),
+			 ty_u64_at(rec + ADDR), ty_u64_at(rec + ADDR) + ty_u64_at(rec + LEN));
+		q->dev = makedev(ty_u32_at(rec + MAJOR), ty_u32_at(rec + MINOR));
+		q->ino = ty_u64_at(rec + INODE);
+		b->asked = true;
+		pthread_cond_signal(&b->work);
+		while (b->asked && !pthread_cond_timedwait(&b->done, &b->lock, &until))
+			;
+		n = b->asked ? 0 : q->n;
+		memcpy(id, q->id, n);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return n;
 }
 
 void ty_build_ids_put(struct ty_build_ids *b, uint8_t *rec, size_t n)
 {
-	struct perf_event_header h;
 	const char *name = (const char *)rec + FILE_NAME;
-	uint8_t id[20] = {0}, id_n = 0;
-	struct stat st;
-	char link[96];
-	dev_t dev;
+	struct perf_event_header h;
+	uint8_t id[20] = {0};
+	unsigned id_n = 0;
 
 	if (n <= FILE_NAME)
 		return;
@@ -118,31 +255,28 @@ void ty_build_ids_put(struct ty_build_ids *b, uint8_t *rec, size_t n)
 	if (h.type != PERF_RECORD_MMAP2)
 		return;
 	h.misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
-	if (*name == '/' && memchr(name, 0, n - FILE_NAME)) {
-		dev = makedev(ty_u32_at(rec + MAJOR), ty_u32_at(rec + MINOR));
-		snprintf(link, sizeof(link), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
-			 ty_u32_at(rec + PID), ty_u64_at(rec + ADDR),
-			 ty_u64_at(rec + ADDR) + ty_u64_at(rec + LEN));
-		for (unsigned k = 0; !id_n && k < 2; k++) {
-			const char *at = k ? link : name;
-
-			if (!stat(at, &st) &&
-			    ((st.st_dev == dev && st.st_ino == ty_u64_at(rec + INODE)) ||
-			     (k && is_still(link, name, dev, &st))))
-				id_n = (uint8_t)read_once(b, at, &st, id);
-		}
-	}
+	if (*name == '/' && memchr(name, 0, n - FILE_NAME))
+		id_n = ask(b, rec, name, id);
 	if (id_n) {
 		h.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 		memset(rec + MAJOR, 0, 4);
-		rec[MAJOR] = id_n;
+		rec[MAJOR] = (uint8_t)id_n;
 		memcpy(rec + MAJOR + 4, id, sizeof(id));
 	}
 	memcpy(rec, &h, sizeof(h));
 }
 
-void ty_build_ids_fini(struct ty_build_ids *b)
+void ty_build_ids_free(struct ty_build_ids *b)
 {
-	ty_pair_map_fini(&b->by_file);
-	vec_fini(&b->ids);
+	bool last;
+
+	if (!b)
+		return;
+	pthread_mutex_lock(&b->lock);
+	b->stop = true;
+	last = !b->thread;
+	pthread_cond_signal(&b->work);
+	pthread_mutex_unlock(&b->lock);
+	if (last)
+		free_all(b);
 }

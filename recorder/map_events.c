@@ -27,7 +27,7 @@ struct ty_map_events {
 	uint64_t newest_ns;
 	VEC(struct event) v; /* not given yet, but for the first `given`, which are in order */
 	size_t given;
-	struct ty_build_ids ids;
+	struct ty_build_ids *ids;
 	bool in_order;	 /* all of them */
 	VEC(char) bytes; /* their records */
 };
@@ -183,8 +183,9 @@ struct ty_map_events *ty_map_events_open(const unsigned *cpus, unsigned n, ty_ma
 	e->ctx = ctx;
 	e->rings = calloc(n, sizeof(*e->rings));
 	e->last_ns = calloc(n, sizeof(*e->last_ns));
-	while (e->rings && e->last_ns && e->n < n) {
-		if (ty_aux_open_side(&e->rings[e->n], &attr, (int)cpus[e->n], RING, &e->ids, NULL))
+	e->ids = ty_build_ids_new();
+	while (e->rings && e->last_ns && e->ids && e->n < n) {
+		if (ty_aux_open_side(&e->rings[e->n], &attr, (int)cpus[e->n], RING, e->ids, NULL))
 			break;
 		e->n++;
 	}
@@ -219,6 +220,6 @@ void ty_map_events_free(struct ty_map_events *e)
 	free(e->last_ns);
 	vec_fini(&e->v);
 	vec_fini(&e->bytes);
-	ty_build_ids_fini(&e->ids);
+	ty_build_ids_free(e->ids);
 	free(e);
 }

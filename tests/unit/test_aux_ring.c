@@ -146,7 +146,7 @@ static void mappings_have_build_ids_in_our_ring_only(void **state)
 	enum { MAPS = 400, BYTES = 4096 };
 	struct perf_event_attr ours = ty_aux_side_attr(PERF_SAMPLE_TID | PERF_SAMPLE_TIME, BYTES),
 			       theirs = ours;
-	struct ty_build_ids ids = {0};
+	struct ty_build_ids *ids = ty_build_ids_new();
 	struct ty_aux_ring r[2];
 	struct mapped g[2] = {0};
 	struct ty_err err = {0};
@@ -159,7 +159,7 @@ static void mappings_have_build_ids_in_our_ring_only(void **state)
 	CPU_SET(cpu, &one);
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	if (ty_aux_open_side(&r[0], &ours, cpu, 4 * BYTES, &ids, &err)) {
+	if (ty_aux_open_side(&r[0], &ours, cpu, 4 * BYTES, ids, &err)) {
 		print_message("# SKIP %s\n", err.msg);
 		skip();
 	}
@@ -185,7 +185,7 @@ static void mappings_have_build_ids_in_our_ring_only(void **state)
 	assert_int_equal(g[1].marked, 0);
 	for (unsigned k = 0; k < 2; k++)
 		ty_aux_close(&r[k]);
-	ty_build_ids_fini(&ids);
+	ty_build_ids_free(ids);
 	close(fd);
 	sched_setaffinity(0, sizeof(all), &all);
 }
