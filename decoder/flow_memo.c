@@ -12,6 +12,7 @@
 #include "vec.h"
 
 enum { BITS_MIN = 11, BITS_MAX = 15, CUTS_MAX = 24, DEPTH_MAX = 16, BLOCKS_MAX = 128 };
+_Static_assert(UINT16_MAX / TY_BLOCK_INSNS >= BLOCKS_MAX, "a step counts its instructions");
 #define ARENA_PIECE (64u << 10)
 #define ARENA_MAX   (8u << 20)
 

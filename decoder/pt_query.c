@@ -388,6 +388,7 @@ static void begin(struct ty_pt_query *q, const uint8_t *p)
 	q->p = p;
 	q->on = q->fup = false;
 	q->branches = 0;
+	q->bits = 0;
 	begin_at(q, p);
 }
 

@@ -58,6 +58,7 @@ static void test_rule(void **state)
 			bytes[f][i] = (uint8_t)(f * FILE_BYTES + i);
 	for (int round = 0; round < 300; round++) {
 		struct ty_code *c = ty_code_new(NULL, NULL);
+		struct ty_code_where where = {0};
 		struct ty_code_at kept = {0}; /* from one read to the next */
 		struct told v[EVENTS + PIDS];
 		int files[4], n = 0;
@@ -108,9 +109,12 @@ static void test_rule(void **state)
 
 			assert_int_equal(want,
 					 ty_code_mapping_of(c, pid, when, addr, &got_off, &until));
+			ty_code_where(c, pid, when, addr, &where);
+			assert_int_equal(want, where.file);
 			if (want < 0)
 				continue;
 			assert_int_equal(off, got_off);
+			assert_int_equal(off, addr + where.bias);
 			/* What is kept between reads is used only where and when it holds. */
 			k = ty_code_read(c, pid, when, addr, got, sizeof(got), &kept);
 			assert_true(k >= 1);
