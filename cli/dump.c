@@ -22,7 +22,7 @@ static const char head[] =
 	"  regions    print one line per region of user code, nested ones indented\n"
 	"  memory     print one line per sampled memory access (Arm SPE, or perf mem)\n"
 	"\n";
-static const char tail[] = "Default for --clock: trace for events, wall for syscalls.\n";
+static const char tail[] = "Default for --clock: trace for events and samples, wall for syscalls.\n";
 
 struct args {
 	struct ty_select sel;
@@ -66,7 +66,7 @@ static int take_words(struct args *a, char **words, int n)
 		return ty_cli_usage(
 			"dump", "--symfs and --kallsyms work only with 'dump memory' and "
 				"'dump flow', --symfs also with 'dump stacks' and 'dump samples'");
-	if ((a->memory || a->samples) && a->sel.clock_chosen)
+	if (a->memory && a->sel.clock_chosen)
 		return ty_cli_usage("dump", "--clock needs events or syscalls");
 	return -1;
 }

@@ -7,8 +7,16 @@
 #include "dump.h"
 #include "hot.h"
 #include "json_out.h"
+#include "model_time.h"
 #include "plain_text.h"
 #include "sample_load.h"
+
+struct dump {
+	const struct ty_select *sel;
+	struct ty_session session; /* of a recording */
+	struct ty_samples *s;
+	struct ty_window w;
+};
 
 static const char *text_of(const struct ty_samples *s, uint32_t text)
 {
@@ -51,9 +59,10 @@ static void frame_text(const struct ty_samples *s, const struct ty_sample_frame 
 	fprintf(out, "    %s\n", text);
 }
 
-static void text_sample(const struct ty_samples *s, const struct ty_sample *x, FILE *out)
+static void text_sample(const struct dump *d, const struct ty_sample *x, FILE *out)
 {
-	char who[64], event[sizeof(s->event)], cpu[16] = "-";
+	const struct ty_samples *s = d->s;
+	char at[TY_TIME_MAX], who[64], event[sizeof(s->event)], cpu[16] = "-";
 
 	snprintf(who, sizeof(who), "%s/%d", x->comm ? ty_samples_str(s, x->comm) : "", x->tid);
 	snprintf(event, sizeof(event), "%s", s->event);
@@ -61,16 +70,22 @@ static void text_sample(const struct ty_samples *s, const struct ty_sample *x, F
 	ty_plain(event, strlen(event));
 	if (x->cpu != UINT16_MAX)
 		snprintf(cpu, sizeof(cpu), "%u", x->cpu);
-	fprintf(out, "%" PRIu64 ".%09" PRIu64 " %s CPU %s %" PRIu64 " %s%s\n", x->ns / 1000000000,
-		x->ns % 1000000000, who, cpu, x->period, event, x->cut ? "  [truncated]" : "");
+	if (d->sel->clock_chosen)
+		ty_time_digits(d->session.model, d->session.clock, x->ns, 1, at);
+	else
+		snprintf(at, sizeof(at), "%" PRIu64 ".%09" PRIu64, x->ns / 1000000000,
+			 x->ns % 1000000000);
+	fprintf(out, "%s %s CPU %s %" PRIu64 " %s%s\n", at, who, cpu, x->period, event,
+		x->cut ? "  [truncated]" : "");
 	for (uint32_t i = x->node; i; i = s->nodes.v[i].parent)
 		frame_text(s, &s->frames.v[s->nodes.v[i].frame], out);
 	if (x->branches)
 		branches_text(s, x, out);
 }
 
-static void json_sample(const struct ty_samples *s, const struct ty_sample *x, FILE *out)
+static void json_sample(const struct dump *d, const struct ty_sample *x, FILE *out)
 {
+	const struct ty_samples *s = d->s;
 	struct ty_json j;
 
 	ty_json_init(&j, out);
@@ -126,39 +141,60 @@ static void json_sample(const struct ty_samples *s, const struct ty_sample *x, F
 	ty_json_fini(&j);
 }
 
+/* Of a perf.data file without a timeline: it is selected from its first sample on. */
+static int open_perf(struct dump *d, const char *path, const struct ty_sample_load_opts *o,
+		     struct ty_err *err)
+{
+	int e;
+
+	if (d->sel->clock_chosen)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "%s: --clock needs a recording of events, not samples", path);
+	e = ty_samples_of_perf(path, o, &d->s, err);
+	return e || !d->s->v.n ? e
+			       : ty_select_range(d->sel, path, d->s->v.v[0].ns,
+						 d->s->v.v[d->s->v.n - 1].ns, &d->w, err);
+}
+
+static int open_recording(struct dump *d, const char *path, const struct ty_sample_load_opts *o,
+			  struct ty_err *err)
+{
+	int e = ty_session_open(&d->session, path,
+				TY_OPEN_MODEL | (d->sel->no_index ? TY_OPEN_NO_INDEX : 0),
+				d->sel->memory_bytes, err);
+
+	e = e ? e : ty_select_window(d->sel, &d->session, &d->w, err);
+	if (!e && d->sel->clock_chosen)
+		e = ty_select_clock(d->sel, &d->session, err);
+	return e ? e : ty_samples_of_trace(d->session.trace, o, &d->s, err);
+}
+
 int ty_dump_samples(const char *path, const struct ty_texts *roots, const struct ty_select *sel,
 		    FILE *out, struct ty_err *err)
 {
 	const struct ty_sample_load_opts o = {.roots = roots, .branches = true};
-	struct ty_trace *t = NULL;
-	struct ty_samples *s = NULL;
+	struct dump d = {.sel = sel};
 	struct ty_hot_of of;
-	struct ty_window w;
 	size_t first, end;
 	int e;
 
 	path = path ? path : "tarry.dat";
-	if (ty_mem_session_is_perf(path)) {
-		e = ty_samples_of_perf(path, &o, &s, err);
-	} else {
-		e = ty_trace_open(path, &t, err);
-		e = e ? e : ty_samples_of_trace(t, &o, &s, err);
-	}
-	if (!e && !s->v.n)
+	e = (ty_mem_session_is_perf(path) && !ty_trace_in_perf(path) ? open_perf : open_recording)(
+		&d, path, &o, err);
+	if (!e && !d.s->v.n)
 		e = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			    "%s: it has no samples with a time and a thread", path);
-	e = e ? e : ty_select_range(sel, path, s->v.v[0].ns, s->v.v[s->v.n - 1].ns, &w, err);
 	if (!e) {
-		of = (struct ty_hot_of){s, &w, NULL};
-		ty_samples_range(s, w.from_ns, w.to_ns, &first, &end);
+		of = (struct ty_hot_of){d.s, &d.w, d.session.model};
+		ty_samples_range(d.s, d.w.from_ns, d.w.to_ns, &first, &end);
 		for (size_t i = first; i < end && !ferror(out); i++)
-			if (ty_hot_chosen(&of, &s->v.v[i]))
-				(sel->json ? json_sample : text_sample)(s, &s->v.v[i], out);
-		if (s->others)
+			if (ty_hot_chosen(&of, &d.s->v.v[i]))
+				(sel->json ? json_sample : text_sample)(&d, &d.s->v.v[i], out);
+		if (d.s->others)
 			fprintf(stderr, "tarry: %" PRIu64 " samples of other events are left out\n",
-				s->others);
+				d.s->others);
 	}
-	ty_samples_free(s);
-	ty_trace_close(t);
+	ty_samples_free(d.s);
+	ty_session_fini(&d.session);
 	return e;
 }

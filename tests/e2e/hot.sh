@@ -68,6 +68,9 @@ all, part = (json.load(open(f))["hot"]["samples"] for f in ("hot.json", "part.js
 raise SystemExit(not 0 < part < all)' 2>/dev/null && chosen=0 && break
 done
 check "--from and --to choose a part" $chosen
+"$TARRY" dump f.dat samples --from 0 --to $to --json >dump.txt 2>err.txt
+python3 -c 'import json; raise SystemExit(json.load(open("part.json"))["hot"]["samples"] != len(open("dump.txt").readlines()))' 2>>err.txt
+check "dump samples prints those of the same part" $? "$(wc -l <dump.txt) $(cat err.txt)"
 
 # Counters beside what the kernel says of each thread, which exits at once.
 counters() {
