@@ -22,7 +22,8 @@ static const char head[] =
 	"  regions    print one line per region of user code, nested ones indented\n"
 	"  memory     print one line per sampled memory access (Arm SPE, or perf mem)\n"
 	"\n";
-static const char tail[] = "Default for --clock: trace for events and samples, wall for syscalls.\n";
+static const char tail[] =
+	"Default for --clock: trace for events and samples, wall for syscalls.\n";
 
 struct args {
 	struct ty_select sel;

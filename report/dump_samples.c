@@ -59,12 +59,21 @@ static void frame_text(const struct ty_samples *s, const struct ty_sample_frame 
 	fprintf(out, "    %s\n", text);
 }
 
+/* The recording may know what the samples' own records do not: threads that ran before them. */
+static const char *comm_of(const struct dump *d, const struct ty_sample *x)
+{
+	const struct ty_model *m = d->session.model;
+	const uint32_t t = m ? ty_model_thread_find(m, x->tid, x->ns) : TY_NONE;
+
+	return t == TY_NONE ? ty_samples_str(d->s, x->comm) : ty_model_comm(m, t, x->ns);
+}
+
 static void text_sample(const struct dump *d, const struct ty_sample *x, FILE *out)
 {
 	const struct ty_samples *s = d->s;
 	char at[TY_TIME_MAX], who[64], event[sizeof(s->event)], cpu[16] = "-";
 
-	snprintf(who, sizeof(who), "%s/%d", x->comm ? ty_samples_str(s, x->comm) : "", x->tid);
+	snprintf(who, sizeof(who), "%s/%d", comm_of(d, x), x->tid);
 	snprintf(event, sizeof(event), "%s", s->event);
 	ty_plain(who, strlen(who));
 	ty_plain(event, strlen(event));
@@ -93,7 +102,7 @@ static void json_sample(const struct dump *d, const struct ty_sample *x, FILE *o
 	ty_json_u64(&j, "ts_ns", x->ns);
 	ty_json_i64(&j, "pid", x->pid);
 	ty_json_i64(&j, "tid", x->tid);
-	ty_json_str(&j, "comm", x->comm ? ty_samples_str(s, x->comm) : "");
+	ty_json_str(&j, "comm", comm_of(d, x));
 	if (x->cpu != UINT16_MAX)
 		ty_json_u64(&j, "cpu", x->cpu);
 	ty_json_str(&j, "event", s->event);
