@@ -11,6 +11,8 @@
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 
+#define GIVEN 16 /* what was given to a descriptor that was opened by a path */
+
 /* What a thread does on a set of semaphores. */
 struct on_set {
 	unsigned same, slept; /* that operation; so often it was waited for */
@@ -83,19 +85,62 @@ bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candi
 				 c->end_ns);
 }
 
-/* Has the descriptor a peer? A log file has none. */
-static bool has_peer(const struct ty_explain *x, uint32_t thread, int64_t fd, uint64_t t)
+/* Does what the thread gives to the descriptor, by this call or the next ones, wake a thread of
+ * this maker? Who has not come yet to take the first piece waits for the next. */
+static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd, int32_t maker)
 {
-	const char *name;
-	enum ty_fd_kind k = ty_fd_kind(x, thread, (uint64_t)fd, t, &name);
+	uint32_t thread = ty_model_syscall(x->m, call).thread,
+		 threads = ty_model_summary(x->m)->threads;
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	uint32_t end = th->syscalls_first + th->syscalls_n;
+	uint64_t from[GIVEN], to[GIVEN];
+	unsigned gave = 0;
 
-	return k == TY_FD_PIPE || k == TY_FD_SOCKET || k == TY_FD_EVENTFD;
+	for (unsigned n = 0; call < end && n < TY_STALL_BACK && gave < GIVEN; n++, call++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
+		struct ty_syscall_ipc talk = ty_syscall_ipc(x, &s);
+		unsigned says;
+
+		if (!(talk.says & (TY_GIVES | TY_CLOSES)))
+			continue;
+		s = ty_model_syscall(x->m, call);
+		says = ty_syscall_ipc_on(x, &s, &talk, fd);
+		if (says & TY_CLOSES)
+			break;
+		if (!(says & TY_GIVES))
+			continue;
+		from[gave] = s.start_ns;
+		to[gave++] = s.end_ns;
+	}
+	for (uint32_t i = 0; gave && i < threads; i++) {
+		if (i == thread || ty_model_thread(x->m, i)->forked_by != maker ||
+		    !ty_model_wakeups(x->m, i, from[0], to[gave - 1] + 1))
+			continue;
+		for (unsigned k = 0; k < gave; k++)
+			if (ty_model_wakeups(x->m, i, from[k], to[k] + 1) &&
+			    ty_stall_last_woke(x, i, thread, to[k]) >= from[k])
+				return true;
+	}
+	return false;
+}
+
+/* Has the descriptor to which the call sends a peer? Not a log file, though another program may
+ * follow it; but what was opened by a path, as a FIFO is, when that wakes a thread of those that
+ * share the work. */
+static bool has_peer(const struct ty_explain *x, int64_t fd, uint32_t call, int32_t maker)
+{
+	struct ty_syscall s = ty_model_syscall(x->m, call);
+	const char *name;
+	enum ty_fd_kind k = ty_fd_kind(x, s.thread, (uint64_t)fd, s.start_ns, &name);
+
+	return k == TY_FD_PIPE || k == TY_FD_SOCKET || k == TY_FD_EVENTFD ||
+	       (k == TY_FD_FILE && wakes_there(x, call, fd, maker));
 }
 
 /* When did the thread, before its wait and after t, begin to send to several descriptors? 0: it did
  * not. */
 static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_candidate *c,
-				uint64_t t)
+				uint64_t t, int32_t maker)
 {
 	uint32_t thread = c->s.thread, call = c->s.syscall;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
@@ -113,7 +158,7 @@ static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand
 		if (s.ret <= 0 || !(ty_syscall_ipc(x, &s).says & TY_GIVES))
 			continue;
 		to = ty_stall_given_to(x, thread, s.start_ns);
-		if (to <= STDERR_FILENO || (to != one && !has_peer(x, thread, to, s.start_ns)))
+		if (to <= STDERR_FILENO || (to != one && !has_peer(x, to, call, maker)))
 			continue;
 		several = several || (one >= 0 && to != one);
 		one = to;
@@ -144,7 +189,8 @@ bool ty_stall_shares_out(const struct ty_stall_search *h, const struct ty_candid
 	if (worked_ns(x->m, c->waker.thread, c->s.start_ns, c->end_ns) < c->s.duration_ns / 2)
 		return false;
 	from = gave_to_several(x, c,
-			       ty_stall_last_woke(x, c->s.thread, c->waker.thread, c->s.start_ns));
+			       ty_stall_last_woke(x, c->s.thread, c->waker.thread, c->s.start_ns),
+			       peer->forked_by);
 	if (!from)
 		return false;
 	works = worked_ns(x->m, c->waker.thread, from, c->end_ns);
