@@ -506,6 +506,11 @@ static void region_lines(struct ty_timeline *t, struct lines *l, const struct ty
 	uint32_t i = ty_model_region_in(t->m, row->id, lane, from, to > from ? to : from + 1);
 	struct ty_region r;
 
+	/* Of several in a cell, the one that was searched for. */
+	r = ty_model_region(t->m, t->hit.idx);
+	if (t->hit_known && t->hit.what == TY_HIT_REGION && t->hit.at_ns == t->cursor_ns &&
+	    r.thread == row->id && r.lane == lane)
+		i = t->hit.idx;
 	if (i == TY_NONE) {
 		add(line, "no region here");
 		return;

@@ -92,7 +92,7 @@ static void language(struct page *pg)
 {
 	static const char *const lines[][2] = {
 		{"webserver", "a name: thread, process, system call, state, event, error, "
-			      "interrupt, else file; a|b: either"},
+			      "interrupt, region, else file; a|b: either"},
 		{"thread: process:", "thread or process name; tid:N[,N...], pid:N[,N...]"},
 		{"call:^f.*sync", "a system call; patterns are POSIX extended regular expressions"},
 		{"file:/srv/x",
@@ -102,6 +102,7 @@ static void language(struct page *pg)
 		{"state:sleeping", "running, runnable, uninterruptible, stopped, unknown"},
 		{"event:SIGKILL", "signals, softirq_raise, hrtimer, exec, lost..."},
 		{"irq:virtio", "an interrupt handler, softirq or vector by name"},
+		{"region:parse", "a region of user code, an instant or a counter by name"},
 		{">10ms", "longer than this"},
 	};
 

@@ -14,17 +14,31 @@
 
 #include "units.h"
 
-#define WORDS	  8
-#define NRS	  1024 /* numbers of each ABI that are searched by name */
-#define X32_BIT	  0x40000000
-#define ABIS	  4
-#define ERRNOS	  600 /* the kernel's internal ERESTART* included */
-#define SIGNALS	  65
-#define KINDS	  (TY_PT_FILE_LOCK_FAILED + 1)
-#define IRQ_NAMES 64
-#define NUMBERS	  16 /* of one word: tid:12,13 */
+#define WORDS	8
+#define NRS	1024 /* numbers of each ABI that are searched by name */
+#define X32_BIT 0x40000000
+#define ABIS	4
+#define ERRNOS	600 /* the kernel's internal ERESTART* included */
+#define SIGNALS 65
+#define KINDS	(TY_PT_FILE_LOCK_FAILED + 1)
+#define NAMES	1024
+#define NUMBERS 16 /* of one word: tid:12,13 */
 
-enum field { ANY, THREAD, PROCESS, TID, PID, CALL, ERROR, STATE, EVENT, IRQ, FILES, LONGER };
+enum field {
+	ANY,
+	THREAD,
+	PROCESS,
+	TID,
+	PID,
+	CALL,
+	ERROR,
+	STATE,
+	EVENT,
+	IRQ,
+	REGION,
+	FILES,
+	LONGER
+};
 
 struct word {
 	uint8_t field; /* enum field */
@@ -54,11 +68,12 @@ struct ty_query {
 	bool *part_known;
 	uint8_t call[ABIS][NRS], error[ERRNOS], state[TY_ST_COUNT], kind[KINDS], sig[SIGNALS], gap;
 	uint64_t min_ns;
-	/* Words by the name of an interrupt, of which there are few: id + 1, 0 not known yet. */
-	struct {
+	/* Words by names of which there are few, at the id's remainder: id + 1, 0 not known yet. */
+	struct named {
 		uint32_t id1;
 		uint8_t bits;
-	} irq[IRQ_NAMES];
+	} irq[NAMES], region[NAMES];
+	bool region_has[1u << WORDS]; /* some region's name satisfies these words and no others */
 };
 
 const char *ty_point_name(uint8_t kind)
@@ -145,7 +160,7 @@ static int add_word(struct ty_query *q, char *s, struct ty_err *err)
 	} keys[] = {{"thread:", THREAD}, {"process:", PROCESS}, {"tid:", TID},
 		    {"pid:", PID},	 {"call:", CALL},	{"error:", ERROR},
 		    {"state:", STATE},	 {"event:", EVENT},	{"irq:", IRQ},
-		    {"file:", FILES},	 {"path:", FILES}};
+		    {"file:", FILES},	 {"path:", FILES},	{"region:", REGION}};
 	struct word *w = &q->word[q->n];
 
 	if (q->n == WORDS)
@@ -258,8 +273,8 @@ static void fill(struct ty_query *q, unsigned i)
 	}
 }
 
-/* Does a word without a key name any thread, call, error, state or event? If not, it may be a part
- * of a file's name (or an interrupt's, which are looked at one by one). */
+/* Does a word without a key name any thread, call, error, state, event or region? If not, it may be
+ * a part of a file's name (or an interrupt's, which are looked at one by one). */
 static bool names_something(const struct ty_query *q, unsigned i)
 {
 	uint8_t bit = (uint8_t)(1u << i), seen = q->gap;
@@ -277,6 +292,8 @@ static bool names_something(const struct ty_query *q, unsigned i)
 		seen |= q->kind[k];
 	for (int s = 1; s < SIGNALS; s++)
 		seen |= q->sig[s];
+	for (unsigned has = 0; has < 1u << WORDS; has++)
+		seen |= q->region_has[has] ? (uint8_t)has : 0;
 	return seen & bit;
 }
 
@@ -309,6 +326,31 @@ static int names_any(const struct ty_query *q, unsigned i, struct ty_err *err)
 		       fixed[f].what, q->word[i].text, fixed[f].example);
 }
 
+/* The words that a name satisfies, of those without a key and those with this one. */
+static uint8_t name_bits(const struct ty_query *q, struct named *memo, uint8_t field, uint32_t name)
+{
+	struct named *at = &memo[name % NAMES];
+
+	if (at->id1 == name + 1)
+		return at->bits;
+	*at = (struct named){.id1 = name + 1};
+	for (unsigned i = 0; i < q->n; i++)
+		if ((q->word[i].field == ANY || q->word[i].field == field) &&
+		    match(&q->word[i], ty_model_str(q->m, name)))
+			at->bits |= (uint8_t)(1u << i);
+	return at->bits;
+}
+
+static void find_regions(struct ty_query *q)
+{
+	const uint32_t n = ty_model_regions(q->m);
+
+	for (uint32_t i = 0; i < n; i++)
+		q->region_has[name_bits(q, q->region, REGION, ty_model_region(q->m, i).name)] =
+			true;
+	q->region_has[0] = false;
+}
+
 int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const char *text,
 		 struct ty_query **out, struct ty_err *err)
 {
@@ -336,6 +378,7 @@ int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const 
 		ty_query_free(q);
 		return rc;
 	}
+	find_regions(q);
 	for (unsigned i = 0; i < q->n && !rc; i++) {
 		uint8_t bit = (uint8_t)(1u << i), f = q->word[i].field;
 
@@ -384,7 +427,7 @@ const char *ty_query_hint(const struct ty_query *q)
 	for (unsigned i = 0; i < q->n; i++)
 		if (q->word[i].unknown_key)
 			return "; keys are thread: process: tid: pid: call: file: error: state: "
-			       "event: irq: (example: call:read)";
+			       "event: irq: region: (example: call:read)";
 	return "";
 }
 
@@ -482,6 +525,8 @@ static struct ty_query_part part_of(const struct ty_query *q, uint8_t need)
 		}
 	if (!one)
 		p.nr = -1;
+	for (unsigned has = 0; has < 1u << WORDS; has++)
+		p.regions |= q->region_has[has] && (has & need) == need;
 	return p;
 }
 
@@ -527,26 +572,26 @@ bool ty_query_point(const struct ty_query *q, const struct ty_point *p)
 	return (has & need) == need;
 }
 
-static uint8_t irq_bits(struct ty_query *q, uint32_t name)
-{
-	uint32_t slot = name % IRQ_NAMES;
-	uint8_t bits = 0;
-
-	if (q->irq[slot].id1 == name + 1)
-		return q->irq[slot].bits;
-	for (unsigned i = 0; i < q->n; i++)
-		if ((q->word[i].field == ANY || q->word[i].field == IRQ) &&
-		    match(&q->word[i], ty_model_str(q->m, name)))
-			bits |= (uint8_t)(1u << i);
-	q->irq[slot].id1 = name + 1;
-	q->irq[slot].bits = bits;
-	return bits;
-}
-
 bool ty_query_irq(struct ty_query *q, const struct ty_irq_span *s)
 {
 	return q->all && s->end_ns - s->start_ns >= q->min_ns &&
-	       (irq_bits(q, s->name) & q->all) == q->all;
+	       (name_bits(q, q->irq, IRQ, s->name) & q->all) == q->all;
+}
+
+bool ty_query_region(struct ty_query *q, const struct ty_region *r)
+{
+	uint8_t need;
+
+	return left(q, r->thread, &need) && need && r->end_ns - r->start_ns >= q->min_ns &&
+	       (name_bits(q, q->region, REGION, r->name) & need) == need;
+}
+
+bool ty_query_regions(const struct ty_query *q)
+{
+	for (unsigned has = 0; has < 1u << WORDS; has++)
+		if (q->region_has[has])
+			return true;
+	return false;
 }
 
 bool ty_query_irqs(const struct ty_query *q)

@@ -2,7 +2,8 @@
 /*
  * The language of search and filter. A query is a list of words; all of them must match.
  *
- *   REGEX            the name of a thread, process, system call, state, event, error or interrupt
+ *   REGEX            the name of a thread, process, system call, state, event, error, interrupt
+ *                    or region of user code
  *   thread:REGEX     the thread's name (any it bore)      tid:N[,N...]
  *   process:REGEX    its process' name                    pid:N[,N...]
  *   call:REGEX       a system call by name
@@ -12,6 +13,7 @@
  *   state:REGEX      running, runnable, sleeping, uninterruptible, stopped, unknown; or R S D T
  *   event:REGEX      a signal (by name, too), softirq_raise, hrtimer, exec, lost...
  *   irq:REGEX        an interrupt handler, softirq or vector by name
+ *   region:REGEX     a region of user code by name, an instant or a counter's value
  *   >DURATION        at least that long: >10ms
  *
  * Regular expressions are POSIX extended ones, found anywhere in the name; without a capital letter
@@ -33,7 +35,8 @@
 struct ty_query;
 
 /* 0, or -TY_EUSAGE with a sentence (a bad expression, an unknown key, too many words), -TY_ENOMEM.
- * model and arch are borrowed. Cost: threads + system call numbers, times words. */
+ * model and arch are borrowed. Cost: threads + system call numbers + names of regions, times words;
+ * and a pass over the regions. */
 int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const char *text,
 		 struct ty_query **out, struct ty_err *err);
 void ty_query_free(struct ty_query *q);
@@ -55,10 +58,11 @@ struct ty_query_part {
 	uint32_t states;  /* spans in these states (bits 1 << TY_ST_*); 0: none */
 	bool calls;	  /* some system calls */
 	bool errors_only; /* of them only failed ones */
+	bool regions;	  /* some regions of user code */
 	int32_t nr;	  /* only this number; -1: several */
 	uint64_t
 		nrs[TY_SEEK_NRS / 64]; /* the numbers that occur, in the format of struct ty_seek */
-	uint64_t min_ns;	       /* spans and calls: at least this long */
+	uint64_t min_ns;	       /* spans, calls and regions: at least this long */
 };
 struct ty_query_part ty_query_part(const struct ty_query *q, uint32_t thread);
 
@@ -67,6 +71,9 @@ struct ty_query_part ty_query_part(const struct ty_query *q, uint32_t thread);
 bool ty_query_call(const struct ty_query *q, const struct ty_syscall *c, uint32_t call);
 bool ty_query_point(const struct ty_query *q, const struct ty_point *p);
 bool ty_query_irq(struct ty_query *q, const struct ty_irq_span *s);
+bool ty_query_region(struct ty_query *q, const struct ty_region *r);
+/* True when regions can match at all. */
+bool ty_query_regions(const struct ty_query *q);
 /* True when interrupts can match at all. */
 bool ty_query_irqs(const struct ty_query *q);
 /* Minimum length (0: any). */

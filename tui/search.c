@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Search; see search.h. Tracks in order: every thread's spans, every thread's calls, every CPU's
- * points, the gaps, every CPU's interrupts. Each is searched for its first match after the start;
- * the nearest one wins.
+ * points, the gaps, every CPU's interrupts, every lane of regions of every thread. Each is searched
+ * for its first match after the start; the nearest one wins.
  */
 #include "search.h"
 
 #include "irqs.h"
 
-static uint64_t tracks(const struct ty_search *s)
+#define LANES	     (UINT16_MAX + 1ull) /* of regions, in the numbers of tracks */
+#define FROM_REGIONS (UINT64_C(1) << 63) /* in the state of ty_query_thread_has: a region */
+
+static uint64_t first_lane(const struct ty_search *s)
 {
 	const struct ty_summary *sum = ty_model_summary(s->m);
 
 	return 2ull * sum->threads + 2ull * sum->cpus + 1;
+}
+
+static uint64_t tracks(const struct ty_search *s)
+{
+	return first_lane(s) +
+	       (ty_query_regions(s->q) ? LANES * ty_model_summary(s->m)->threads : 0);
 }
 
 /* Are there threads of both kinds? */
@@ -56,7 +65,10 @@ static bool in_group(const struct ty_search *s, uint32_t thread)
 
 unsigned ty_search_progress(const struct ty_search *s)
 {
-	return (unsigned)(s->ord * 1000 / tracks(s));
+	const uint64_t first = first_lane(s), all = first + (tracks(s) - first) / LANES;
+
+	return (unsigned)((s->ord < first ? s->ord : first + (s->ord - first) / LANES) * 1000 /
+			  all);
 }
 
 /* Is a before b in the direction of the search? */
@@ -265,6 +277,43 @@ static bool irq_step(struct ty_search *s, uint32_t cpu)
 	return !s->counting;
 }
 
+/* One candidate of a lane. Numbers of lanes that do not exist are skipped: s->ord moves to the lane
+ * before the next one. */
+static bool region_step(struct ty_search *s)
+{
+	const uint64_t first = first_lane(s), t = entry(s);
+	const uint32_t thread = (uint32_t)((s->ord - first) / LANES),
+		       lane = (uint32_t)((s->ord - first) % LANES);
+	struct ty_hit h = {.what = TY_HIT_REGION, .thread = thread, .cpu = TY_NONE};
+	struct ty_region r;
+
+	if (!s->scanning) {
+		r = ty_model_region(s->m, ty_model_region_from(s->m, thread, lane, 0));
+		if (r.thread == TY_NONE)
+			s->ord = tracks(s) - 1;
+		else if (r.thread != thread || r.lane != lane)
+			s->ord = first + r.thread * LANES + r.lane - 1;
+		if (r.thread != thread || r.lane != lane || !in_group(s, thread))
+			return true;
+		s->scan_i = ty_model_region_from(
+			s->m, thread, lane,
+			s->backward || s->counting || t == UINT64_MAX ? t : t + 1);
+	}
+	s->scanning = true;
+	if (s->backward && !s->scan_i)
+		return true;
+	h.idx = (uint32_t)(s->backward ? --s->scan_i : s->scan_i++);
+	r = ty_model_region(s->m, h.idx);
+	if (r.thread != thread || r.lane != lane)
+		return true;
+	h.at_ns = r.start_ns;
+	h.ns = r.end_ns - r.start_ns;
+	if (!ty_query_region(s->q, &r))
+		return too_far(s, r.start_ns);
+	take(s, h);
+	return !s->counting;
+}
+
 static bool track_step(struct ty_search *s)
 {
 	const struct ty_summary *sum = ty_model_summary(s->m);
@@ -277,6 +326,8 @@ static bool track_step(struct ty_search *s)
 		return point_step(s, (uint32_t)(s->ord - 2ull * sum->threads));
 	if (s->ord == 2ull * sum->threads + sum->cpus)
 		return gap_step(s);
+	if (s->ord >= first_lane(s))
+		return region_step(s);
 	return irq_step(s, (uint32_t)(s->ord - 2ull * sum->threads - sum->cpus - 1));
 }
 
@@ -325,7 +376,25 @@ bool ty_search_step(struct ty_search *s, uint32_t budget)
 	return s->done;
 }
 
-int ty_query_thread_has(const struct ty_model *m, const struct ty_query *q, uint32_t thread,
+/* Regions from that one on; as ty_query_thread_has. */
+static int has_region(const struct ty_model *m, struct ty_query *q, uint32_t thread,
+		      uint64_t *state, uint32_t budget)
+{
+	if (*state < FROM_REGIONS)
+		*state = FROM_REGIONS | ty_model_region_from(m, thread, 0, 0);
+	while (budget--) {
+		struct ty_region r = ty_model_region(m, (uint32_t)*state);
+
+		if (r.thread != thread)
+			return 0;
+		if (ty_query_region(q, &r))
+			return 1;
+		++*state;
+	}
+	return -1;
+}
+
+int ty_query_thread_has(const struct ty_model *m, struct ty_query *q, uint32_t thread,
 			uint64_t *at_ns, uint32_t budget)
 {
 	struct ty_query_part part = ty_query_part(q, thread);
@@ -339,8 +408,8 @@ int ty_query_thread_has(const struct ty_model *m, const struct ty_query *q, uint
 		return 1;
 	if (part.states && !*at_ns && ty_model_seek(m, track, &seek, 0, false) != TY_NONE)
 		return 1;
-	if (!part.calls)
-		return 0;
+	if (!part.calls || *at_ns >= FROM_REGIONS)
+		return part.regions ? has_region(m, q, thread, at_ns, budget) : 0;
 	track.kind = TY_TRACK_SYSCALLS;
 	seek = (struct ty_seek){
 		.min_ns = part.min_ns, .nr = part.nr, .nrs = part.nrs, .errors = part.errors_only};
@@ -349,7 +418,7 @@ int ty_query_thread_has(const struct ty_model *m, const struct ty_query *q, uint
 		struct ty_syscall c;
 
 		if (idx == TY_NONE)
-			return 0;
+			return part.regions ? has_region(m, q, thread, at_ns, budget + 1) : 0;
 		c = ty_model_syscall_brief(m, thread, idx);
 		if (ty_query_call(q, &c, idx))
 			return 1;

@@ -10,7 +10,7 @@
 
 #include "query.h"
 
-enum ty_hit_what { TY_HIT_SPAN, TY_HIT_CALL, TY_HIT_POINT, TY_HIT_GAP, TY_HIT_IRQ };
+enum ty_hit_what { TY_HIT_SPAN, TY_HIT_CALL, TY_HIT_POINT, TY_HIT_GAP, TY_HIT_IRQ, TY_HIT_REGION };
 
 /* A match; also the starting point of a search: after it (backward: before it). Matches at one time
  * are sorted by `ord`. */
@@ -20,7 +20,7 @@ struct ty_hit {
 	uint8_t what;	 /* enum ty_hit_what */
 	uint32_t thread; /* TY_NONE: none (an event of an idle CPU, lost events) */
 	uint32_t cpu;	 /* for points, gaps and interrupts, else TY_NONE */
-	uint32_t idx;	 /* span, call, point or interrupt of the CPU, gap */
+	uint32_t idx;	 /* span, call, region, point or interrupt of the CPU, gap */
 	bool other;	 /* traced threads first: of none of these */
 	uint64_t ns;	 /* how long it is; 0: an event */
 };
@@ -71,7 +71,7 @@ unsigned ty_search_progress(const struct ty_search *s);
 
 /* Whether the thread itself, or anything in it, matches in the whole recording. Resumable: *at_ns
  * is the state, 0 at first; returns -1 while undecided, else 0 or 1. */
-int ty_query_thread_has(const struct ty_model *m, const struct ty_query *q, uint32_t thread,
+int ty_query_thread_has(const struct ty_model *m, struct ty_query *q, uint32_t thread,
 			uint64_t *at_ns, uint32_t budget);
 
 #endif

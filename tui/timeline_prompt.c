@@ -25,7 +25,8 @@ const char *ty_timeline_prompt_label(const struct ty_timeline *t, char names[TY_
 
 	switch (t->prompt) {
 	case TY_PROMPT_GOTO: return "go to (1.5, 250ms, +2ms, -2ms, 14:03:22.5): ";
-	case TY_PROMPT_SEARCH: return "search (sh, call:read, file:^/etc, error:, tid:7, >10ms): ";
+	case TY_PROMPT_SEARCH:
+		return "search (sh, call:read, file:^/etc, error:, region:, >10ms): ";
 	case TY_PROMPT_FILTER: return "show only threads matching (empty: all): ";
 	case TY_PROMPT_EXPORT:
 		return t->sel.on ? "export the selected time, all threads, to (NAME.txt, .json or "

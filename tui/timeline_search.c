@@ -40,6 +40,9 @@ static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 		row = ty_tracks_reveal_irqs(&t->tracks, h->cpu);
 	else if (h->thread == TY_NONE)
 		row = ty_tracks_reveal_cpu(&t->tracks, h->cpu);
+	else if (h->what == TY_HIT_REGION)
+		row = ty_tracks_reveal_region(&t->tracks, h->thread,
+					      ty_model_region(t->m, h->idx).lane);
 	else if (h->what == TY_HIT_CALL)
 		row = ty_tracks_reveal_calls(&t->tracks, h->thread);
 	else
@@ -49,7 +52,8 @@ static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 	t->row = row;
 	t->list_focus = false;
 	ty_timeline_show_row(t, 0);
-	if (h->what != TY_HIT_POINT && h->what != TY_HIT_GAP && ty_timeline_track(t, row, &track))
+	if (h->what != TY_HIT_POINT && h->what != TY_HIT_GAP && h->what != TY_HIT_REGION &&
+	    ty_timeline_track(t, row, &track))
 		ty_timeline_pin(t, track, h->idx);
 }
 
@@ -90,6 +94,10 @@ const char *ty_timeline_hit_text(const struct ty_timeline *t, const struct ty_hi
 		    sigabbrev_np((int)p.a))
 			snprintf(name, sizeof(name), " SIG%s", sigabbrev_np((int)p.a));
 		snprintf(what, TY_HIT_TEXT, "%s%s on CPU %u", ty_point_name(p.kind), name, h->cpu);
+		break;
+	case TY_HIT_REGION:
+		snprintf(what, TY_HIT_TEXT, "%s",
+			 ty_model_str(t->m, ty_model_region(t->m, h->idx).name));
 		break;
 	case TY_HIT_IRQ:
 		irq = ty_model_irq_span(t->m, h->cpu, h->idx);

@@ -610,6 +610,23 @@ uint32_t ty_tracks_reveal_calls(struct ty_tracks *t, uint32_t thread)
 	return ty_tracks_find(t, TY_ROW_SYSCALLS, thread);
 }
 
+uint32_t ty_tracks_reveal_region(struct ty_tracks *t, uint32_t thread, uint32_t lane)
+{
+	uint32_t row = ty_tracks_reveal(t, thread);
+
+	if (row == TY_NONE)
+		return row;
+	if (!t->calls_open[thread]) {
+		t->calls_open[thread] = 1;
+		(void)rebuild(t);
+	}
+	for (uint32_t i = 0; i < t->rows.n; i++)
+		if (t->rows.v[i].kind == TY_ROW_REGIONS && t->rows.v[i].id == thread &&
+		    ty_tracks_lane(&t->rows.v[i]) == lane)
+			return i;
+	return ty_tracks_find(t, TY_ROW_THREAD, thread);
+}
+
 uint32_t ty_tracks_reveal_cpu(struct ty_tracks *t, uint32_t cpu)
 {
 	if (ty_tracks_find(t, TY_ROW_CPU, cpu) == TY_NONE && t->cpus_folded) {

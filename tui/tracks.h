@@ -148,6 +148,8 @@ void ty_tracks_show_all(struct ty_tracks *t);
 uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread);
 /* The same for its system calls (for the thread itself, when it made none) and for a CPU. */
 uint32_t ty_tracks_reveal_calls(struct ty_tracks *t, uint32_t thread);
+/* For a lane of its regions: the thread itself, where that lane has no row. */
+uint32_t ty_tracks_reveal_region(struct ty_tracks *t, uint32_t thread, uint32_t lane);
 uint32_t ty_tracks_reveal_cpu(struct ty_tracks *t, uint32_t cpu);
 uint32_t ty_tracks_reveal_irqs(struct ty_tracks *t, uint32_t cpu); /* with interrupts only */
 /* The same for a row of any kind, or the row it is folded into. */

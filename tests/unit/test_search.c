@@ -60,6 +60,25 @@ static const struct ty_model *random_model(unsigned seed)
 				ty_mx_feed(ev);
 				ev.ts_ns = ts += 100 + (uint64_t)rand_r(&seed) % 500;
 			}
+		} else if (on[cpu] && what == 7) { /* three depths, by id, instants */
+			static const char *const names[] = {"alpha", "beta", "alphabet"};
+			static const uint8_t kinds[] = {TY_REG_BEGIN,	  TY_REG_END,
+							TY_REG_END,	  TY_REG_ASYNC_BEGIN,
+							TY_REG_ASYNC_END, TY_REG_INSTANT};
+			struct ty_event ev = {.ts_ns = ts,
+					      .cpu = cpu,
+					      .tid = on[cpu],
+					      .kind = TY_EV_REGION,
+					      .id = 30};
+
+			for (unsigned k = 0; k < 6; k++) {
+				ev.u.region.kind = kinds[rand_r(&seed) % 6];
+				ev.u.region.name = names[rand_r(&seed) % 3];
+				ev.u.region.value = rand_r(&seed) % 3;
+				ty_mx_feed(ev);
+				ev.ts_ns = ts +=
+					(uint64_t)rand_r(&seed) % 3 * 200; /* some at once */
+			}
 		} else if (what == 5 && i % 7 == 0) {
 			ty_mx_gap(cpu, ts - 1, ts, 3);
 		} else {
@@ -71,7 +90,7 @@ static const struct ty_model *random_model(unsigned seed)
 }
 
 /* What a query of the table means, said again in C. */
-enum what { RUNS = 1, STATES = 2, CALLS = 4, POINTS = 8, GAPS = 16, IRQS = 32 };
+enum what { RUNS = 1, STATES = 2, CALLS = 4, POINTS = 8, GAPS = 16, IRQS = 32, REGIONS = 64 };
 static const struct {
 	const char *text;
 	unsigned what;
@@ -114,6 +133,12 @@ static const struct {
 	{"irq:. >700ns", IRQS, NULL, 0, -1, 0, 700, -1},
 	{"net_rx", IRQS, NULL, 0, 3, 0, 0, -1},
 	{"net_rx t11", 0, NULL, 0, -1, 0, 0, -1},
+	{"region:^alpha$", REGIONS, NULL, 0, 0, 0, 0, -1},
+	{"alpha", REGIONS, NULL, 0, -1, 0, 0, -1},
+	{"region:beta >1us", REGIONS, NULL, 0, 1, 0, 1000, -1},
+	{"t12 alphabet", REGIONS, "t12", 0, 2, 0, 0, -1},
+	{"region:gamma", 0, NULL, 0, -1, 0, 0, -1},
+	{"region:alpha state:sleeping", 0, NULL, 0, -1, 0, 0, -1},
 	{"nothing_has_this_name", 0, NULL, 0, -1, 0, 0, -1},
 };
 
@@ -176,6 +201,22 @@ static void walk(const struct ty_model *m, unsigned q, hits *h)
 				add(h, p.ts_ns, 2ull * sum->threads + c,
 				    p.thread != TY_NONE && ty_model_thread(m, p.thread)->traced);
 		}
+	for (uint32_t k = 0; k < ty_model_regions(m) && queries[q].what & REGIONS; k++) {
+		/* nr: which name; -1: both with alpha */
+		static const char *const names[] = {"alpha", "beta", "alphabet"};
+		struct ty_region r = ty_model_region(m, k);
+		const char *name = ty_model_str(m, r.name);
+		const struct ty_thread *t = ty_model_thread(m, r.thread);
+
+		if ((queries[q].nr < 0 ? !strncmp(name, "alpha", 5)
+				       : !strcmp(name, names[queries[q].nr])) &&
+		    r.end_ns - r.start_ns >= queries[q].min_ns &&
+		    (!queries[q].comm || !strcmp(queries[q].comm, ty_model_str(m, t->name))))
+			add(h, r.start_ns,
+			    2ull * sum->threads + 2ull * sum->cpus + 1 + r.thread * 65536ull +
+				    r.lane,
+			    t->traced);
+	}
 	gaps = ty_model_gaps(m, &n);
 	for (uint32_t k = 0; k < n && queries[q].what & GAPS; k++)
 		add(h, gaps[k].from_ns, 2ull * sum->threads + sum->cpus, false);
@@ -189,6 +230,11 @@ static void walk(const struct ty_model *m, unsigned q, hits *h)
 		}
 	if (h->n)
 		qsort(h->v, h->n, sizeof(*h->v), by_place);
+	n = 0;
+	for (size_t k = 0; k < h->n && queries[q].what & REGIONS; k++)
+		if (!k || by_place(&h->v[n - 1], &h->v[k])) /* instants of one time are one hit */
+			h->v[n++] = h->v[k];
+	h->n = queries[q].what & REGIONS ? n : h->n;
 }
 
 static int by_group(const void *a, const void *b)
@@ -274,6 +320,14 @@ static struct ty_search run(const struct ty_model *m, struct ty_query *q, struct
 	return s;
 }
 
+static uint64_t thread_of(const struct ty_model *m, unsigned what, uint64_t ord)
+{
+	const struct ty_summary *sum = ty_model_summary(m);
+
+	return what & REGIONS ? (ord - 2ull * sum->threads - 2ull * sum->cpus - 1) / 65536
+			      : ord % sum->threads;
+}
+
 static void every_hit_once_and_in_order(void **state)
 {
 	const struct ty_sysarch *arch = ty_sysarch_find("x86_64");
@@ -330,7 +384,7 @@ static void every_hit_once_and_in_order(void **state)
 				if (queries[i].what & (POINTS | GAPS | IRQS))
 					break;
 				for (size_t k = 0; k < h.n; k++)
-					want |= h.v[k].ord % ty_model_summary(m)->threads == t;
+					want |= thread_of(m, queries[i].what, h.v[k].ord) == t;
 				if (named)
 					want = !strcmp(
 						queries[i].comm,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "fixture_story.h"
@@ -112,9 +113,63 @@ static void lanes(void **state)
 	ty_model_free(m);
 }
 
+/* From region to region by search, in the lane that has it; the details are of the one found, also
+ * where its cell has others. A filter by name keeps its threads. */
+static void searching(void **state)
+{
+	struct ty_model *m = built();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+	const struct ty_row *row;
+
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	ty_tl_ask(t, TY_ACT_SEARCH, "region:^plan");
+	assert_non_null(strstr(t->message, "hit 1 of 1: plan of "));
+	assert_int_equal(t->cursor_ns, TY_STORY_START + 700000000);
+	row = &t->tracks.rows.v[t->row];
+	assert_int_equal(row->kind, TY_ROW_REGIONS);
+	assert_int_equal(row->sub, 2);
+	/* a plain word, from hit to hit; the lane is unfolded */
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_THREAD, row->id);
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	ty_tl_ask(t, TY_ACT_SEARCH, "upload >1s");
+	assert_non_null(strstr(t->message, "hit 1 of 2: upload of "));
+	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_REGIONS);
+	assert_int_equal(t->tracks.rows.v[t->row].sub, TY_TRACKS_NESTED);
+	ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
+	ty_tl_work(t);
+	assert_int_equal(t->cursor_ns, TY_STORY_START + 550000000);
+	assert_int_equal(t->tracks.rows.v[t->row].sub, TY_TRACKS_NESTED + 1);
+	ty_timeline_ops.act(t, TY_ACT_HIT_PREV);
+	ty_tl_work(t);
+	assert_int_equal(t->cursor_ns, TY_STORY_START + 150000000);
+	/* 400 in a few cells: each has its own details */
+	ty_tl_ask(t, TY_ACT_SEARCH, "row >49us");
+	for (unsigned i = 0; i < 3; i++) {
+		char want[60];
+
+		snprintf(want, sizeof(want), "row for 50.000 us, starting at 1.700%u00 s", i);
+		assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 120, 30)), want));
+		assert_non_null(strstr(t->message, "of 400: row of "));
+		assert_int_equal(t->cursor_ns, TY_STORY_START + 1700000000 + i * 100000);
+		ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
+		ty_tl_work(t);
+	}
+	ty_tl_ask(t, TY_ACT_SEARCH, "region:row >1ms");
+	assert_non_null(strstr(t->message, "not found"));
+	ty_tl_ask(t, TY_ACT_FILTER, "region:plan");
+	assert_int_equal(t->tracks.threads - t->tracks.hidden_n, 1);
+	assert_int_not_equal(ty_tracks_find(&t->tracks, TY_ROW_THREAD, row->id), TY_NONE);
+	ty_tl_ask(t, TY_ACT_FILTER, "region:nobody");
+	assert_int_equal(t->tracks.hidden_n, t->tracks.threads);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lanes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lanes), cmocka_unit_test(searching)};
 
 	ty_tl_locale();
 	cmocka_set_message_output(CM_OUTPUT_TAP);
