@@ -358,10 +358,10 @@ static const struct ty_option options[] = {
 	 "also find regions (tarry.h) of FILE, a program or library that the command starts or "
 	 "loads later (repeatable); off records no regions",
 	 .take = ty_take_texts, .at = AT(region_files)},
-	{0, "span", "FUNC@FILE[:return]",
+	{0, "span", "FUNC[(PARAM,...)]@FILE[:return]",
 	 "record each call of a function as an instant, or with :return as a region until it "
-	 "returns (repeatable). :return kills programs that throw C++ exceptions through the "
-	 "function",
+	 "returns (repeatable); PARAM: a parameter to record, by name. :return kills programs that "
+	 "throw C++ exceptions through the function",
 	 .take = ty_take_texts, .at = AT(span_texts)},
 	{0, "usdt", "PROVIDER:NAME[@FILE]",
 	 "record a static probe of FILE, or of what is traced, as an instant (repeatable)",

@@ -15,8 +15,55 @@
 
 enum { USDT_MOST = 32 };
 
-int ty_record_find_function(struct ty_record_args *a, const char *option, const char *text,
-			    char *path, struct stat *st, struct ty_symbol *sym, struct ty_err *err)
+/* The parameters that `names` lists, into p->args. */
+static int find_params(struct ty_symbols *syms, const struct ty_symbol *sym, char *names,
+		       struct ty_span_point *p, struct ty_err *err)
+{
+	struct ty_param all[64];
+	const char *why, *name;
+	size_t n = ty_symbols_params(syms, sym, all, 64, &why), i;
+	char have[400] = "", *rest;
+
+	if (!n)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "--span: cannot find the parameters of %s: %s", p->name,
+			       why ? why : "it has none");
+	for (i = 0; i < n; i++) {
+		size_t k = strlen(have);
+
+		snprintf(have + k, sizeof(have) - k, "%s%s%s", i ? ", " : "", all[i].name,
+			 all[i].reg < 0 ? " (not in an integer register)" : "");
+	}
+	for (name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
+		struct ty_span_arg *arg = &p->args[p->args_n];
+
+		for (i = 0; i < n && strcmp(all[i].name, name) != 0; i++)
+			;
+		if (i == n || all[i].reg < 0)
+			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+				       i == n ? "--span: %s has no parameter '%.60s'; its "
+						"parameters: %s"
+					      : "--span: %s: which register has '%.60s' is not "
+						"certain, or none has; its parameters: %s",
+				       p->name, name, have);
+		if (p->args_n == TY_SPAN_ARGS || strlen(name) >= sizeof(arg->name))
+			return ty_wrong_value(err,
+					      "--span %s: at most %d parameters, with names of at "
+					      "most %zu bytes",
+					      p->name, TY_SPAN_ARGS, sizeof(arg->name) - 1);
+		strcpy(arg->name, name);
+		arg->reg = (unsigned)all[i].reg;
+		snprintf(arg->type, sizeof(arg->type), "%c%u", all[i].sort, all[i].size * 8u % 100);
+		p->args_n++;
+	}
+	return p->args_n ? 0
+			 : ty_wrong_value(err, "--span %s(): name a parameter: %s", p->name, have);
+}
+
+/* See ty_record_find_function(); `params`: names of parameters to find for p; NULL: none. */
+static int find_function(struct ty_record_args *a, const char *option, const char *text, char *path,
+			 struct stat *st, struct ty_symbol *sym, char *params,
+			 struct ty_span_point *p, struct ty_err *err)
 {
 	char name[512], library[PATH_MAX], *at;
 	struct ty_command c;
@@ -62,9 +109,17 @@ int ty_record_find_function(struct ty_record_args *a, const char *option, const 
 		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			    "%s: %s has no function '%s' in its symbol table (see nm%s)", option,
 			    file, name, at ? "" : "; for a function of a library give FUNC@FILE");
+	if (!r && params)
+		r = find_params(syms, sym, params, p, err);
 	ty_symbols_free(syms);
 	ty_flow_files_free(files);
 	return r;
+}
+
+int ty_record_find_function(struct ty_record_args *a, const char *option, const char *text,
+			    char *path, struct stat *st, struct ty_symbol *sym, struct ty_err *err)
+{
+	return find_function(a, option, text, path, st, sym, NULL, NULL, err);
 }
 
 /* OFFSET/SIZE@FILE: 1; not of that form: 0. */
@@ -131,22 +186,26 @@ static int add_span(struct ty_record_args *a, const char *text, struct ty_err *e
 	size_t k = strlen(text), cut = sizeof(suffix) - 1;
 	struct ty_symbol sym;
 	struct stat st;
-	size_t n = strcspn(text, "@");
+	size_t n = strcspn(text, "@"), open;
+	char params[512];
 
 	p.returns = k > cut && !strcmp(text + k - cut, suffix);
 	if (p.returns) {
 		k -= cut;
 		n = n < k ? n : k;
 	}
-	if (k >= sizeof(place) || n > TY_PROBE_NAME || !is_plain(text, n))
-		return ty_wrong_value(
-			err,
-			"--span '%s' is not FUNC@FILE or FUNC@FILE:return, as in --span "
-			"main@/usr/bin/env",
-			text);
-	snprintf(place, sizeof(place), "%.*s", (int)k, text);
-	snprintf(p.name, sizeof(p.name), "%.*s", (int)n, text);
-	if (ty_record_find_function(a, "--span", place, p.path, &st, &sym, err))
+	open = strcspn(text, "(");
+	open = open < n && text[n - 1] == ')' && n - open < sizeof(params) ? open : n;
+	if (k >= sizeof(place) || open > TY_PROBE_NAME || !is_plain(text, open))
+		return ty_wrong_value(err,
+				      "--span '%s' is not FUNC@FILE, FUNC(PARAMETER,...)@FILE or "
+				      "FUNC@FILE:return, as in --span main@/usr/bin/env",
+				      text);
+	snprintf(place, sizeof(place), "%.*s%.*s", (int)open, text, (int)(k - n), text + n);
+	snprintf(p.name, sizeof(p.name), "%.*s", (int)open, text);
+	snprintf(params, sizeof(params), "%.*s", open < n ? (int)(n - open - 2) : 0,
+		 open < n ? text + open + 1 : "");
+	if (find_function(a, "--span", place, p.path, &st, &sym, open < n ? params : NULL, &p, err))
 		return -err->code;
 	p.offset = sym.start;
 	return vec_push(&a->spans, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;

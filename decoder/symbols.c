@@ -15,6 +15,7 @@
 
 #include "buf.h"
 #include "compare.h"
+#include "symbols_priv.h"
 #include "vec.h"
 
 enum { SYMBOLS_MAX = 1 << 24, NAMES_LIMIT = 64 << 20, PLT_ENTRY = 16 };
@@ -496,6 +497,11 @@ static Dwarf *dwarf(struct ty_symbols *s)
 	return s->dw;
 }
 
+bool ty_symbols_unit(struct ty_symbols *s, uint64_t off, Dwarf_Die *cu, uint64_t *addr)
+{
+	return dwarf(s) && to_addr(s, off, addr) && unit_at(s, *addr, cu);
+}
+
 /* Is it the definition of what lies at addr? */
 static bool defines(Dwarf_Die *die, uint64_t addr)
 {
@@ -542,7 +548,7 @@ bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int 
 	Dwarf_Line *l;
 	uint64_t addr;
 
-	if (!dwarf(s) || !to_addr(s, off, &addr) || !unit_at(s, addr, &cu))
+	if (!ty_symbols_unit(s, off, &cu, &addr))
 		return false;
 	l = dwarf_getsrc_die(&cu, addr);
 	*file = l ? dwarf_linesrc(l, NULL, NULL) : NULL;
@@ -568,8 +574,7 @@ size_t ty_symbols_inlined(struct ty_symbols *s, uint64_t off, struct ty_inlined 
 	int scopes_n;
 
 	*caller = at;
-	if (!ty_symbols_line(s, off, &at.file, &at.line) || !to_addr(s, off, &addr) ||
-	    !unit_at(s, addr, &cu))
+	if (!ty_symbols_line(s, off, &at.file, &at.line) || !ty_symbols_unit(s, off, &cu, &addr))
 		return 0;
 	*caller = at;
 	scopes_n = dwarf_getscopes(&cu, addr, &scopes);

@@ -59,6 +59,18 @@ bool ty_symbols_variable_fixed(struct ty_symbols *s, uint64_t addr, struct ty_sy
 			       uint64_t *in);
 /* The first function of this exact name. */
 bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out);
+/* A parameter of a function. */
+struct ty_param {
+	const char *name; /* borrowed */
+	int reg;      /* integer register of the ABI that holds it at the entry, from 0; -1: none,
+			 or not known */
+	uint8_t size; /* bytes */
+	char sort;    /* s, u: signed, unsigned; x: an address */
+};
+/* The named parameters of a function, in order: returns how many, at most max. With 0 *why says why
+ * they are not known; NULL: it has none. */
+size_t ty_symbols_params(struct ty_symbols *s, const struct ty_symbol *function,
+			 struct ty_param *out, size_t max, const char **why);
 /* Source file and line; false when there is no line information. */
 bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int *line);
 

@@ -29,7 +29,7 @@ enum { INSTANT = 3, SPAN_ENTRY = 7, SPAN_RETURN = 8 };
 #if defined(__x86_64__)
 static const char *const arg_of[] = {"%di", "%si", "%dx", "%cx", "%r8", "%r9"};
 #else
-static const char *const arg_of[] = {"%x0", "%x1", "%x2", "%x3", "%x4", "%x5"};
+static const char *const arg_of[] = {"%x0", "%x1", "%x2", "%x3", "%x4", "%x5", "%x6", "%x7"};
 #endif
 
 /* One line to the list of uprobes; 0 or -1 with errno. */
@@ -273,11 +273,25 @@ static int add_everybody(struct ty_user_probes *u, const struct ty_user_probe_op
 	return r;
 }
 
+/* What is recorded of a call: its named parameters, the first as its value, too; else what the
+ * first integer registers hold. */
+static void span_args(const struct ty_span_point *s, char *out, size_t n)
+{
+	int k = snprintf(out, n, "value=%s:%s sp=%%sp:u64", arg_of[s->args_n ? s->args[0].reg : 0],
+			 s->args_n ? s->args[0].type : "s64");
+
+	for (unsigned i = 0; i < s->args_n; i++)
+		k += snprintf(out + k, n - (size_t)k, " arg_%s=%s:%s", s->args[i].name,
+			      arg_of[s->args[i].reg], s->args[i].type);
+	for (unsigned i = 1; !s->args_n && i < 6; i++)
+		k += snprintf(out + k, n - (size_t)k, " arg%u=%s:u64", i + 1, arg_of[i]);
+}
+
 /* Probes the entry of a function, and its return only if requested: the kernel replaces the return
  * address by one of its own, which not every program survives. */
 static int add_span(struct ty_user_probes *u, const struct ty_span_point *s, struct ty_err *err)
 {
-	char in[TY_PROBE_GROUP], out[TY_PROBE_GROUP];
+	char in[TY_PROBE_GROUP], out[TY_PROBE_GROUP], args[512];
 	int fd = open(s->path, O_RDONLY | O_CLOEXEC), r;
 
 	if (fd < 0)
@@ -289,13 +303,10 @@ static int add_span(struct ty_user_probes *u, const struct ty_span_point *s, str
 			       "a return would end it; --span %s@%s records the calls",
 			       s->name, s->path, s->name, s->path);
 	}
+	span_args(s, args, sizeof(args));
 	snprintf(in, sizeof(in), "span_%u_entry", u->events);
-	r = probe(u, in, s->name,
-		  "p:%s/%s /proc/self/fd/%d:%#" PRIx64
-		  " kind=\\%d:u32 value=%s:s64 sp=%%sp:u64 arg2=%s:u64 arg3=%s:u64 "
-		  "arg4=%s:u64 arg5=%s:u64 arg6=%s:u64",
-		  u->group, in, fd, s->offset, s->returns ? SPAN_ENTRY : INSTANT, arg_of[0],
-		  arg_of[1], arg_of[2], arg_of[3], arg_of[4], arg_of[5]);
+	r = probe(u, in, s->name, "p:%s/%s /proc/self/fd/%d:%#" PRIx64 " kind=\\%d:u32 %s",
+		  u->group, in, fd, s->offset, s->returns ? SPAN_ENTRY : INSTANT, args);
 	snprintf(out, sizeof(out), "span_%u_return", u->events);
 	if (!r && s->returns)
 		r = probe(u, out, s->name,

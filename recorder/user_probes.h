@@ -16,7 +16,13 @@
 #include "proc_snapshot.h"
 #include "sdt_notes.h"
 
-enum { TY_PROBES_MAX = 4096, TY_PROBE_GROUP = 64, TY_PROBE_NAME = 200 };
+enum {
+	TY_PROBES_MAX = 4096,
+	TY_PROBE_GROUP = 64,
+	TY_PROBE_NAME = 200,
+	TY_SPAN_ARGS = 8,
+	TY_SPAN_ARG_NAME = 28
+};
 
 /* A function whose calls are recorded: as instants, or as spans by a probe of their return too. */
 struct ty_span_point {
@@ -24,6 +30,12 @@ struct ty_span_point {
 	char name[TY_PROBE_NAME + 1];
 	char path[4096];
 	uint64_t offset; /* of its first byte in the file */
+	struct ty_span_arg {
+		char name[TY_SPAN_ARG_NAME];
+		unsigned reg; /* integer register of the ABI, from 0 */
+		char type[4]; /* of the kernel: s32 */
+	} args[TY_SPAN_ARGS];
+	unsigned args_n; /* 0: the first six integer registers are recorded */
 };
 
 /* A static probe, in the file or in all that the traced processes have mapped (path NULL). */

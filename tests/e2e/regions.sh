@@ -158,6 +158,17 @@ r, = json.load(open("s.json"))["regions"]["names"]
 assert (r["name"], r["kind"], r["count"], r["timed"]) == ("work", "instant", 40, 0), r
 P
 
+# Parameters by name: the program passes (0..39, 7).
+"$TARRY" record -q -o n.dat --regions off --span 'work(b,a)'@"$PROGRAMS/regions" "$PROGRAMS/regions" >/dev/null 2>n.log
+"$TARRY" dump n.dat events --json >n.json 2>>n.log
+judge "--span: parameters by name have the values that the program passes" <<'P'
+import json
+f = [x["fields"] for x in map(json.loads, open("n.json")) if x["event"].startswith("span_")]
+assert [(x["arg_a"], x["arg_b"], x["value"]) for x in f] == [(i, 7, 7) for i in range(40)], f[:2]
+P
+"$TARRY" record -q -o x.dat --span 'work(size)'@"$PROGRAMS/regions" true >out 2>&1
+is "an unknown parameter is an error that lists them" "1 tarry: --span: work has no parameter 'size'; its parameters: a, b" "$? $(cat out)"
+
 # The static probe of tarry.h itself, as any other; with its arguments.
 "$TARRY" record -q -o u.dat --regions off --usdt tarry:region "$PROGRAMS/regions" >/dev/null 2>u.log
 "$TARRY" report u.dat regions >u.txt

@@ -11,6 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *p = fuzz_guarded(data, size);
 	struct ty_symbols *s;
+	struct ty_param params[8];
+	const char *why;
 	struct ty_inlined inlined[8], caller;
 	struct ty_symbol sym;
 	uint8_t id[20];
@@ -37,7 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (ty_symbols_inlined(s, off, inlined, 8, &caller) > 8)
 			abort();
 	}
-	ty_symbols_named(s, "main", &sym);
+	if (ty_symbols_named(s, "main", &sym) && ty_symbols_params(s, &sym, params, 8, &why) > 8)
+		abort();
 	ty_symbols_debug(s, p, size);
 	ty_symbols_find(s, 0x1000, &sym);
 	ty_symbols_free(s);
