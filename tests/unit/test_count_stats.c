@@ -313,7 +313,7 @@ static void test_damaged_files(void **state)
 	const char *path = ty_fx_path("damaged.dat"), *part = ty_fx_path("part.dat");
 	struct ty_session s = {0};
 	struct ty_err err = {0};
-	struct ty_trace *t;
+	struct ty_trace *t = NULL;
 	struct ty_counts *c;
 	char many[64 * 32] = "arch=x86_64\n";
 	struct ty_buf b;
