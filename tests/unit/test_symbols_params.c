@@ -21,7 +21,11 @@ struct pair {
 };
 typedef const signed char tiny;
 
+#ifdef __clang__
+#define KEPT __attribute__((noinline, used))
+#else
 #define KEPT __attribute__((noinline, noclone, used, externally_visible))
+#endif
 int params_plain(short s, double d, const char *text, enum mood m, tiny t, _Bool yes,
 		 uint64_t sixth, long seventh, long ninth, long tenth);
 int params_pair(int before, struct pair by_value, int behind);
