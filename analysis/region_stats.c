@@ -196,6 +196,21 @@ static int add_up(const struct ty_explain *x, picks *p, bool threads, struct ty_
 	return r;
 }
 
+/* Histograms of the rows' lengths. */
+static int count_lengths(const picks *p, struct ty_region_report *out)
+{
+	out->lengths = calloc(out->n + (size_t)1, sizeof(*out->lengths));
+	if (!out->lengths)
+		return -TY_ENOMEM;
+	for (uint32_t i = 0; i < out->n; i++)
+		vec_each (k, p)
+			if (k->timed && k->name == out->v[i].name && k->kind == out->v[i].kind)
+				out->lengths[i]
+					.count[k->length_ns ? 64 - __builtin_clzll(k->length_ns)
+							    : 0]++;
+	return 0;
+}
+
 /* The slowest of a name beside a median one. */
 static int compare_two(const struct ty_explain *x, const struct ty_region_stats *s,
 		       struct ty_outlier *o)
@@ -224,6 +239,7 @@ int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w,
 	r = r ? r : add_up(x, &p, false, &out->v, &out->n);
 	if (!r && name) {
 		r = known ? add_up(x, &p, true, &out->by_thread, &out->by_thread_n) : -TY_ENOTFOUND;
+		r = r ? r : count_lengths(&p, out);
 		if (!r && out->n && out->v[0].timed > 1)
 			r = compare_two(x, &out->v[0], &out->beside);
 	}
@@ -234,6 +250,7 @@ int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w,
 void ty_region_report_fini(struct ty_region_report *r)
 {
 	free(r->v);
+	free(r->lengths);
 	free(r->by_thread);
 	ty_outlier_fini(&r->beside);
 	*r = (struct ty_region_report){0};

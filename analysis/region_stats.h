@@ -35,9 +35,17 @@ struct ty_region_stats {
 	struct ty_count_sum counts;
 };
 
+/* How many of the timed lengths have their highest bit there: [0] of 0 ns, [k] from 2^(k-1) ns to
+ * below 2^k. */
+#define TY_REGION_POWERS 65
+struct ty_region_lengths {
+	uint64_t count[TY_REGION_POWERS];
+};
+
 struct ty_region_report {
 	struct ty_region_stats *v; /* by total time; counters and instants last */
 	uint32_t n;
+	struct ty_region_lengths *lengths; /* of one name: of each of v; else NULL */
 	struct ty_region_stats *by_thread; /* of one name: by total time */
 	uint32_t by_thread_n;
 	/* Of one name: what differs between the slowest and the median; rows as in outliers.h. */
@@ -48,9 +56,9 @@ struct ty_region_report {
 /* Does it touch the window, and is its thread chosen? memo: as in window.h, of one thread. */
 bool ty_region_chosen(const struct ty_model *m, const struct ty_window *w,
 		      const struct ty_region *r, struct ty_comm_memo *memo);
-/* All that touch the window, of the threads chosen. name NULL: all names; else by_thread and
- * beside, too; -TY_ENOTFOUND when no region has that name. Cost: a sort of the lengths. fini in any
- * case. */
+/* All that touch the window, of the threads chosen. name NULL: all names; else lengths,
+ * by_thread and beside, too; -TY_ENOTFOUND when no region has that name. Cost: a sort of the
+ * lengths. fini in any case. */
 int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w, const char *name,
 			  struct ty_region_report *out);
 void ty_region_report_fini(struct ty_region_report *r);

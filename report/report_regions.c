@@ -13,6 +13,7 @@
 #define NAMES_SHOWN   40
 #define THREADS_SHOWN 20
 #define ROWS_SHOWN    8
+#define BAR_WIDTH     40
 
 static const char *kind_name(const void *ctx, const void *record, char *buf, size_t n)
 {
@@ -118,6 +119,68 @@ static void counts_json(const struct ty_report *r, const struct ty_region_stats 
 		ty_count_measures_json(r->s->counts, &s->counts, 0, j);
 }
 
+/* From the first power of two with a length to the last one. */
+static bool range(const struct ty_region_lengths *l, unsigned *first, unsigned *end)
+{
+	*first = TY_REGION_POWERS;
+	*end = 0;
+	for (unsigned k = 0; k < TY_REGION_POWERS; k++)
+		if (l->count[k]) {
+			*first = k < *first ? k : *first;
+			*end = k + 1;
+		}
+	return *end;
+}
+
+static uint64_t from_ns(unsigned power)
+{
+	return power ? UINT64_C(1) << (power - 1) : 0;
+}
+
+static uint64_t below_ns(unsigned power)
+{
+	return power < 64 ? UINT64_C(1) << power : UINT64_MAX;
+}
+
+static void lengths_text(const struct ty_region_lengths *l, unsigned kind, FILE *f)
+{
+	static const char bar[] = "########################################";
+	char from[TY_DURATION_MAX], below[TY_DURATION_MAX];
+	unsigned first, end;
+	uint64_t most = 0;
+
+	_Static_assert(sizeof(bar) == BAR_WIDTH + 1, "as long as the longest");
+	if (!range(l, &first, &end))
+		return;
+	for (unsigned k = first; k < end; k++)
+		most = l->count[k] > most ? l->count[k] : most;
+	fprintf(f, "\nlengths (%s)\n%11s %11s %9s\n", ty_region_kind_name(kind), "from", "below",
+		"count");
+	for (unsigned k = first; k < end; k++) {
+		/* One sign for any that is not none. */
+		int n = (int)((l->count[k] * BAR_WIDTH + most - 1) / most);
+
+		fprintf(f, "%11s %11s %9" PRIu64 "%s%.*s\n", ty_fmt_duration(from_ns(k), from),
+			ty_fmt_duration(below_ns(k), below), l->count[k], n ? "  " : "", n, bar);
+	}
+}
+
+static void lengths_json(const struct ty_region_lengths *l, struct ty_json *j)
+{
+	unsigned first, end;
+
+	ty_json_array(j, "lengths");
+	if (range(l, &first, &end))
+		for (unsigned k = first; k < end; k++) {
+			ty_json_object(j, NULL);
+			ty_json_u64(j, "from_ns", from_ns(k));
+			ty_json_u64(j, "below_ns", below_ns(k));
+			ty_json_u64(j, "count", l->count[k]);
+			ty_json_end_object(j);
+		}
+	ty_json_end_array(j);
+}
+
 void ty_regions_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
@@ -142,6 +205,8 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 			"%" PRIu64 " regions are not counted: too many. Narrow the recording, or "
 			"give more --memory\n",
 			q->left_out);
+	for (uint32_t i = 0; q->lengths && i < q->n; i++)
+		lengths_text(&q->lengths[i], q->v[i].kind, f);
 	if (q->by_thread_n) {
 		putc('\n', f);
 		ty_fields_head(thread_fields, &c, f);
@@ -176,6 +241,8 @@ void ty_regions_json(const struct ty_report *r, struct ty_json *j)
 			ty_json_i64(j, "last", q->v[i].last);
 		}
 		counts_json(r, &q->v[i], j);
+		if (q->lengths)
+			lengths_json(&q->lengths[i], j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);

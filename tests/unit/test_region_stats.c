@@ -13,6 +13,8 @@
 #include "fixture_model.h"
 #include "fixture_regions.h"
 #include "region_stats.h"
+#include "report.h"
+#include "session.h"
 
 /* What the thread's counters grew by in regions: whole readings are exact, divided ones estimates.
  */
@@ -52,6 +54,44 @@ static void counters(void **state)
 	ty_region_report_fini(&r);
 	ty_counts_free(c);
 	ty_mx_drop();
+}
+
+/* The report of "work" (1..200 ns, each once) says how many are of each power of two. */
+static void histogram(const struct ty_explain *x, const struct ty_region_report *found)
+{
+	static const uint64_t want[] = {0, 1, 2, 4, 8, 16, 32, 64, 73};
+	struct ty_session s = {.model = (struct ty_model *)x->m};
+	struct ty_report r = {.s = &s, .regions = *found};
+	struct ty_json j = {0};
+	char *text = NULL, line[120];
+	size_t n = 0;
+	FILE *f;
+
+	for (unsigned k = 0; k < TY_REGION_POWERS; k++)
+		assert_int_equal(found->lengths[0].count[k], k < 9 ? want[k] : 0);
+	f = open_memstream(&text, &n);
+	ty_regions_text(&r, f);
+	fclose(f);
+	for (unsigned k = 1; k < 9; k++) {
+		unsigned bar = (unsigned)(want[k] * 40 + 72) / 73;
+
+		snprintf(line, sizeof(line), "\n%8u ns %8u ns %9u  %.*s\n", 1u << (k - 1), 1u << k,
+			 (unsigned)want[k], (int)bar, "########################################");
+		assert_non_null(strstr(text, line));
+	}
+	assert_null(strstr(text, "256 ns      512 ns"));
+	free(text);
+	text = NULL;
+	f = open_memstream(&text, &n);
+	ty_json_init(&j, f);
+	ty_json_object(&j, NULL);
+	ty_regions_json(&r, &j);
+	ty_json_end_object(&j);
+	ty_json_fini(&j);
+	fclose(f);
+	assert_non_null(strstr(text, "\"lengths\":[{\"from_ns\":1,\"below_ns\":2,\"count\":1},"));
+	assert_non_null(strstr(text, "{\"from_ns\":128,\"below_ns\":256,\"count\":73}]"));
+	free(text);
 }
 
 /* 200 regions of 1..200 ns, and one that does not end: percentiles by nearest rank. */
@@ -94,6 +134,7 @@ static void statistics(void **state)
 	assert_int_equal(ty_region_report_find(&x, &w, "work", &r), 0);
 	assert_int_equal(r.by_thread_n, 1);
 	assert_int_equal(r.beside.slow_ns, 200);
+	histogram(&x, &r);
 	assert_int_equal(r.beside.median_ns, 100);
 	ty_region_report_fini(&r);
 	assert_int_equal(ty_region_report_find(&x, &w, "none", &r), -TY_ENOTFOUND);
