@@ -37,9 +37,8 @@ static const struct ty_words *words_of(const struct ty_stall_search *h, uint32_t
 	return v;
 }
 
-/* The operations of the thread on the word (ty_wait_word) around t. */
-static struct ty_waits_on on_word(const struct ty_stall_search *h, uint32_t thread, uint64_t word,
-				  uint64_t t)
+struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t thread, uint64_t word,
+				    uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
 	uint32_t end = th->syscalls_first + th->syscalls_n,
@@ -67,7 +66,7 @@ static struct ty_waits_on on_word(const struct ty_stall_search *h, uint32_t thre
 
 static bool passes(const struct ty_stall_search *h, uint32_t thread, uint64_t word, uint64_t t)
 {
-	struct ty_waits_on v = on_word(h, thread, word, t);
+	struct ty_waits_on v = ty_stall_on_word(h, thread, word, t);
 
 	return v.waits && v.wakes;
 }
@@ -97,12 +96,72 @@ static enum came came_from(const struct ty_stall_search *h, uint32_t thread, uin
 	return FROM_ELSE;
 }
 
+/* Did the thread let the word go right before this call, with next to no work in between? */
+static bool just_let_go(const struct ty_stall_search *h, uint32_t thread, uint32_t call,
+			uint64_t word)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t first = ty_model_thread(m, thread)->syscalls_first;
+	uint64_t next = ty_model_syscall_brief(m, thread, call).start_ns, worked = 0, at;
+
+	for (unsigned n = 0; n < BACK && call > first; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(m, thread, --call);
+
+		worked += next > s.end_ns ? next - s.end_ns : 0;
+		if (worked >= TY_STALL_LITTLE_NS)
+			return false;
+		if (ty_wait_futex_use(h->x, call, &at) == TY_FUTEX_WAKES &&
+		    (at & ~UINT64_C(7)) == (word & ~UINT64_C(7)))
+			return true;
+		next = s.start_ns;
+	}
+	return false;
+}
+
+/* Does the thread at other times come from work to wait on the word, which it has not just let go?
+ * Then it waits there for more work. */
+static bool comes_from_work(const struct ty_stall_search *h, const struct ty_candidate *c,
+			    uint64_t word)
+{
+	uint32_t thread = c->s.thread;
+	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
+	uint32_t k = c->first_span - th->spans_first > TY_STALL_BACK ? c->first_span - TY_STALL_BACK
+								     : th->spans_first,
+		 end = th->spans_first + th->spans_n;
+
+	end = end - c->s.span > TY_STALL_BACK ? c->s.span + TY_STALL_BACK : end;
+	for (; k < end; k++) {
+		struct ty_span s = ty_model_span_brief(h->x->m, thread, k);
+
+		if (s.state != TY_ST_SLEEPING || s.end_ns - s.start_ns < TY_STALL_LITTLE_NS)
+			continue;
+		s = ty_model_span(h->x->m, k);
+		if (s.syscall != TY_NONE && ty_wait_word(h->x, s.syscall) == word &&
+		    came_from(h, thread, k, word) == FROM_WORK &&
+		    !just_let_go(h, thread, s.syscall, word))
+			return true;
+	}
+	return false;
+}
+
+/* Had the holder waited for the word, too? */
+static bool waited_too(const struct ty_stall_search *h, const struct ty_seg *s, uint64_t word)
+{
+	struct ty_span held;
+
+	if (ty_seg_on_cpu(s->what) || s->what == TY_SEG_RUNNABLE || s->span == TY_NONE)
+		return false;
+	held = ty_model_span(h->x->m, s->span);
+	return held.syscall != TY_NONE && ty_wait_word(h->x, held.syscall) == word;
+}
+
 bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   const struct ty_path *p)
 {
 	uint64_t word = ty_wait_word_of(h->x, &c->w, c->s.syscall);
 
-	if (!word || c->waker.kind != TY_WAKER_THREAD || c->root.thread == c->s.thread)
+	if (!word || c->waker.kind != TY_WAKER_THREAD || c->root.thread == c->s.thread ||
+	    waited_too(h, &p->seg.v[c->root.seg], word))
 		return false;
 	/* Cheap questions first: those who wait for work come back at once. */
 	if (c->tries ? came_from(h, c->s.thread, c->first_span, word) != FROM_WAIT
@@ -114,5 +173,6 @@ bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_cand
 		return false;
 	return passes(h, c->s.thread, word, c->end_ns) &&
 	       (!ty_model_thread(h->x->m, c->waker.thread)->traced ||
-		passes(h, c->waker.thread, word, c->end_ns));
+		passes(h, c->waker.thread, word, c->end_ns)) &&
+	       (!c->tries || !comes_from_work(h, c, word));
 }

@@ -200,6 +200,33 @@ static bool comes_before(const struct ty_stall_search *h, const struct ty_candid
 		 ty_stall_overlap(end, c) >= c->s.duration_ns / 2));
 }
 
+/*
+ * Two threads wait for each other at both ends. b, at the end of a's chain, whose own wait a timer
+ * ended, had sent a request to the one before it in that chain and got no reply. So b is held up,
+ * and the others wait for its next request. A thread that sends in one direction only, as into a
+ * pipe, sends no request.
+ */
+static bool is_sent_request(const struct ty_stall_search *h, const struct ty_candidate *a,
+			    const struct ty_candidate *b)
+{
+	const struct ty_explain *x = h->x;
+	uint32_t who = b->s.thread, next = a->s.link[a->s.links - 2].thread;
+	uint64_t act = a->s.link[a->s.links - 2].waker.act_ns, request_to;
+	int64_t to = ty_stall_given_to(x, who, act);
+	const char *name;
+
+	if (a->w.class == TY_WAIT_DEFINITE || a->s.link[a->s.links - 1].thread != who)
+		return false;
+	if (!ty_stall_last_woke(x, who, next, ty_model_summary(x->m)->end_ns) &&
+	    (to < 0 || ty_fd_kind(x, who, (uint64_t)to, act, &name) != TY_FD_SOCKET))
+		return false;
+	request_to = ty_stall_last_woke(x, next, who, b->s.start_ns);
+	if (request_to > ty_stall_last_woke(x, who, next, b->s.start_ns))
+		return true;
+	/* It was not waited for then, but the same is said once more. */
+	return to >= 0 && ty_stall_sent(h, who, ty_stall_first_call(h, b), to);
+}
+
 /* Where no command tells what matters, a wait that lasts a good deal longer than the one behind
  * whose end it stands is no mere part of that. */
 static bool outlasts(const struct ty_candidate *b, const struct ty_candidate *a)
@@ -228,13 +255,16 @@ static void join_chains(struct ty_stall_search *h, size_t n)
 		if (a->dropped || a->s.links < 2)
 			continue;
 		/* The other side was stalled itself, and that is reported. But a thread that slept
-		 * before anything waited for it (the holder of a lock) holds others up. */
+		 * before anything waited for it (the holder of a lock) holds others up, unless it
+		 * waits for them. */
 		for (size_t k = 0; k < n && !a->dropped; k++) {
 			const struct ty_candidate *b = &h->cand.v[k];
 
+			/* Finding who sent the request is expensive: last. */
 			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
 				     ty_stall_overlap(a, b) >= a->s.duration_ns / 2 &&
-				     (is_end(a) || (in_vain(h, b) && slept_later(b, a)));
+				     (is_end(a) || (in_vain(h, b) && (slept_later(b, a) ||
+								      is_sent_request(h, a, b))));
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
 			a->end_only = a->end_only || comes_before(h, a, &h->cand.v[k]);

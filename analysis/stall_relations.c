@@ -22,6 +22,18 @@ struct view {
 	struct ty_relations of;
 };
 
+/* Did the thread wake another one by its last call before its wait? */
+static bool just_woke_another(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
+	uint32_t call = ty_stall_first_call(h, c), back = call > t->syscalls_first;
+
+	return back && ty_stall_woke_another(
+			       h->x, c->s.thread,
+			       ty_model_syscall_brief(h->x->m, c->s.thread, call - back).start_ns,
+			       c->s.start_ns, TY_NONE);
+}
+
 /* Is what ended the wait among lost events? */
 static bool end_lost(const struct ty_model *m, const struct ty_candidate *c)
 {
@@ -74,7 +86,8 @@ static bool needed_once(struct view *v)
 	const struct ty_path *path = &v->h->path;
 
 	return path->seg.n && path->seg.v[path->seg.n - 1].thread == v->c->s.thread &&
-	       holds(v, TY_R_ON_PATH) && !holds(v, TY_R_RECURS) && holds(v, TY_R_COMPUTED_AFTER);
+	       !ty_stall_woken_similarly(v->h, v->c) && holds(v, TY_R_ON_PATH) &&
+	       !holds(v, TY_R_RECURS) && holds(v, TY_R_COMPUTED_AFTER);
 }
 
 /* Several share the work; or the place of a pool's leader is handed over. */
@@ -136,6 +149,8 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	case TY_R_LOCK_BY_STACK: return role(v) == TY_ROLE_LOCK;
 	case TY_R_SLEEP_BY_STACK: return role(v) == TY_ROLE_SLEEP;
 	case TY_R_ON_FD: return c->w.class == TY_WAIT_PEER && c->w.fd >= 0 && !c->w.guessed;
+	case TY_R_UNINTERRUPTIBLE:
+		return c->s.state == TY_ST_BLOCKED && c->w.kind != TY_STALL_CHILD;
 	case TY_R_UNCALLED:
 		/* Frozen by its cgroup, held by who supervises its calls, closing its last socket
 		 * on its way out of a call. */
@@ -149,6 +164,7 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	case TY_R_END_LOST: return end_lost(v->h->x->m, c);
 	case TY_R_ACCEPTS: return ty_stall_accepts(v->h->x, c->s.thread, c->s.syscall, &c->w);
 	case TY_R_WAKER_RUNNABLE: return waker_runnable(v);
+	case TY_R_SHELL_PIPELINE: return ty_stall_in_pipeline(v->h, c, v->p);
 	default: return false;
 	}
 }
@@ -162,14 +178,25 @@ static bool of_messages(struct view *v, enum ty_relation r)
 
 	switch (r) {
 	case TY_R_SENT: return ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1);
+	case TY_R_SENT_THERE:
+		return c->w.fd >= 0 &&
+		       ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), c->w.fd);
 	case TY_R_SENT_LAST: return side(v)->is_client && side(v)->sent_last;
 	case TY_R_REPLY_CERTAIN:
 		return side(v) && !v->guessed && (!v->side.inferred || holds(v, TY_R_SENT_REQUEST));
-	case TY_R_SENT_REQUEST: return !side(v)->is_server && ty_stall_sent_request(h, c, v->fd);
+	case TY_R_SENT_REQUEST:
+		return !side(v)->is_server && ty_stall_sent_request(h, c, first, v->fd);
+	case TY_R_SENT_UNSEEN_REQUEST: return ty_stall_sent_unseen_request(h, c);
+	case TY_R_WOKE_ANOTHER: return ty_stall_sent_any_request(h, c);
+	case TY_R_SENT_OR_WOKE:
+		return (c->w.kind == TY_STALL_FUTEX && holds(v, TY_R_WOKE_ANOTHER)) ||
+		       holds(v, TY_R_SENT);
+	case TY_R_SERVES: return ty_stall_serves(h, c);
 	case TY_R_SERVED: return side(v)->is_server && v->side.sent;
 	case TY_R_SERVES_FD: return side(v)->is_server;
 	case TY_R_NEXT_FD: return side(v) && v->fd >= 0;
 	case TY_R_REPLIES: return ty_stall_answers(h, c);
+	case TY_R_SENT_MORE: return ty_stall_is_sent_more(h, c);
 	case TY_R_ENDED_BY_REQUEST: return ty_stall_ended_by_request(h, c, first);
 	case TY_R_IN_REQUEST: return is_request(v);
 	case TY_R_AWAITS_REPLY: return awaited(h, c, false);
@@ -179,6 +206,7 @@ static bool of_messages(struct view *v, enum ty_relation r)
 		return c->waker.thread != TY_NONE &&
 		       ty_model_thread(h->x->m, c->waker.thread)->traced;
 	case TY_R_REPLY_PENDING: return ty_stall_has_open_request(h, c);
+	case TY_R_REPLY_PENDING_UNSEEN: return ty_stall_has_unseen_request(h, c);
 	default: return of_channel(v, r);
 	}
 }
@@ -195,6 +223,7 @@ static bool of_habits(struct view *v, enum ty_relation r)
 	case TY_R_PASSED_ON: return ty_stall_is_passed_on(h, c, v->p);
 	case TY_R_WORLD_STOPPED: return ty_stall_stops_world(h, c, v->p);
 	case TY_R_WAKER_IDLE: return c->w.word && ty_stall_waker_was_idle(h, c);
+	case TY_R_FOR_WORKERS: return ty_stall_is_for_workers(h, c, v->p);
 	case TY_R_WORK_SHARED: return work_shared(v);
 	case TY_R_FOR_PROGRAM: return ty_stall_is_for_program(h, c, v->p);
 	case TY_R_AWAITED_HELD_UP: return ty_stall_is_end(h, c, v->p);
@@ -203,11 +232,14 @@ static bool of_habits(struct view *v, enum ty_relation r)
 	case TY_R_NEEDED_ONCE: return needed_once(v);
 	case TY_R_RECURS: return ty_stall_waits_again(h, c, true);
 	case TY_R_RECURS_SAME_WAKER: return ty_stall_waits_again(h, c, false);
+	case TY_R_CALLS_AGAIN: return ty_stall_calls_again(h, c);
 	case TY_R_COMPUTED_AFTER: return ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
 	case TY_R_COMPUTES: return ty_stall_computes(h->x, c->s.thread, c->end_ns, 2);
 	case TY_R_RELATED: return ty_stall_is_related(h, c->s.thread, c->waker.thread);
+	case TY_R_RUNTIME_SLEEP: return futex && holds(v, TY_R_RECURS);
 	case TY_R_WAKE_EXPECTED:
-		return !futex || ty_stall_ever_woken(h->x, c->s.thread, c->s.syscall);
+		return !futex || ty_stall_ever_woken(h->x, c->s.thread, c->s.syscall) ||
+		       just_woke_another(h, c);
 	case TY_R_HAD_WORK: return ty_stall_had_work(h, c);
 	default: return of_messages(v, r);
 	}
@@ -327,7 +359,8 @@ void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate
 		c->s.request_ns = q ? q->start_ns : 0;
 	}
 	if (!rests_on(rule, TY_R_SENT_REQUEST) && !rests_on(rule, TY_R_SENT_LAST) &&
-	    !rests_on(rule, TY_R_SENT))
+	    !rests_on(rule, TY_R_SENT_OR_WOKE) && !rests_on(rule, TY_R_SENT) &&
+	    !rests_on(rule, TY_R_SENT_THERE))
 		return;
 	if (c->waker.kind == TY_WAKER_THREAD)
 		c->s.sent_request_ns =

@@ -6,13 +6,15 @@
  * each thread that was woken meanwhile.
  */
 
+#include <unistd.h>
+
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 
 #define WAKEUPS	 8		  /* wakeups of one by the other that are looked at */
 #define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
 
-static bool just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
+bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = TY_STALL_LITTLE_NS, .nr = -1};
@@ -59,7 +61,7 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 		return s.state == TY_ST_SLEEPING;
 	w = ty_wait_for(x, &s, call);
 	if (w.kind == TY_STALL_FUTEX && ty_model_thread(x->m, who)->forked_by == (int32_t)thread &&
-	    just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
+	    ty_stall_just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
 		return false;
 	/* Both sides of a FIFO wait for each other to open it. */
 	id = ty_explain_row(x, call)->id;
@@ -114,9 +116,25 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
 	return is_message(x, thread, span, who, *ts, futex);
 }
 
-/* When did `who` last wake thread up to t? 0: not seen. *span: the one that this began. */
-static uint64_t last_woken_at(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
-			      bool futex, uint32_t *span)
+/*
+ * The wakeup that began this span of peer came from a word that thread waits on, too: so wait those
+ * who want a lock that is passed around (an interpreter's), not who serves requests.
+ */
+static bool is_passed_around(const struct ty_stall_search *h, uint32_t thread, uint32_t peer,
+			     uint32_t span)
+{
+	const struct ty_model *m = h->x->m;
+	uint64_t t = ty_model_span_brief(m, peer, span).start_ns, word;
+	uint32_t call = ty_model_syscall_at(m, peer, t - 1);
+
+	word = call == TY_NONE ? 0 : ty_wait_word(h->x, call);
+	return word && ty_stall_on_word(h, thread, word, t).waits;
+}
+
+/* When did `who` last wake thread up to t, and, where h is given, not by passing something around?
+ * 0: not seen. *span: the one that this began. */
+static uint64_t last_wakeup(const struct ty_explain *x, const struct ty_stall_search *h,
+			    uint32_t thread, uint32_t who, uint64_t t, bool futex, uint32_t *span)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
@@ -125,12 +143,19 @@ static uint64_t last_woken_at(const struct ty_explain *x, uint32_t thread, uint3
 
 	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
 		*span = k;
-		if (woken_by(x, thread, k, who, futex, &ts) && ts <= t)
+		if (woken_by(x, thread, k, who, futex, &ts) && ts <= t &&
+		    (!h || !is_passed_around(h, who, thread, k)))
 			return ts;
 		if (k == th->spans_first)
 			break;
 	}
 	return 0;
+}
+
+static uint64_t last_woken_at(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
+			      bool futex, uint32_t *span)
+{
+	return last_wakeup(x, NULL, thread, who, t, futex, span);
 }
 
 static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
@@ -146,8 +171,10 @@ uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_
 	return last_woken(x, thread, who, t, true);
 }
 
-/* When did `who` first wake thread? UINT64_MAX: not among its first spans since both are there. */
-static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, bool futex)
+/* When did `who` first wake thread, and, where h is given, not by passing something around?
+ * UINT64_MAX: not among its first spans since both are there. */
+static uint64_t first_wakeup(const struct ty_explain *x, const struct ty_stall_search *h,
+			     uint32_t thread, uint32_t who, bool futex)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint64_t born = ty_model_thread(x->m, who)->start_ns, ts;
@@ -155,9 +182,22 @@ static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_
 		 first = k == TY_NONE ? th->spans_first : k, end = th->spans_first + th->spans_n;
 
 	for (k = first; k < end && k - first < TY_STALL_BACK; k++)
-		if (woken_by(x, thread, k, who, futex, &ts))
+		if (woken_by(x, thread, k, who, futex, &ts) &&
+		    (!h || !is_passed_around(h, who, thread, k)))
 			return ts;
 	return UINT64_MAX;
+}
+
+static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, bool futex)
+{
+	return first_wakeup(x, NULL, thread, who, futex);
+}
+
+/* When did `who` last wake thread up to t, but by passing something around? 0: not seen. */
+static uint64_t last_message(const struct ty_stall_search *h, uint32_t thread, uint32_t who,
+			     uint64_t t, bool futex, uint32_t *span)
+{
+	return last_wakeup(h->x, h, thread, who, t, futex, span);
 }
 
 bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t)
@@ -175,13 +215,15 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
 	return false;
 }
 
-static bool has_request(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t,
+static bool has_request(const struct ty_stall_search *h, uint32_t thread, uint32_t peer, uint64_t t,
 			bool futex)
 {
-	uint64_t request_ns = last_woken(x, peer, thread, t, futex);
+	uint32_t span, other;
+	uint64_t request_ns = last_message(h, peer, thread, t, futex, &span);
 
-	return request_ns && request_ns > last_woken(x, thread, peer, t, futex) &&
-	       first_woken(x, peer, thread, futex) <= first_woken(x, thread, peer, futex);
+	return request_ns && request_ns > last_message(h, thread, peer, t, futex, &other) &&
+	       first_wakeup(h->x, h, peer, thread, futex) <=
+		       first_wakeup(h->x, h, thread, peer, futex);
 }
 
 /* Had the thread heard something where it waits now before it ever woke the one that ended the
@@ -212,6 +254,39 @@ static bool heard_first(const struct ty_explain *x, const struct ty_candidate *c
 	return heard;
 }
 
+/* Had the culprit woken the thread before that ever woke `first`? */
+static bool gives_work(const struct ty_explain *x, const struct ty_candidate *c, uint32_t first)
+{
+	uint64_t t = c->s.culprit == TY_NONE ? UINT64_MAX
+					     : first_woken(x, c->s.thread, c->s.culprit, true);
+
+	return t < c->s.start_ns && t < first_woken(x, first, c->s.thread, true);
+}
+
+/* Before its wait the thread gave something to fd `to` and has taken nothing from `from` since. */
+static bool sent_last(const struct ty_explain *x, uint32_t call, int64_t to, int64_t from)
+{
+	struct ty_syscall s = ty_model_syscall(x->m, call);
+	const struct ty_thread *th = ty_model_thread(x->m, s.thread);
+
+	for (unsigned n = 0; call > th->syscalls_first && n < 32; n++) {
+		struct ty_syscall_ipc t;
+
+		s = ty_model_syscall_brief(x->m, s.thread, --call);
+		t = ty_syscall_ipc(x, &s);
+		if (s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
+			return false;
+		if (s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
+			continue;
+		s = ty_model_syscall(x->m, call);
+		if (ty_syscall_ipc_on(x, &s, &t, to) & TY_GIVES)
+			return true;
+		if (ty_syscall_ipc_on(x, &s, &t, from) & TY_TAKES)
+			return false;
+	}
+	return false;
+}
+
 int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t)
 {
 	uint32_t call = ty_model_syscall_at(x->m, thread, t);
@@ -228,6 +303,51 @@ int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t 
 		       : -1;
 }
 
+/* It was the first of both to wake the other, and has just sent again what did that: the other side
+ * was not waiting yet, so no wakeup is recorded. */
+static bool has_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->s.thread, last = c->waker.thread;
+	uint64_t first = first_woken(x, last, thread, false);
+	int64_t to;
+
+	if (c->w.fd < 0 || first >= c->s.start_ns || first > first_woken(x, thread, last, false))
+		return false;
+	to = ty_stall_given_to(x, thread, first);
+	return to >= 0 && sent_last(x, ty_stall_first_call(h, c), to, c->w.fd);
+}
+
+/* Having been woken at `span`, did peer go back to wait for the same thing, up to t? */
+static bool went_back(const struct ty_explain *x, uint32_t peer, uint32_t span, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(x->m, peer);
+	struct ty_wait_for was, w;
+	struct ty_span s;
+
+	if (span == th->spans_first)
+		return false;
+	s = ty_model_span(x->m, span - 1);
+	if (s.state != TY_ST_SLEEPING || s.syscall == TY_NONE)
+		return false;
+	was = ty_wait_for(x, &s, s.syscall);
+	for (unsigned n = 0; ++span - th->spans_first < th->spans_n && n < TY_STALL_BACK; n++) {
+		s = ty_model_span_brief(x->m, peer, span);
+		if (s.start_ns >= t)
+			break;
+		if (s.state != TY_ST_SLEEPING)
+			continue;
+		s = ty_model_span(x->m, span);
+		if (s.syscall == TY_NONE)
+			continue;
+		w = ty_wait_for(x, &s, s.syscall);
+		if (w.kind == was.kind && (was.word || was.fd >= 0) &&
+		    ty_wait_same(x->m, peer, &w, peer, &was))
+			return true;
+	}
+	return false;
+}
+
 /* Does the one that ended the wait say more later, without having been asked for that? */
 static bool says_more(const struct ty_explain *x, const struct ty_candidate *c, uint64_t request_ns,
 		      bool futex)
@@ -240,13 +360,16 @@ static bool says_more(const struct ty_explain *x, const struct ty_candidate *c, 
 
 /* The reply was there before the thread waited for it, so no wakeup is recorded: since it last sent
  * on the channel of its request, it has received something from `from`. It was the whole reply,
- * because the other side continues with unrequested messages. A first part alone is not a reply. */
-static bool replied_unseen(const struct ty_explain *x, const struct ty_candidate *c, bool futex,
-			   int64_t from)
+ * because the other side had gone back to wait for requests before it ended this wait, or continues
+ * with unrequested messages. A first part alone is not a reply. */
+static bool replied_unseen(const struct ty_stall_search *h, const struct ty_candidate *c,
+			   bool futex, int64_t from)
 {
-	uint32_t thread = c->s.thread, call = c->s.syscall;
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->s.thread, call = c->s.syscall, span;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	uint64_t request_ns = last_woken(x, c->waker.thread, thread, c->s.start_ns, futex);
+	uint64_t request_ns =
+		last_woken_at(x, c->waker.thread, thread, c->s.start_ns, futex, &span);
 	int64_t to = from < 0 || call == TY_NONE ? -1 : ty_stall_given_to(x, thread, request_ns);
 
 	for (unsigned n = 0; to >= 0 && call > th->syscalls_first && n < TY_STALL_BACK; n++) {
@@ -261,23 +384,34 @@ static bool replied_unseen(const struct ty_explain *x, const struct ty_candidate
 		if (ty_syscall_ipc_on(x, &s, &t, to) & TY_GIVES)
 			break;
 		if (ty_syscall_ipc_on(x, &s, &t, from) & TY_TAKES)
-			return says_more(x, c, request_ns, futex);
+			return went_back(x, c->waker.thread, span, c->waker.act_ns) ||
+			       says_more(x, c, request_ns, futex);
 	}
 	return false;
 }
 
 bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_candidate *c,
-			   int64_t fd)
+			   uint32_t first, int64_t fd)
 {
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->s.thread, last = c->waker.thread;
+	uint64_t t = c->s.start_ns;
 	bool futex = c->w.kind == TY_STALL_FUTEX && !ty_stall_waits_in_pool(h, c);
 
-	/* Who replies does not wait for replies at the same place. */
-	if (c->w.word && ty_stall_waits_on(h->x, c->waker.thread,
-					   ty_wait_word_of(h->x, &c->w, c->s.syscall), c->end_ns))
+	/* Who answers does not wait for answers at the same place. */
+	if (heard_first(x, c) ||
+	    (c->w.word &&
+	     ty_stall_waits_on(x, last, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns)))
 		return false;
-	return !heard_first(h->x, c) &&
-	       has_request(h->x, c->s.thread, c->waker.thread, c->s.start_ns, futex) &&
-	       !replied_unseen(h->x, c, futex, fd);
+	if (has_request(h, thread, last, t, futex) && !replied_unseen(h, c, futex, fd))
+		return true;
+	if (has_unseen_request(h, c))
+		return true;
+	/* Others handed the matter on, but not who had given the thread its work before. */
+	return !gives_work(x, c, first) && first != thread && first != last &&
+	       has_request(h, thread, first, t, futex) &&
+	       last_woken(x, first, thread, t, futex) > last_woken(x, thread, last, t, futex) &&
+	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
 }
 
 #define HANDED 4 /* threads of one process that hand a wakeup on */
@@ -332,6 +466,36 @@ bool ty_stall_waker_was_idle(const struct ty_stall_search *h, const struct ty_ca
 		if (w.class == TY_WAIT_IDLE)
 			return !ty_stall_last_woke(h->x, by.thread, peer, s.start_ns);
 		if (!w.word || tgid < 0 || ty_model_thread(m, by.thread)->tgid != tgid)
+			return false;
+	}
+	return false;
+}
+
+bool ty_stall_sent_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->s.thread, peer = c->waker.thread, span, i, end;
+	const struct ty_thread *p = ty_model_thread(x->m, peer);
+	uint64_t answered = last_woken(x, thread, peer, c->s.start_ns, true), word;
+
+	if (!c->w.word || !answered || !last_woken_at(x, peer, thread, answered, true, &span) ||
+	    first_woken(x, peer, thread, true) > first_woken(x, thread, peer, true) ||
+	    ty_stall_waits_on(x, peer, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns) ||
+	    is_passed_around(h, thread, peer, span))
+		return false;
+	i = ty_model_syscall_at(x->m, peer, ty_model_span_brief(x->m, peer, span).start_ns - 1);
+	word = i == TY_NONE ? 0 : ty_wait_word(x, i);
+	i = ty_model_syscall_after(x->m, peer, answered);
+	end = p->syscalls_first + p->syscalls_n;
+	for (unsigned n = 0; word && i < end && n < TY_STALL_BACK; n++, i++) {
+		struct ty_syscall s;
+
+		if (ty_wait_word(x, i) != word)
+			continue;
+		s = ty_model_syscall_brief(x->m, peer, i);
+		if (s.start_ns > c->waker.act_ns)
+			return last_woken(x, thread, peer, s.start_ns, true) <= c->waker.ts_ns;
+		if (!s.ret)
 			return false;
 	}
 	return false;
@@ -435,6 +599,126 @@ bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t
 	return false;
 }
 
+/* Do both calls, of one thread, begin with the same argument: a futex word, a set of semaphores? */
+static bool same_place(const struct ty_explain *x, uint32_t call_a, uint32_t call_b)
+{
+	struct ty_syscall a, b;
+	uint64_t u[6], v[6];
+
+	if (call_a == TY_NONE || call_b == TY_NONE || !x->args)
+		return false;
+	a = ty_model_syscall(x->m, call_a);
+	b = ty_model_syscall(x->m, call_b);
+	return a.nr == b.nr && a.abi == b.abi && !x->args(x->ctx, &a, u) &&
+	       !x->args(x->ctx, &b, v) && u[0] == v[0];
+}
+
+/* When thread woke the other one first, had that one waited since before the recording? */
+static bool waited_before(const struct ty_stall_search *h, uint32_t thread, uint32_t other)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *th = ty_model_thread(m, other);
+	uint32_t first = th->spans_first;
+	uint64_t ts;
+
+	return th->spans_n > 1 && ty_model_span_brief(m, other, first).flags & TY_SF_BEFORE &&
+	       woken_by(h->x, other, first + 1, thread, true, &ts) &&
+	       !is_passed_around(h, thread, other, first + 1);
+}
+
+/* Are these waits of a thread certainly for different things? Not where both are on words, which
+ * those of condition variables may change, nor where one is for whatever comes. */
+static bool is_elsewhere(const struct ty_wait_for *a, const struct ty_wait_for *b)
+{
+	if (a->fd >= 0 && b->fd >= 0)
+		return a->fd != b->fd;
+	return (a->word && b->fd >= 0 && b->class == TY_WAIT_PEER) ||
+	       (b->word && a->fd >= 0 && a->class == TY_WAIT_PEER);
+}
+
+/* Is the other one, woken at `span`, done with that: does it wait in the end, for whatever or
+ * whomever, but not in a sleep, and has it gone back to where it waited before, or may have? */
+static bool is_done(const struct ty_stall_search *h, uint32_t other, uint32_t span)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, other);
+	struct ty_span s = ty_model_span(m, t->spans_first + t->spans_n - 1);
+	struct ty_wait_for w, was;
+
+	if (s.state != TY_ST_SLEEPING || !(s.flags & TY_SF_OPEN))
+		return false;
+	w = ty_wait_for(h->x, &s, s.syscall);
+	if (w.class != TY_WAIT_PEER && (w.class != TY_WAIT_IDLE || w.kind == TY_STALL_SLEEP))
+		return false;
+	if (span == t->spans_first || went_back(h->x, other, span, s.end_ns))
+		return true;
+	s = ty_model_span(m, span - 1);
+	was = ty_wait_for(h->x, &s, s.syscall);
+	return !is_elsewhere(&was, &w);
+}
+
+/* Was what the thread gave to another one at `ask`, so that this woke, its answer on a descriptor
+ * where it had heard first? Or has that one ended, as a process, which would be heard of? */
+static bool is_answer(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t other,
+		      uint64_t request_ns)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, other);
+	int64_t fd;
+
+	if (t->died && t->tgid != ty_model_thread(h->x->m, c->s.thread)->tgid)
+		return true;
+	fd = ty_stall_given_to(h->x, c->s.thread, request_ns);
+	return fd >= 0 && ty_stall_side(h, c, fd).is_server;
+}
+
+/* Was the wakeup of another thread at `request_ns` a request? Not by the object that is waited for
+ * now, as of a lock that is handed on. Nor, if this wait is still open, when the other thread had
+ * waited since before the recording (and may have been the client), or is done with it, or got a
+ * reply itself (is_answer), or started this one as a program whose output it reads. `span` of that
+ * other thread began so. */
+static bool is_request(const struct ty_stall_search *h, const struct ty_candidate *c,
+		       uint32_t other, uint32_t span, uint64_t request_ns)
+{
+	const struct ty_model *m = h->x->m;
+	int32_t tgid = ty_model_thread(m, other)->tgid;
+
+	if (c->s.flags & TY_SF_OPEN &&
+	    (waited_before(h, c->s.thread, other) || is_done(h, other, span) ||
+	     is_answer(h, c, other, request_ns) ||
+	     (c->w.fd == STDIN_FILENO && ty_stall_descends(m, c->s.thread, tgid))))
+		return false;
+	return !same_place(h->x, ty_model_syscall_at(m, c->s.thread, request_ns), c->s.syscall);
+}
+
+bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t thread = c->s.thread, threads = ty_model_summary(m)->threads, span;
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint64_t t = c->s.start_ns, from = t;
+	uint32_t k = ty_model_span_find(m, thread, t);
+
+	for (unsigned n = 0; k != TY_NONE && k > th->spans_first && n < TY_STALL_BACK; n++) {
+		struct ty_span s = ty_model_span_brief(m, thread, --k);
+
+		if (ty_stall_is_wait(s.state) && s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
+			break;
+		from = s.start_ns;
+	}
+	for (uint32_t i = 0; i < threads; i++) {
+		uint64_t request_ns;
+
+		/* The expensive check only for threads that were woken. */
+		if (i == thread || ty_model_thread(m, i)->kernel ||
+		    !woke_within(h->x, i, thread, from, t) || !has_request(h, thread, i, t, true))
+			continue;
+		request_ns = last_message(h, i, thread, t, true, &span);
+		if (request_ns >= from && is_request(h, c, i, span, request_ns))
+			return true;
+	}
+	return false;
+}
+
 bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	return last_woken(h->x, c->waker.thread, c->s.thread, ty_model_summary(h->x->m)->end_ns,
@@ -528,16 +812,34 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 	side = side_on(x, c->s.thread, c->s.syscall, fd, -1);
 	if (side.is_client || side.is_server || side.sent || c->waker.kind != TY_WAKER_THREAD)
 		return side;
-	/* One way only, as pipes are: requests use another one, where it woke the peer last. */
+	/* One way only, as pipes are: requests use another one, where it woke the peer last. Such a
+	 * thread is a server only if it was started with that pipe as its standard input; it may
+	 * have sent a greeting first. Others may only have been informed that the peer is there. */
+	side.is_server = fd == STDIN_FILENO && ty_stall_is_started(h, c);
 	request_ns = last_woken(x, c->waker.thread, c->s.thread, c->s.start_ns, false);
 	to = request_ns ? ty_stall_given_to(x, c->s.thread, request_ns) : -1;
 	if (to < 0 || to == fd)
 		return side;
 	pair = side_on(x, c->s.thread, c->s.syscall, fd, to);
-	if (pair.is_client)
+	if (side.is_server)
+		side.sent = pair.sent;
+	else if (pair.is_client)
 		side = pair;
 	side.inferred = true;
 	return side;
+}
+
+bool ty_stall_serves(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t thread = c->s.thread, peer = c->waker.thread;
+	bool futex = c->w.kind == TY_STALL_FUTEX;
+	uint64_t first = first_woken(h->x, thread, peer, futex);
+
+	return !c->w.word && !ty_stall_takes_turns(h, c) &&
+	       last_woken(h->x, peer, thread, c->s.start_ns, futex) &&
+	       first < first_woken(h->x, peer, thread, futex) &&
+	       !ty_stall_sent(h, thread, ty_model_syscall_at(m, thread, first), -1);
 }
 
 bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_candidate *c)
@@ -547,6 +849,30 @@ bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_cand
 
 	return last_woken(h->x, thread, peer, c->s.start_ns, true) &&
 	       first_woken(h->x, thread, peer, futex) < first_woken(h->x, peer, thread, futex);
+}
+
+bool ty_stall_woken_similarly(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_explain *x = h->x;
+	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
+	uint32_t own = c->s.span + 1, first = c->tries ? c->first_span : c->s.span,
+		 k = first - th->spans_first > TY_STALL_BACK ? first - TY_STALL_BACK
+							     : th->spans_first + 1,
+		 end = th->spans_first + th->spans_n;
+
+	end = end - own > TY_STALL_BACK ? own + TY_STALL_BACK : end;
+	for (; k < end; k++) {
+		struct ty_span s;
+		uint64_t ts;
+
+		if ((k > first && k <= own) ||
+		    !woken_by(x, c->s.thread, k, c->waker.thread, true, &ts))
+			continue;
+		s = ty_model_span(x->m, k - 1);
+		if (ty_stall_waits_similarly(h, c, &s))
+			return true;
+	}
+	return false;
 }
 
 /* Since it last heard from `peer`, had the thread woken that one by giving to a descriptor? */

@@ -3,7 +3,7 @@
  * Shared work: whether a thread waits for a lock that is handed over, or for parts of work that it
  * distributed. Budget: TY_STALL_BACK calls or spans of one thread for each query; for
  * ty_stall_shares_out those of TY_STALL_LOOKED threads with one parent that worked meanwhile, and
- * the kind of each descriptor that is not the one before (fd_kind.h).
+ * FDS descriptors (fd_kind.h); for each of these, and once more, the parent of each other thread.
  */
 #include <unistd.h>
 
@@ -11,7 +11,8 @@
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 
-#define GIVEN 16 /* what was given to a descriptor that was opened by a path */
+#define FDS   8	 /* that are looked at for one wait */
+#define GIVEN 16 /* what was given to one of them */
 
 /* What a thread does on a set of semaphores. */
 struct on_set {
@@ -137,34 +138,78 @@ static bool has_peer(const struct ty_explain *x, int64_t fd, uint32_t call, int3
 	       (k == TY_FD_FILE && wakes_there(x, call, fd, maker));
 }
 
-/* When did the thread, before its wait and after t, begin to send to several descriptors? 0: it did
- * not. */
+static bool is_among(int64_t fd, const int64_t *v, unsigned n)
+{
+	while (n && v[n - 1] != fd)
+		n--;
+	return n;
+}
+
+/* When did the thread, before its wait and after t, begin to send to several descriptors, each with
+ * a peer? 0: it did not. */
 static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_candidate *c,
 				uint64_t t, int32_t maker)
 {
 	uint32_t thread = c->s.thread, call = c->s.syscall;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint64_t from = 0;
-	int64_t one = -1;
+	int64_t one = -1, none[FDS]; /* one with a peer; those without */
+	unsigned nones = 0;
 	bool several = false;
 
 	for (unsigned n = 0; call != TY_NONE && call > th->syscalls_first && n < TY_STALL_BACK;
 	     n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --call);
+		struct ty_syscall_ipc talk = ty_syscall_ipc(x, &s);
 		int64_t to;
 
 		if (s.start_ns <= t)
 			break;
-		if (s.ret <= 0 || !(ty_syscall_ipc(x, &s).says & TY_GIVES))
+		if (s.ret <= 0 || !(talk.says & TY_GIVES) || talk.gives < 0)
 			continue;
 		to = ty_stall_given_to(x, thread, s.start_ns);
-		if (to <= STDERR_FILENO || (to != one && !has_peer(x, to, call, maker)))
+		if (to <= STDERR_FILENO || is_among(to, none, nones))
 			continue;
+		if (to != one && !several && !has_peer(x, to, call, maker)) {
+			if (nones == FDS)
+				break;
+			none[nones++] = to;
+			continue;
+		}
 		several = several || (one >= 0 && to != one);
 		one = to;
 		from = s.start_ns;
 	}
 	return several ? from : 0;
+}
+
+/* Did the new thread take something that was handed to it, and hand something over then? */
+static bool takes_and_gives(const struct ty_explain *x, uint32_t thread)
+{
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	bool took = false;
+
+	for (uint32_t k = 0; k < th->syscalls_n && k < TY_STALL_BACK; k++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, th->syscalls_first + k);
+		unsigned says = s.ret > 0 ? ty_syscall_ipc(x, &s).says : 0;
+
+		took = took || says & TY_TAKES;
+		if (took && says & TY_GIVES &&
+		    ty_stall_given_to(x, thread, s.start_ns) > STDERR_FILENO)
+			return true;
+	}
+	return false;
+}
+
+/* Has one of both ever woken the other; or is the thread new, and was not seen to be woken by what
+ * was handed out? */
+static bool have_to_do(const struct ty_explain *x, const struct ty_candidate *c, uint32_t thread)
+{
+	uint64_t end = ty_model_summary(x->m)->end_ns;
+
+	return ty_stall_last_woke(x, thread, c->s.thread, end) ||
+	       ty_stall_last_woke(x, c->s.thread, thread, end) ||
+	       (ty_stall_just_born(x->m, thread, c->s.start_ns) && takes_and_gives(x, thread));
 }
 
 static uint64_t worked_ns(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
@@ -202,8 +247,7 @@ bool ty_stall_shares_out(const struct ty_stall_search *h, const struct ty_candid
 		    t->start_ns >= c->end_ns || worked_ns(x->m, i, from, c->end_ns) < works / 2)
 			continue;
 		looked++;
-		if (ty_stall_last_woke(x, i, c->s.thread, c->end_ns) ||
-		    ty_stall_last_woke(x, c->s.thread, i, c->end_ns))
+		if (have_to_do(x, c, i))
 			return true;
 	}
 	return false;

@@ -8,6 +8,8 @@
  */
 
 #include "fd_kind.h"
+#include <unistd.h>
+
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 
@@ -29,10 +31,21 @@ static bool waker_starved(const struct ty_model *m, const struct ty_span *s,
 	return cell.ns[TY_ST_RUNNABLE] > (s->end_ns - s->start_ns) / 2;
 }
 
-/* True if this wait of a thread resembles the candidate's: in the same call, or, if one of the
- * calls is not recorded, on a futex (for the same thread, the same word). */
-static bool waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
-			    const struct ty_span *s)
+/* By futex, but for a lock: what is waited for there is not what the thread waits for otherwise. */
+static bool is_other_lock(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_span *s)
+{
+	struct ty_wait_for w;
+
+	if (!c->w.word || c->w.kind == TY_STALL_LOCK)
+		return false;
+	w = ty_wait_for(h->x, s, s->syscall);
+	return w.kind == TY_STALL_LOCK &&
+	       !ty_wait_same(h->x->m, c->s.thread, &w, c->s.thread, &c->w);
+}
+
+bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
+			      const struct ty_span *s)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t by = c->s.thread, call = c->s.syscall;
@@ -69,7 +82,7 @@ bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candi
 		return false;
 	for (unsigned n = 0; n < TY_STALL_BACK; n++) {
 		uint32_t k = ty_model_seek(m, track, &q, at, false);
-		struct ty_waker by;
+		struct ty_waker waker;
 		struct ty_span s;
 
 		if (k == TY_NONE)
@@ -77,11 +90,13 @@ bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candi
 		s = ty_model_span(m, k);
 		at = s.start_ns;
 		if ((s.start_ns >= c->s.start_ns && s.start_ns < c->end_ns) ||
-		    !waits_similarly(h, c, &s))
+		    !ty_stall_waits_similarly(h, c, &s))
 			continue;
-		by = ty_waker_find(m, s.edge);
-		if ((any || (c->waker.kind == TY_WAKER_THREAD && by.thread == c->waker.thread)) &&
-		    !waker_starved(m, &s, &by))
+		waker = ty_waker_find(m, s.edge);
+		/* The dearest question last: it reads the call's arguments. */
+		if ((any ||
+		     (c->waker.kind == TY_WAKER_THREAD && waker.thread == c->waker.thread)) &&
+		    !waker_starved(m, &s, &waker) && !is_other_lock(h, c, &s))
 			return true;
 	}
 	return true;
@@ -134,7 +149,7 @@ static bool is_of_pool(const struct ty_stall_search *h, const struct ty_candidat
 		if (i == c->s.thread || o->tgid != own->tgid || o->start_ns > t || o->end_ns <= t)
 			continue;
 		s = ty_model_span(m, ty_model_span_find(m, i, t));
-		if (s.state == TY_ST_SLEEPING && waits_similarly(h, c, &s) &&
+		if (s.state == TY_ST_SLEEPING && ty_stall_waits_similarly(h, c, &s) &&
 		    ty_waker_find(m, s.edge).thread == c->waker.thread &&
 		    ty_wait_for(h->x, &s, s.syscall).class == TY_WAIT_PEER) /* no join */
 			return true;
@@ -175,6 +190,27 @@ bool ty_stall_waits_in_pool(const struct ty_stall_search *h, const struct ty_can
 	return (c->w.word || c->w.fd >= 0) &&
 	       (company_at(h, c, c->end_ns - 1) ||
 		company_at(h, c, c->s.start_ns + c->s.duration_ns / 2));
+}
+
+bool ty_stall_calls_again(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_explain *x = h->x;
+	const struct ty_thread *t = ty_model_thread(x->m, c->s.thread);
+	uint32_t end = t->syscalls_first + t->syscalls_n, i = c->s.syscall;
+	int32_t nr;
+
+	if (i == TY_NONE || c->w.fd < 0)
+		return false;
+	nr = ty_model_syscall_brief(x->m, c->s.thread, i++).nr;
+	for (unsigned n = 0; n < TY_STALL_BACK && i < end; n++, i++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, i);
+		uint64_t args[6];
+
+		if (s.nr == nr && s.ret >= 0 && !x->args(x->ctx, &s, args) &&
+		    (int32_t)args[0] == c->w.fd)
+			return true;
+	}
+	return false;
 }
 
 /* Does the thread wait for a lock? */
@@ -294,6 +330,39 @@ static bool opens_to_all(struct ty_stall_search *h, const struct ty_candidate *c
 	return g->opens;
 }
 
+bool ty_stall_is_sent_more(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->waker.thread, call, end;
+	uint64_t args[6], other[6], until;
+	struct ty_syscall s, o;
+
+	if (c->waker.kind != TY_WAKER_THREAD || !x->args || c->s.syscall == TY_NONE)
+		return false;
+	call = ty_model_syscall_at(x->m, thread, c->waker.act_ns);
+	if (call == TY_NONE)
+		return false;
+	s = ty_model_syscall(x->m, call);
+	if (x->args(x->ctx, &s, args))
+		return false;
+	o = ty_model_syscall_brief(x->m, c->s.thread, c->s.syscall);
+	until = ty_explain_call_end(&o);
+	end = ty_model_thread(x->m, thread)->syscalls_first +
+	      ty_model_thread(x->m, thread)->syscalls_n;
+	for (unsigned n = 0; ++call < end && n < TY_STALL_BACK; n++) {
+		o = ty_model_syscall_brief(x->m, thread, call);
+		if (o.start_ns >= until)
+			break;
+		if (o.nr != s.nr || o.abi != s.abi || o.start_ns < s.end_ns + TY_STALL_LITTLE_NS ||
+		    ty_wait_word(x, call))
+			continue;
+		o = ty_model_syscall(x->m, call);
+		if (!x->args(x->ctx, &o, other) && other[0] == args[0])
+			return true;
+	}
+	return false;
+}
+
 /* Had the thread become another program before t? What it becomes later says nothing of t. */
 static bool is_program(const struct ty_stall_search *h, uint32_t thread, uint64_t t_ns)
 {
@@ -309,6 +378,37 @@ static bool is_program(const struct ty_stall_search *h, uint32_t thread, uint64_
 			return true;
 	}
 	return false;
+}
+
+/* Did the waker take it from its standard input? */
+static bool took_from_stdin(const struct ty_explain *x, const struct ty_waker *k)
+{
+	uint32_t call = ty_model_syscall_at(x->m, k->thread, k->act_ns);
+	struct ty_syscall s = ty_model_syscall(x->m, call);
+	struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
+
+	return ty_syscall_ipc_on(x, &s, &t, STDIN_FILENO) & TY_TAKES;
+}
+
+bool ty_stall_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_path *p)
+{
+	const struct ty_model *m = h->x->m;
+	int32_t maker = ty_model_thread(m, c->s.thread)->forked_by;
+	uint8_t what = p->seg.v[c->root.seg].what;
+	enum ty_fd_kind kind;
+	const char *name;
+
+	if (c->w.fd != STDOUT_FILENO || !ty_stall_made_room(h->x, &c->waker) ||
+	    !took_from_stdin(h->x, &c->waker) ||
+	    (!ty_seg_on_cpu(what) && what != TY_SEG_RUNNABLE) || maker < 0 ||
+	    ty_model_thread(m, c->root.thread)->forked_by != maker ||
+	    !is_program(h, c->s.thread, c->s.start_ns) ||
+	    !is_program(h, c->root.thread, c->s.culprit_ns) ||
+	    ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
+		return false;
+	kind = ty_fd_kind(h->x, c->s.thread, STDOUT_FILENO, c->s.start_ns, &name);
+	return kind == TY_FD_PIPE || kind == TY_FD_UNKNOWN;
 }
 
 bool ty_stall_ends_then(const struct ty_model *m, const struct ty_candidate *c)
@@ -328,6 +428,40 @@ bool ty_stall_only_ends(const struct ty_stall_search *h, const struct ty_candida
 
 	return t->born && t->tid != t->tgid && ty_stall_ends_then(h->x->m, c) &&
 	       !ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
+}
+
+/* Were both made by the same thread? Of those that are older than the recording: are they threads
+ * of one process, or children of one, all the same. */
+static bool same_maker(const struct ty_model *m, uint32_t a, uint32_t b)
+{
+	const struct ty_thread *x = ty_model_thread(m, a), *y = ty_model_thread(m, b);
+
+	if (x->forked_by >= 0 || y->forked_by >= 0)
+		return x->forked_by == y->forked_by;
+	if (x->tid == x->tgid && y->tid == y->tgid)
+		return x->ppid > 0 && x->ppid == y->ppid;
+	return x->tid != x->tgid && y->tid != y->tgid && x->tgid > 0 && x->tgid == y->tgid;
+}
+
+/*
+ * Did the waiter live for this one wait, for another thread of the same maker that had work of its
+ * own? A thread that is kept for later work waits for its maker, or returns; programs side by side
+ * are a pipeline.
+ */
+static bool came_for_this(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t peer[] = {c->waker.thread, c->root.thread};
+
+	if (!(c->s.flags & TY_SF_BEFORE) && !ty_stall_just_born(m, c->s.thread, c->s.start_ns))
+		return false;
+	if (is_program(h, c->s.thread, c->end_ns) || !ty_stall_ends_then(m, c))
+		return false;
+	for (unsigned i = 0; i < 2; i++)
+		if (peer[i] == TY_NONE || peer[i] == c->s.thread ||
+		    !same_maker(m, c->s.thread, peer[i]) || is_program(h, peer[i], c->s.culprit_ns))
+			return false;
+	return true;
 }
 
 bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
@@ -354,11 +488,10 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 	/* Not one that gets work from the other side, and replies or returns. */
 	return (!company && !(c->w.word && ty_stall_only_ends(h, c)) &&
 		ty_stall_sent(h, c->s.thread, c->s.syscall, -1)) ||
-	       (goes_on && !back && !ty_stall_answers(h, c));
+	       ((goes_on || (!company && came_for_this(h, c))) && !back && !ty_stall_answers(h, c));
 }
 
-/* True if the thread was created by a thread of this process, or of one that it started. */
-static bool descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
+bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
 {
 	for (unsigned n = 0; n < 16 && tgid >= 0; n++) {
 		int32_t by = ty_model_thread(m, thread)->forked_by;
@@ -396,7 +529,8 @@ static bool may_be_of(const struct ty_model *m, uint32_t other, uint32_t thread)
 /* Is the thread of the process, or did one of the process, or that it has started, make it? */
 static bool is_of(const struct ty_model *m, uint32_t thread, int32_t tgid)
 {
-	return tgid > 0 && (ty_model_thread(m, thread)->tgid == tgid || descends(m, thread, tgid));
+	return tgid > 0 &&
+	       (ty_model_thread(m, thread)->tgid == tgid || ty_stall_descends(m, thread, tgid));
 }
 
 bool ty_stall_is_related(const struct ty_stall_search *h, uint32_t thread, uint32_t other)
@@ -505,6 +639,19 @@ static bool same_queue(const struct ty_stall_search *h, const struct ty_wait_for
 	return false;
 }
 
+/* The thread did what it was created for, and that ended with the wait: its share, where the last
+ * one of several wakes the waiter. */
+static bool was_done(const struct ty_model *m, const struct ty_candidate *c, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+
+	return ty_stall_just_born(m, thread, c->s.start_ns) &&
+	       ((t->died && t->end_ns <= c->end_ns) ||
+		ty_stall_is_wait(
+			ty_model_span_brief(m, thread, ty_model_span_find(m, thread, c->end_ns))
+				.state));
+}
+
 /* How long the root and the others of its maker worked on the path of the wait. */
 static uint64_t work_ns(const struct ty_model *m, const struct ty_candidate *c,
 			const struct ty_path *p)
@@ -560,6 +707,9 @@ bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_ca
 		if (ty_stall_last_woke(h->x, next, i, until) ||
 		    ty_stall_last_woke(h->x, c->s.thread, i, until))
 			return true;
+		if (c->w.word && ty_stall_just_born(m, c->root.thread, c->s.start_ns) &&
+		    was_done(m, c, i))
+			return true;
 		if (n > SHARED)
 			n = queues(h, c->root.thread, c->s.start_ns, q);
 		if (same_queue(h, q, n, c->root.thread, i, c->s.start_ns))
@@ -575,8 +725,17 @@ bool ty_stall_is_for_program(const struct ty_stall_search *h, const struct ty_ca
 	uint8_t what = p->seg.v[c->root.seg].what;
 
 	return (ty_seg_on_cpu(what) || what == TY_SEG_RUNNABLE) &&
-	       descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
+	       ty_stall_descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
 	       is_program(h, c->root.thread, c->s.culprit_ns);
+}
+
+bool ty_stall_is_started(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_model *m = h->x->m;
+	int32_t tgid = ty_model_thread(m, c->waker.thread)->tgid;
+
+	return tgid > 0 && ty_stall_descends(m, c->s.thread, tgid) &&
+	       is_program(h, c->s.thread, c->s.start_ns);
 }
 
 /* Did the thread wake another one than `but` from `from` on, up to t? The wakeups of its own exit

@@ -212,20 +212,27 @@ struct ty_release ty_stall_poll_releaser(const struct ty_stall_search *h,
 
 /* stall_request.c */
 /* True if, before its wait, the thread had sent a request to its waker without a reply yet, and is
- * the client of the two. fd: where a reply would arrive, possibly before the wait; -1: unknown. */
+ * the client of the two; or it had sent one to `first`, which was processing it when the wait began
+ * and forwarded it. fd: where a reply would arrive, possibly before the wait; -1: unknown. */
 bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_candidate *c,
-			   int64_t fd);
+			   uint32_t first, int64_t fd);
 /* True if the waker was idle right before, until a thread that it had never woken woke it. Also
  * true if another thread of the process woke it, to which that applies, or which was woken by a
  * timer that neither of them had set (the clock of a pool). Then the waker did no work for the
  * waiter. */
 bool ty_stall_waker_was_idle(const struct ty_stall_search *h, const struct ty_candidate *c);
+/* ty_stall_sent_request of a request without a recorded wakeup: a futex request to a thread that is
+ * not waiting wakes nothing. Inferred: the waker waits for this thread's messages at other times,
+ * has not done so since its last reply, and does so again before it sends more. */
+bool ty_stall_sent_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if a slot is handed over from one waiter to the next: the waker gave its slot to the thread,
  * or the thread had given its slot to the waker, or to `first`. */
 bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 		       uint32_t first);
 /* When `who` last woke the thread up to t with a message; 0: not recorded. */
 uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
+/* True if the thread had not waited for anything between its creation and t. */
+bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t);
 /* True if the waker received data, and so made space for the waiting sender. */
 bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
 /* True if the thread itself waits on this word (ty_wait_word) around t. */
@@ -234,6 +241,9 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
 int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* True if the waker itself wrote or read, like the other end of a pipe. */
 bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k);
+/* True if, since its last long wait before this one, the thread woke another one, except to
+ * reply. */
+bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the thread, after its wait, woke its waker. */
 bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the thread woke one other than `but` in [from, to]. */
@@ -257,9 +267,13 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 				   int64_t fd);
 /* True if the thread accepted fd or received first there, by its own calls before `call`. */
 bool ty_stall_is_server(const struct ty_explain *x, uint32_t thread, uint32_t call, int64_t fd);
+/* True if the peer is the client, and the thread the server. */
+bool ty_stall_serves(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the waker had woken the thread before, and sent first, as a thread that distributes work
  * does. */
 bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_candidate *c);
+/* True if the same waker ends other waits of the thread in the same call, before or after. */
+bool ty_stall_woken_similarly(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the thread, which waits by futex, had sent something to the waker or to `first` by
  * descriptor, and only exits after the wait (ty_stall_only_ends). Then it had sent its result, and
  * the wakeup was a request to exit. */
@@ -279,6 +293,10 @@ bool ty_stall_by_tracer(const struct ty_stall_search *h, const struct ty_candida
 			bool *inferred);
 /* True if the thread had received something before its wait, and sent nothing since. */
 bool ty_stall_has_open_request(const struct ty_stall_search *h, const struct ty_candidate *c);
+/* The same if the request is older than the recording (inferred): after its wait, and without a
+ * request, the thread sends a message on a connection, and then waits on another descriptor, as for
+ * its next request, or receives that at once; it has no other peer. */
+bool ty_stall_has_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c);
 
 /* stall_idle.c */
 /* True if a wait in this call accepts: such a thread waits for a new peer, whatever it sent to
@@ -294,6 +312,9 @@ bool ty_stall_holder_idle(const struct ty_stall_search *h, const struct ty_candi
 			  const struct ty_path *p);
 
 /* stall_handoff.c */
+/* The operations of the thread on the word (ty_wait_word) around t. */
+struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t thread, uint64_t word,
+				    uint64_t t);
 /* True if the futex word of the wait is a lock, whatever its value. The thread and its waker (if
  * its calls are recorded) both wait on it and both wake it, while the holder did not wait for it.
  * The thread began to wait for it, in attempts, after another wait (and never after work without
@@ -306,7 +327,6 @@ bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_cand
 /* True if the waker waits there itself at another time, as for a lock that is handed over. A thread
  * that distributes work does not. */
 bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candidate *c);
-
 /* True if the waiter, since its waker's previous message, sent to several descriptors, and if other
  * threads with the same parent that it communicates with worked at least half as long as the waker.
  * Then work was distributed. */
@@ -326,11 +346,17 @@ bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
  * in one that it started. If processes are unknown: if the thread or its parent created it, or may
  * have. */
 bool ty_stall_is_related(const struct ty_stall_search *h, uint32_t thread, uint32_t other);
+/* True if this wait of a thread resembles the candidate's: in the same call, or, if one of the
+ * calls is not recorded, on a futex (for the same thread, the same word). */
+bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
+			      const struct ty_span *s);
 /* True if the thread waits again, in the same call and about as long, for the same thread, or (any)
  * for any object. */
 bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candidate *c, bool any);
 /* True if another thread ever ends a wait of the thread on the futex word of this call. */
 bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t call);
+/* True if the thread makes the same call on the same descriptor again, even without a wait. */
+bool ty_stall_calls_again(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if another thread waits for the same object at the same time, as in a pool. */
 bool ty_stall_waits_in_pool(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if it is in user mode for a while from t on, before its next long wait (except for a
@@ -344,15 +370,27 @@ bool ty_stall_ends_then(const struct ty_model *m, const struct ty_candidate *c);
 /* True if the thread was created by its process, as for a task, and exits after the wait without
  * having worked. */
 bool ty_stall_only_ends(const struct ty_stall_search *h, const struct ty_candidate *c);
+/* True if, before the thread ran again, its waker had sent again to the same object after a pause:
+ * the next task was sent before the first was taken. */
+bool ty_stall_is_sent_more(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* For a wait for a peer on which no other wait depends: true if the waiter had work. */
 bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the wait for a peer leads to work shared by several threads, which the waiter's process
  * created for that. p: the path of the wait. */
 bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p);
+/* True if a program does not read the pipe of its standard input because it is working, and the
+ * program that waits to write to that pipe has the same parent, as in a shell's pipeline. False if
+ * the command's path covers the wait. */
+bool ty_stall_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_path *p);
 /* True if it leads to the work of a program that the waiter's process started. */
 bool ty_stall_is_for_program(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p);
+/* True if the thread is a program that was started by the process of its waker. */
+bool ty_stall_is_started(const struct ty_stall_search *h, const struct ty_candidate *c);
+/* True if the thread was created by a thread of this process, or of one that it started. */
+bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid);
 /* True if a wait for the end of another thread is a stall. p: the path of the wait. */
 bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate *c,
 		     const struct ty_path *p);

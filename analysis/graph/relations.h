@@ -26,6 +26,7 @@
 	X(LOCK_BY_STACK, "the stack shows a function that takes a lock")                           \
 	X(SLEEP_BY_STACK, "the stack shows a function that sleeps")                                \
 	X(ON_FD, "the one descriptor waited on is known")                                          \
+	X(UNINTERRUPTIBLE, "the wait was uninterruptible and not for a child")                     \
 	X(UNCALLED, "the thread slept outside of any system call, and no page was read for it")    \
 	X(BY_THREAD, "a thread was the waker")                                                     \
 	X(BY_TIMER, "a timer was the waker")                                                       \
@@ -42,14 +43,20 @@
 	X(STATE_LOST, "the state of the thread is unknown because of lost events")                 \
 	/* Messages. */                                                                            \
 	X(SENT, "the thread had sent something before it waited")                                  \
+	X(SENT_THERE, "the thread had sent something on that descriptor before it waited")         \
 	X(SENT_LAST,                                                                               \
 	  "the thread, client of this connection, sent a request and has received nothing since")  \
 	X(REPLY_CERTAIN, "the descriptor and its client and server side are known")                \
 	X(SENT_REQUEST, "the thread woke its waker first, and had no reply yet")                   \
+	X(SENT_UNSEEN_REQUEST, "the waker has not waited for requests since its last reply")       \
+	X(WOKE_ANOTHER, "the thread had just woken a thread that had not sent it a request")       \
+	X(SENT_OR_WOKE, "the thread had sent something, or had just woken a thread by futex")      \
+	X(SERVES, "the waker sends requests and the thread replies")                               \
 	X(SERVED, "the thread is the server of this connection and had replied")                   \
 	X(SERVES_FD, "the thread is the server of that descriptor")                                \
 	X(NEXT_FD, "the next read of the thread shows which descriptor was ready")                 \
 	X(REPLIES, "the thread woke its waker in turn afterwards")                                 \
+	X(SENT_MORE, "the waker sent more of the same before the thread ran again")                \
 	X(ENDED_BY_REQUEST, "the thread had delivered its result, and only exited afterwards")     \
 	X(IN_REQUEST, "the thread had received a request and not replied yet")                     \
 	X(AWAITS_REPLY, "the thread had sent a request as a client, whose reply came later")       \
@@ -58,10 +65,13 @@
 	X(SIGNALLED, "a signal sent by a thread woke the thread")                                  \
 	X(SIGNALLER_TRACED, "the thread that sent the signal is recorded")                         \
 	X(REPLY_PENDING, "the thread had received something and sent nothing since")               \
+	X(REPLY_PENDING_UNSEEN, "the thread replied right after the signal")                       \
 	/* Locks, pools, children. */                                                              \
 	X(PASSED_ON, "waiter and waker both wait on that futex and both wake it, as with a lock")  \
+	X(FOR_WORKERS, "several threads shared the work that the wait was for")                    \
 	X(WORK_SHARED, "several threads share the work, or a slot in a pool is handed over")       \
 	X(FOR_PROGRAM, "the process of the thread had started the program that worked")            \
+	X(SHELL_PIPELINE, "the next program of a shell's pipeline computed")                       \
 	X(WORLD_STOPPED, "threads of the process stopped together for one that worked alone")      \
 	X(WAKER_IDLE, "the waker was idle itself meanwhile, until a new request reached it")       \
 	X(AWAITED_HELD_UP,                                                                         \
@@ -72,9 +82,12 @@
 	X(NEEDED_ONCE, "the command's first thread needed this event once, and then ran")          \
 	X(RECURS, "the thread waits about as long in the same call at other times")                \
 	X(RECURS_SAME_WAKER, "the same waker wakes the thread from similar waits at other times")  \
+	X(CALLS_AGAIN, "the thread makes the same call on that descriptor again")                  \
 	X(COMPUTED_AFTER, "the thread computed afterwards")                                        \
 	X(COMPUTES, "the thread computed for longer than a request takes")                         \
 	X(RELATED, "waker and waiter belong to one command or process")                            \
+	X(RUNTIME_SLEEP,                                                                           \
+	  "the futex wait recurs and a timer is the waker, as in sleeps of runtimes")              \
 	X(WAKE_EXPECTED,                                                                           \
 	  "another thread wakes that futex at other times, or was woken right before")             \
 	X(HAD_WORK, "the command was busy with the thread waited for, and the waiter had work")

@@ -56,5 +56,11 @@ static const struct ty_rule rows[] = {
 	 .priority = 75,
 	 .says = "a program that waits for a running program that it started is not stalled",
 	 .when = {TY_R_FOR_PROGRAM}},
+	{.id = "workers",
+	 .verdict = TY_IDLE,
+	 .grade = TY_BY_PATTERN,
+	 .priority = 74,
+	 .says = "several threads shared the work that the wait was for",
+	 .when = {TY_NOT(TY_R_WORD), TY_R_FOR_WORKERS}},
 };
 const struct ty_rules ty_rules_pool = {rows, sizeof(rows) / sizeof(*rows)};

@@ -23,6 +23,14 @@ static const struct ty_rule rows[] = {
 	 .priority = 82,
 	 .proof = TY_PROOF_PATH,
 	 .says = "the thread had sent something, and the command waited until the signal came",
-	 .when = {TY_R_BY_THREAD, TY_R_IDLE, TY_R_SIGNALLED, TY_R_SENT, TY_R_ON_PATH_ANY}},
+	 .when = {TY_R_BY_THREAD, TY_R_IDLE, TY_R_SIGNALLED, TY_R_SENT, TY_NOT(TY_R_SERVES),
+		  TY_R_ON_PATH_ANY}},
+	{.id = "signal-reply-follows",
+	 .verdict = TY_STALL,
+	 .grade = TY_BY_PROTOCOL,
+	 .priority = 81,
+	 .proof = TY_PROOF_NEVER,
+	 .says = "the thread replied as soon as the signal came, so a reply was pending",
+	 .when = {TY_R_BY_THREAD, TY_R_IDLE, TY_R_SIGNALLED, TY_R_REPLY_PENDING_UNSEEN}},
 };
 const struct ty_rules ty_rules_signal = {rows, sizeof(rows) / sizeof(*rows)};

@@ -107,7 +107,7 @@ entries = {e["tid"]: e for e in doc["ledger"]}
 for line in open("ran.txt"):
     tid, name, ns = line.split()
     e = entries[int(tid)]
-    u, all_ns = part(e, "on CPU in user"), part(e, "on CPU")
+    u, all_ns = part(e, "on CPU outside system calls"), part(e, "on CPU")
     print(f"{name}: {ns} ns, ledger: user {u}, kernel {all_ns - u}")
     right = u if name == "user" else all_ns - u
     # What interrupts and the hypervisor took meanwhile stands in rows of its own.

@@ -102,7 +102,63 @@ static void a_function_that_locks_waits_for_a_lock(void **state)
 	in_function = TY_ROLE_NONE;
 }
 
+/* On CPU 1, where 12 runs. */
+static void aside(int nr, uint64_t word, uint64_t op, int wakes)
+{
+	give(t += 1000, word, op, 1);
+	ty_mx_enter(1, t, 12, nr);
+	if (wakes)
+		ty_mx_waking(1, t += 1000, 12, wakes, 0);
+	ty_mx_exit(1, t += 1000, 12, nr, 0);
+}
+
 enum earlier { NEVER, LETS_GO, FOR_WORK };
+
+/* 11 wakes up, works for so long, and tries 40 times for 5 ms to get what 12 has, which lets it go
+ * then; both have it by turns. Had 11 waited for it before, after work, straight after it had let
+ * it go or not? */
+static unsigned tries_for(unsigned work_ms, enum earlier how)
+{
+	begin("mode=all\n", TWO);
+	ty_mx_switch(1, t, 0, R, 12);
+	ty_mx_switch(0, t += 1000, 0, R, 11);
+	if (how != NEVER) {
+		call(t += 5 * MS, 11, NR_GETPID, 11, 0);
+		if (how == LETS_GO)
+			wakes(11, NR_FUTEX, WORD, WAKE, 12);
+		sleeps(11, NR_FUTEX, WORD, WAIT, 0);
+		t += 5 * MS;
+		aside(NR_FUTEX, WORD, WAKE, 11);
+		ty_mx_switch(0, t += 1000, 0, R, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	}
+	sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+	time_is_up(11, NR_NANOSLEEP, 0, 10);
+	t += work_ms * MS;
+	for (unsigned n = 0; n < 40; n++) {
+		sleeps(11, NR_FUTEX, WORD, WAIT, 0);
+		time_is_up(11, NR_FUTEX, -110, 5);
+	}
+	sleeps(11, NR_FUTEX, WORD, WAIT, 0);
+	t += MS;
+	aside(NR_FUTEX, WORD, WAKE, 11);
+	ty_mx_switch(0, t += 1000, 0, R, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	aside(NR_FUTEX, WORD, WAIT, 0);
+	wakes(11, NR_FUTEX, WORD, WAKE, 12);
+	sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+	call(t += MS, 12, NR_GETPID, 11, 0);
+	return count_stalls(11, TY_STALL_FUTEX);
+}
+
+static void who_tries_was_on_its_way(void **state)
+{
+	assert_int_equal(tries_for(0, NEVER), 1);
+	assert_int_equal(tries_for(3, NEVER), 0);
+	/* An interpreter lets others have their turn; who comes from work waits for more. */
+	assert_int_equal(tries_for(0, LETS_GO), 1);
+	assert_int_equal(tries_for(0, FOR_WORK), 0);
+}
 
 /* 10 waits for its child, 11, a program or not, which sleeps for `ms` of 200, and wakes 12 before
  * it ends. */
@@ -139,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_waits_for_a_lock_lets_it_go),
 		cmocka_unit_test(a_function_that_locks_waits_for_a_lock),
+		cmocka_unit_test(who_tries_was_on_its_way),
 		cmocka_unit_test(who_sleeps_keeps_its_parent_waiting),
 	};
 

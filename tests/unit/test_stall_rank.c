@@ -62,6 +62,57 @@ static void is_over(int tid)
  * answers the second one; or never, and what 11 writes to is a socket or goes one way. */
 enum requests { HEARD, UNHEARD, NO_ANSWER, ONE_WAY };
 
+static const char *wait_for_each_other(enum requests how)
+{
+	begin("mode=pids\npid=10\ncommand_tid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_GETPID, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	if (how == UNHEARD)
+		ty_mx_switch(0, t += MS, 10, RP, 11);
+	else
+		sleeps(10, NR_READ, 4, 0, 11);
+	if (how == NO_ANSWER)
+		call(t += MS, 11, NR_SOCKET, 3, 1);
+	t += 5 * MS;
+	if (how == UNHEARD)
+		call(t, 11, NR_WRITE, 1, 3);
+	else
+		wakes(11, NR_WRITE, 3, 0, 10);
+	sleeps(11, NR_POLL, LIST, 1, 10);
+	if (how == UNHEARD)
+		call(t += MS, 10, NR_READ, 1, 4);
+	else
+		ty_mx_exit(0, t += 1000, 10, NR_READ, 1);
+	sleeps(10, NR_READ, 4, 0, 0);
+	time_is_up(11, NR_POLL, 0, 300);
+	wakes(11, NR_WRITE, 3, 0, 10);
+	sleeps(11, NR_POLL, LIST, 1, 10);
+	ty_mx_exit(0, t += 1000, 10, NR_READ, 1);
+	if (how == HEARD || how == UNHEARD)
+		wakes(10, NR_WRITE, 4, 0, 11);
+	sleeps(10, NR_WAIT4, 11, 0, 0);
+	if (how == HEARD || how == UNHEARD) {
+		ty_mx_switch(0, t += 1000, 0, R, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_POLL, 1);
+	} else {
+		time_is_up(11, NR_POLL, 0, 5);
+	}
+	ends(t += MS, 11);
+	ty_mx_waking(0, t += 1000, 11, 10, 0);
+	goes_on(11, TY_TASK_DEAD, 10, NR_WAIT4, 11);
+	is_over(10);
+	return findings(10);
+}
+
+static void who_asked_is_held_up(void **state)
+{
+	assert_string_equal(wait_for_each_other(HEARD), "11 timer");
+	assert_string_equal(wait_for_each_other(UNHEARD), "11 timer");
+	assert_string_equal(wait_for_each_other(NO_ANSWER), "11 timer");
+	assert_string_equal(wait_for_each_other(ONE_WAY), "10 fd");
+}
+
 /* The command waits for the end of its child, 11, which waits for a lock of 12 and then sleeps for
  * longer than that. */
 static void who_was_held_up_comes_before_who_waited_for_its_end(void **state)
@@ -183,6 +234,7 @@ static void what_is_known_comes_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_asked_is_held_up),
 		cmocka_unit_test(who_was_held_up_comes_before_who_waited_for_its_end),
 		cmocka_unit_test(what_a_sleeping_command_loses_counts),
 		cmocka_unit_test(what_is_known_comes_first),

@@ -69,6 +69,33 @@ static void a_nap_hands_nothing_over(void **state)
 	assert_int_equal(naps(true), 0);
 }
 
+/* 11 asks 12, which gives a first part at once and the rest later (or was done, and waited for
+ * requests in between); 11 takes the first part without waiting. */
+static unsigned in_parts(bool back)
+{
+	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "srv"));
+	ty_mx_switch(0, t, 0, R, 12);
+	sleeps(12, NR_READ, 7, 0, 11);
+	wakes(11, NR_WRITE, 4, 0, 12);
+	ty_mx_switch(0, t += 1000, 11, RP, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_READ, 1);
+	call(t += MS, 12, NR_WRITE, 1, 7);
+	sleeps(12, back ? NR_READ : NR_NANOSLEEP, 7, 0, 11);
+	call(t += MS, 11, NR_READ, 1, 4);
+	sleeps(11, NR_READ, 4, 0, 0);
+	time_is_up(12, back ? NR_READ : NR_NANOSLEEP, 0, 500);
+	wakes(12, NR_WRITE, 7, 0, 11);
+	goes_on(12, S, 11, NR_READ, 1);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_first_part_is_no_answer(void **state)
+{
+	assert_int_equal(in_parts(false), 1);
+	assert_int_equal(in_parts(true), 0);
+}
+
 static void becomes_a_program(int tid)
 {
 	ty_mx_enter(0, t += 1000, tid, NR_EXECVE);
@@ -76,6 +103,52 @@ static void becomes_a_program(int tid)
 }
 
 enum peer { COMPUTES, PROGRAM, MAKER, COMES_BACK };
+
+/* The command, 10, makes 11, which reads what 12, its other child, or 10 itself computes first; and
+ * waits for the end of both, 12's first. Or 11 comes back for more. */
+static unsigned lives_for_one_wait(enum peer how)
+{
+	int by = how == MAKER ? 10 : 12;
+
+	begin("mode=pids\npid=10\ncommand_tid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_READ, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	ty_mx_fork(0, t += 1000, 10, 12, 0);
+	ty_mx_switch(0, t += 1000, 10, RP, 11);
+	sleeps(11, NR_READ, 3, 0, 10);
+	if (how != MAKER)
+		sleeps(10, NR_WAIT4, 12, 0, 12);
+	if (how == PROGRAM)
+		becomes_a_program(12);
+	t += 400 * MS;
+	wakes(by, NR_WRITE, 4, 0, 11);
+	if (how == MAKER)
+		sleeps(10, NR_WAIT4, 12, 0, 12);
+	ends(t += 1000, 12);
+	ty_mx_waking(0, t += 1000, 12, 10, 0);
+	goes_on(12, TY_TASK_DEAD, 10, NR_WAIT4, 12);
+	sleeps(10, NR_WAIT4, 11, 0, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
+	if (how == COMES_BACK) {
+		sleeps(11, NR_READ, 3, 0, 0);
+		time_is_up(11, NR_READ, 0, 5);
+	}
+	ends(t += 1000, 11);
+	ty_mx_waking(0, t += 1000, 11, 10, 0);
+	goes_on(11, TY_TASK_DEAD, 10, NR_WAIT4, 11);
+	ends(t += 1000, 10);
+	ty_mx_switch(0, t += 1000, 10, TY_TASK_DEAD, 0);
+	return stalls_of_thread(10, 11);
+}
+
+static void who_lives_for_one_wait_had_work(void **state)
+{
+	assert_int_equal(lives_for_one_wait(COMPUTES), 1);
+	assert_int_equal(lives_for_one_wait(PROGRAM), 0);
+	assert_int_equal(lives_for_one_wait(MAKER), 0);
+	assert_int_equal(lives_for_one_wait(COMES_BACK), 0);
+}
 
 /* The command, 10, reads what its child 11 has computed; which becomes another program then, or
  * before. */
@@ -107,6 +180,46 @@ static void what_it_becomes_later_says_nothing(void **state)
 /* 11 waits for room to write; 12 takes something only after it has computed. Both are children of
  * 10; programs, as in a shell's pipeline, or not quite. */
 enum pipeline { NO_PROGRAMS, SHELL, TO_ANOTHER, FROM_ANOTHER, BY_SOCKET, AWAITED };
+
+static unsigned waits_for_room(enum pipeline how)
+{
+	int out = how == TO_ANOTHER ? 4 : 1, in = how == FROM_ANOTHER ? 3 : 0;
+
+	begin("mode=pids\npid=10\n", "taken 1 2\n" ROW("10", "10", "1", "sh"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_READ, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	ty_mx_fork(0, t += 1000, 10, 12, 0);
+	sleeps(10, NR_WAIT4, 11, 0, 11);
+	if (how == BY_SOCKET)
+		call(t += 1000, 11, NR_SOCKET, 1, 1);
+	if (how != NO_PROGRAMS)
+		becomes_a_program(11);
+	sleeps(11, NR_WRITE, out, 0, 12);
+	if (how != NO_PROGRAMS)
+		becomes_a_program(12);
+	t += 400 * MS;
+	wakes(12, NR_READ, in, 0, 11);
+	goes_on(12, S, 11, NR_WRITE, 1);
+	if (how == AWAITED) {
+		ends(t += 3 * MS, 11);
+		ty_mx_waking(0, t += 1000, 11, 10, 0);
+		goes_on(11, TY_TASK_DEAD, 10, NR_WAIT4, 11);
+		ends(t += MS, 10);
+	}
+	ty_mx_switch(0, t += MS, how == AWAITED ? 10 : 11, how == AWAITED ? TY_TASK_DEAD : R, 0);
+	return stalls_of_thread(how == AWAITED ? 10 : 0, 11);
+}
+
+static void a_pipeline_that_computes_is_no_stall(void **state)
+{
+	assert_int_equal(waits_for_room(NO_PROGRAMS), 1);
+	assert_int_equal(waits_for_room(SHELL), 0);
+	assert_int_equal(waits_for_room(TO_ANOTHER), 1);
+	assert_int_equal(waits_for_room(FROM_ANOTHER), 1);
+	assert_int_equal(waits_for_room(BY_SOCKET), 1);
+	assert_int_equal(waits_for_room(AWAITED), 1);
+}
 
 /* 11 asks 12 through one pipe and hears it through another one. 12 comes to hear the first request
  * only when that is there, so that it is the first of both to wake the other. The second one takes
@@ -175,14 +288,46 @@ static void only_a_thread_that_ends_is_told_to(void **state)
 	assert_int_equal(waits_by_futex_then(true, false), 1);
 }
 
+/* 10 has started 11, which says something, then reads from fd until 10 has computed: a program that
+ * greets and serves, or not. */
+static unsigned speaks_first(bool program, int fd)
+{
+	begin("mode=pids\npid=10\n", "taken 1 2\n" ROW("10", "10", "1", "driver"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_GETPID, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	sleeps(10, NR_READ, 5, 0, 11);
+	if (program)
+		becomes_a_program(11);
+	wakes(11, NR_WRITE, 1, 0, 10);
+	sleeps(11, NR_READ, fd, 0, 10);
+	ty_mx_exit(0, t += 1000, 10, NR_READ, 1);
+	t += 400 * MS;
+	wakes(10, NR_WRITE, 6, 0, 11);
+	goes_on(10, S, 11, NR_READ, 1);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_program_that_greets_asks_nothing(void **state)
+{
+	assert_int_equal(speaks_first(true, 0), 0);
+	assert_int_equal(speaks_first(false, 0), 1);
+	assert_int_equal(speaks_first(true, 6), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_semaphores_are_no_lock),
 		cmocka_unit_test(a_nap_hands_nothing_over),
+		cmocka_unit_test(a_first_part_is_no_answer),
+		cmocka_unit_test(who_lives_for_one_wait_had_work),
 		cmocka_unit_test(what_it_becomes_later_says_nothing),
+		cmocka_unit_test(a_pipeline_that_computes_is_no_stall),
 		cmocka_unit_test(a_request_that_was_not_heard_is_one),
 		cmocka_unit_test(only_a_thread_that_ends_is_told_to),
+		cmocka_unit_test(a_program_that_greets_asks_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

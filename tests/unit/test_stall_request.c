@@ -28,6 +28,55 @@ enum {
 
 enum first { NOBODY, PEER, SINCE_BEFORE };
 
+/* 11 wakes 12 by a call on the first of two places, then waits at the other one when the recording
+ * ends. 12 had woken it before, or had waited since before the recording. How many of its waits are
+ * stalls? */
+static unsigned not_over(enum first how, int wake, uint64_t to, int wait, uint64_t from)
+{
+	struct ty_stalls s;
+	unsigned n = 0;
+
+	begin("mode=all\n",
+	      how == SINCE_BEFORE
+		      ? "taken 1 2\n" ROW("11", "11", "1",
+					  "job") "12\t12\t1\t5\tS\t0\t0\t0\t-\t-\t-\t-\tother\n"
+		      : "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other"));
+	if (how == PEER) {
+		ty_mx_switch(0, t, 0, R, 11);
+		sleeps(11, NR_READ, 4, 0, 12);
+		wakes(12, NR_WRITE, 5, 0, 11);
+		sleeps(12, NR_READ, 6, 0, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
+	} else if (how == NOBODY) {
+		ty_mx_switch(0, t, 0, R, 12);
+		sleeps(12, NR_READ, 6, 0, 11);
+	} else {
+		ty_mx_switch(0, t, 0, R, 11);
+	}
+	wakes(11, wake, to, GIVE, 12);
+	sleeps(11, wait, from, TAKE, 12);
+	ty_mx_exit(0, t += MS, 12, NR_READ, 1);
+	sleeps(12, NR_NANOSLEEP, 0, 0, 0); /* busy with it */
+	ty_mx_event(0, t += 300 * MS, 0, TY_EV_OTHER);
+	s = stalls_of(ty_mx_end(), 0, false);
+	for (uint32_t i = 0; i < s.n; i++)
+		n += s.v[i].flags & TY_SF_OPEN && s.v[i].syscall != TY_NONE;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void who_has_answered_waits_for_work(void **state)
+{
+	assert_int_equal(not_over(NOBODY, NR_WRITE, 3, NR_READ, 4), 1);
+	assert_int_equal(not_over(PEER, NR_WRITE, 3, NR_READ, 4), 0);
+	/* It may have been asked before anything was recorded. */
+	assert_int_equal(not_over(SINCE_BEFORE, NR_WRITE, 3, NR_READ, 4), 0);
+	/* A lock is handed on, not asked for anything. */
+	assert_int_equal(not_over(NOBODY, NR_SEMOP, SET, NR_SEMOP, OTHER_SET), 1);
+	assert_int_equal(not_over(NOBODY, NR_SEMOP, SET, NR_SEMOP, SET), 0);
+}
+
 /* What 11 does on its socket before its wait (0: nothing) and after it; then it waits in the call
  * on this descriptor, to the end, or for `ms`, and takes something from `heard`. */
 struct signalled {
@@ -39,7 +88,104 @@ struct signalled {
 	bool command;	/* all that it ever did is known */
 };
 
+/* 11, which was there before the recording, waits in epoll until 12 sends it a signal. */
+static unsigned signalled(struct signalled does)
+{
+	struct ty_event exec = {.kind = TY_EV_EXEC, .id = 34, .tid = 11};
+	struct ty_stalls s;
+	unsigned n = 0;
+
+	begin(does.command ? "mode=pids\npid=11\ncommand_tid=11\n" : "mode=all\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other"));
+	ty_mx_switch(0, t, 0, R, 11);
+	exec.ts_ns = t += MS / 10;
+	if (does.command)
+		ty_mx_feed(exec);
+	if (does.before)
+		call(t += MS, 11, does.before, 5, 7);
+	sleeps(11, NR_EPOLL_WAIT, 9, 0, 12);
+	t += 400 * MS;
+	wakes(12, NR_KILL, 11, 0, 11);
+	goes_on(12, S, 11, NR_EPOLL_WAIT, 1);
+	call(t += 1000, 11, does.after, 5, 7);
+	given[givens - 1].args[4] = does.addressed ? 0x7000 : 0;
+	sleeps(11, does.nr ? does.nr : NR_EPOLL_WAIT, does.fd, 0, 0);
+	if (does.ms || does.heard) {
+		time_is_up(11, does.nr ? does.nr : NR_EPOLL_WAIT, 1, does.ms);
+		if (does.heard)
+			call(t += 1000, 11, NR_RECVFROM, 5, does.heard);
+		sleeps(11, NR_EPOLL_WAIT, 9, 0, 0);
+	}
+	ty_mx_event(0, t += 5 * MS, 0, TY_EV_OTHER);
+	s = stalls_of(ty_mx_end(), 0, false);
+	for (uint32_t i = 0; i < s.n; i++)
+		if (s.v[i].kind == TY_STALL_SIGNAL) {
+			assert_int_equal(s.v[i].proven, does.before != 0);
+			n++;
+		}
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
 #define ANSWERS .after = NR_SENDTO
+
+static void who_answers_then_had_been_asked(void **state)
+{
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 9, .before = NR_RECVFROM}), 1);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4}), 1);
+	/* It waits there for all its work, tells news, or is asked only now. */
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 9}), 0);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .before = NR_SENDTO}), 0);
+	assert_int_equal(signalled((struct signalled){.after = NR_RECVFROM, .fd = 4}), 0);
+	/* From its first call on it had taken nothing. */
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .command = true}), 0);
+}
+
+/* It tells a logger, and then waits for anything else, or for a moment. */
+static void who_only_tells_news_had_not(void **state)
+{
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .addressed = true}), 0);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .nr = NR_NANOSLEEP}), 0);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .nr = NR_FUTEX, .fd = 0x1000}), 0);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .ms = 5}), 1);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .heard = 8, .ms = 5}), 0);
+	/* However soon, whom it told asks again. */
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .heard = 7}), 1);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .heard = 8}), 0);
+}
+
+/* 11 is in epoll_wait since before; 12 sends it a signal, and it sends and, if so, takes more. */
+static uint32_t ends_after(bool takes)
+{
+	struct ty_stalls s;
+	uint32_t n;
+
+	begin("mode=pids\npid=11\n",
+	      "taken 1 2\n" ROW("12", "12", "1",
+				"other") "11\t11\t1\t5\tS\t0\t0\t0\t232\t-\t-\t-\tserver\n");
+	ty_mx_switch(0, t, 0, R, 12);
+	t += 400 * MS;
+	wakes(12, NR_KILL, 11, 0, 11);
+	goes_on(12, S, 11, NR_EPOLL_WAIT, 1);
+	call(t += 1000, 11, NR_SENDTO, 5, 7);
+	if (takes)
+		call(t += 5000, 11, NR_RECVFROM, 5, 7);
+	ty_mx_switch(0, t += 5 * MS, 11, R, 0);
+	s = stalls_of(ty_mx_end(), 0, false);
+	n = s.n;
+	assert_true(!n || !s.v[0].proven);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+/* The next request is there already; without one it was told to end. */
+static void who_answers_does_not_wait_for_more(void **state)
+{
+	assert_int_equal(ends_after(true), 1);
+	assert_int_equal(ends_after(false), 0);
+}
 
 enum asked { BACKEND, STRANGER, STRANGER_OF_ANOTHER };
 
@@ -161,6 +307,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pools_clock_answers_nobody),
+		cmocka_unit_test(who_has_answered_waits_for_work),
+		cmocka_unit_test(who_answers_then_had_been_asked),
+		cmocka_unit_test(who_only_tells_news_had_not),
+		cmocka_unit_test(who_answers_does_not_wait_for_more),
 		cmocka_unit_test(who_is_idle_was_not_asked),
 	};
 

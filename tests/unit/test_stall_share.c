@@ -64,6 +64,8 @@ static void a_log_is_no_share(void **state)
 	assert_int_equal(asks_and_writes(NR_OPENAT, true, true, 0), 1);
 	/* Who heard and told nothing was given nothing. */
 	assert_int_equal(asks_and_writes(NR_SOCKET, false, false, 0), 1);
+	assert_int_equal(asks_and_writes(NR_SOCKET, true, false, 0), 0);
+	assert_int_equal(asks_and_writes(NR_SOCKET, true, false, 20), 0);
 }
 
 /* A birth as other programs record it: nothing tells of which process. */
