@@ -49,13 +49,20 @@ LDFLAGS_ALL  = -pie -Wl,-z,relro,-z,now -pthread $(SAN) $(LDFLAGS)
 SAN     ?=
 
 PC_CFLAGS := $(shell $(PKGCONF) --cflags $(LIBS_PC) 2>/dev/null)
-PC_LIBS   := $(shell $(PKGCONF) --libs $(LIBS_PC) 2>/dev/null)
+# capstone is loaded when it is needed (decoder/disasm.c).
+PC_LIBS   := $(shell $(PKGCONF) --libs $(filter-out capstone,$(LIBS_PC)) 2>/dev/null) -ldl
 # libipt has no .pc file. Without it tarry says "built without Intel PT decoding". Linked, because a
 # cross compiler sees the headers of this machine, too.
 HASH := \#
 ifneq ($(shell printf '$(HASH)include <intel-pt.h>\nint main(void) { return 0; }\n' | $(CC) $(LDFLAGS) -x c - -o /dev/null -lipt 2>/dev/null && echo yes),)
 PC_CFLAGS += -DTY_HAVE_IPT
 PC_LIBS   += -lipt
+endif
+
+# Nor has libiberty. Without it names of C++ and Rust functions stay as they are in the file.
+ifneq ($(shell printf '$(HASH)include <libiberty/demangle.h>\nint main(void) { return !cplus_demangle_v3_callback; }\n' | $(CC) $(LDFLAGS) -x c - -o /dev/null -liberty 2>/dev/null && echo yes),)
+PC_CFLAGS += -DTY_HAVE_IBERTY
+PC_LIBS   += -liberty
 endif
 
 # What reads strings and stacks in the kernel (recorder/*.bpf.c) is built with clang and becomes headers
@@ -262,11 +269,11 @@ asan: sanitized
 	tests/sanitized unit
 
 fuzz: deps-fuzz
-	$(SUBMAKE) B=build/fuzz CC=clang CPPFLAGS=-DINDEX_MIN=0 SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
+	$(SUBMAKE) B=build/fuzz CC=clang CPPFLAGS="-DINDEX_MIN=0 -DLATER_MIN=1" SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run
 
 # The frames that tests compare with (tests/golden), drawn anew: read the diff.
-GOLDEN := timeline timeline_memory timeline_regions timeline_lanes memory_view spectrum path_overlay flow_view flame
+GOLDEN := timeline timeline_memory timeline_regions timeline_lanes memory_view spectrum path_overlay flow_view flame perf_stat_rounds
 golden: $(GOLDEN:%=$(B)/unit/test_%)
 	for t in $(GOLDEN:%=$(B)/unit/test_%); do GOLDEN_UPDATE=1 $$t >/dev/null || exit 1; done
 	git diff --stat -- tests/golden

@@ -26,7 +26,7 @@ int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
 	if (!chosen)
 		r = ty_answer_command(x, w, requests, out);
 	if (r == -TY_ENOTFOUND && requests && requests->services_n && !x->whole_machine)
-		r = ty_answer_requests(x, requests, out);
+		r = ty_answer_requests(x, w, requests, out);
 	if (r == -TY_ENOTFOUND && !w->cpus_n && (!x->whole_machine || chosen))
 		r = ty_answer_threads(x, w, requests, out);
 	if (r == -TY_ENOTFOUND)

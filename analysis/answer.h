@@ -36,12 +36,12 @@
 	X(DISK, "disk", "disk")                                                                    \
 	X(FAULT, "fault", "page faults")                                                           \
 	X(DEVICE, "device", "other devices")                                                       \
-	X(SLEEP, "sleep", "sleeping")                                                              \
+	X(SLEEP, "sleep", "in sleep calls")                                                        \
 	X(TIMEOUT, "timeout", "waiting for a timer")                                               \
 	X(OTHERS, "others", "waiting for other processes")                                         \
 	X(STOPPED, "stopped", "stopped")                                                           \
 	X(IDLE, "idle", "idle")                                                                    \
-	X(WAIT, "wait", "other waits")                                                             \
+	X(WAIT, "wait", "waiting")                                                                 \
 	X(UNKNOWN, "unknown", "unknown")
 
 enum ty_answer_part {
@@ -76,8 +76,9 @@ const char *ty_answer_of_key(enum ty_answer_of of);
 struct ty_answer {
 	enum ty_answer_of of;
 	uint64_t start_ns, end_ns;
-	uint64_t total_ns; /* sum of the parts, and of the items with the rest */
-	bool inferred;	   /* part of the path is inferred */
+	uint64_t total_ns;   /* sum of the parts, and of the items with the rest */
+	uint64_t command_ns; /* as ty_command_ns */
+	bool inferred;	     /* part of the path is inferred */
 	uint64_t part_ns[TY_ANSWER_PARTS_N];
 	struct ty_answer_item item[TY_ANSWER_ITEMS]; /* most time first */
 	uint32_t items;

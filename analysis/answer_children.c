@@ -12,9 +12,10 @@
 
 #include "compare.h"
 #include "process.h"
+#include "process_titles.h"
+#include "sentence.h"
 #include "units.h"
 #include "vec.h"
-#include "process_titles.h"
 
 #define DEPTH 64 /* generations */
 #define SHOWN 3	 /* children by name */
@@ -36,11 +37,7 @@ typedef VEC(struct group) ty_groups;
 
 static uint32_t parent_of(const struct ty_model *m, uint32_t process, uint32_t root)
 {
-	const struct ty_thread *t = ty_model_thread(m, process);
-
-	if (process == root || t->forked_by < 0)
-		return TY_NONE;
-	return ty_process_of(m, (uint32_t)t->forked_by);
+	return process == root ? TY_NONE : ty_process_parent(m, process);
 }
 
 /* The process of the command's tree that a segment's time is counted for. */
@@ -55,27 +52,13 @@ static uint32_t charged(const struct ty_answer_work *k, const struct ty_seg *s, 
 
 ORDER(by_ns, struct group, compare(b->ns, a->ns) ?: compare(a->one, b->one))
 
-static void say(char *out, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-static void say(char *out, size_t size, const char *fmt, ...)
-{
-	size_t n = strlen(out);
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(out + n, size - n, fmt, ap);
-	va_end(ap);
-}
-
 static void say_group(char *out, size_t size, const struct ty_model *m, const struct group *g)
 {
-	char who[TY_WHO_MAX];
-
 	if (g->n > 1)
-		say(out, size, "%s (%u processes)",
-		    ty_model_str(m, ty_model_thread(m, g->one)->name), g->n);
+		ty_put_behind(out, size, "%s (%u processes)",
+			      ty_model_str(m, ty_model_thread(m, g->one)->name), g->n);
 	else
-		say(out, size, "%s", ty_model_who_last(m, g->one, who));
+		ty_put_behind(out, size, "%s", ty_who_last(m, g->one));
 }
 
 /* Each process of the tree that the path goes over, or that made such a one. 0 or -TY_ENOMEM. */
@@ -123,8 +106,7 @@ static int find_groups(const struct ty_model *m, const struct node *v, const ty_
 			g->v[i].ns += v[*p].all_ns;
 		}
 	}
-	if (g->n)
-		qsort(g->v, g->n, sizeof(*g->v), by_ns);
+	vec_sort(g, by_ns);
 	return r;
 }
 
@@ -142,7 +124,6 @@ static void say_children(const struct ty_model *m, const ty_groups *g, char *out
 {
 	uint64_t rest = 0;
 	uint32_t others = 0;
-	char d[TY_DURATION_MAX];
 
 	for (size_t i = 0; i < g->n; i++) {
 		if (i >= SHOWN) {
@@ -150,13 +131,13 @@ static void say_children(const struct ty_model *m, const ty_groups *g, char *out
 			rest += g->v[i].ns;
 			continue;
 		}
-		say(out, size, i ? ", " : " ");
+		ty_put_behind(out, size, i ? ", " : " ");
 		say_group(out, size, m, &g->v[i]);
-		say(out, size, " %s", ty_fmt_duration(g->v[i].ns, d));
+		ty_put_behind(out, size, " %s", ty_duration(g->v[i].ns));
 	}
 	if (others)
-		say(out, size, ", %u other%s %s", others, others > 1 ? "s" : "",
-		    ty_fmt_duration(rest, d));
+		ty_put_behind(out, size, ", %u other%s %s", others, others > 1 ? "s" : "",
+			      ty_duration(rest));
 }
 
 int ty_answer_children(const struct ty_answer_work *k, uint32_t root, uint64_t total_ns, char *out,
@@ -166,8 +147,8 @@ int ty_answer_children(const struct ty_answer_work *k, uint32_t root, uint64_t t
 	struct node *v = calloc((size_t)ty_model_summary(m)->threads + 1, sizeof(*v));
 	ty_processes all = {0};
 	ty_groups g = {0};
-	char line[160] = "", d[TY_DURATION_MAX];
-	uint64_t ns = 0;
+	char line[160] = "", last[80] = "", d[TY_DURATION_MAX];
+	uint64_t ns = 0, first_ns = 0;
 	int r = v ? find_times(k, root, v, &all) : -TY_ENOMEM;
 
 	*out = 0;
@@ -176,22 +157,29 @@ int ty_answer_children(const struct ty_answer_work *k, uint32_t root, uint64_t t
 		r = find_groups(m, v, &all, 1, &g);
 	}
 	if (!r && g.n) {
-		char who[TY_WHO_MAX];
-
-		say(out, size, "%s in %s itself; in children:", ty_fmt_duration(v[root].self_ns, d),
-		    ty_model_who_last(m, root, who));
+		if (v[root].self_ns)
+			ty_put_behind(out, size,
+				      "%s in %s itself. In children and their descendants:",
+				      ty_fmt_duration(v[root].self_ns, d), ty_who_last(m, root));
+		else
+			ty_put_behind(out, size, "In children of %s and their descendants:",
+				      ty_who_last(m, root));
 		say_children(m, &g, out, size);
 	}
 	/* Where most of it was, generation by generation. */
 	for (unsigned level = 1; !r && g.n && g.v[0].ns > total_ns / 2 && level < DEPTH; level++) {
 		ns = g.v[0].ns;
-		say(line, sizeof(line), level > 1 ? " > " : "");
-		say_group(line, sizeof(line), m, &g.v[0]);
+		first_ns = first_ns ? first_ns : ns;
+		if (*last)
+			ty_put_behind(line, sizeof(line), "%s%s", *line ? " -> " : "", last);
+		*last = 0;
+		say_group(last, sizeof(last), m, &g.v[0]);
 		descend(m, v, &all, level, g.v[0].name);
 		r = find_groups(m, v, &all, level + 1, &g);
 	}
-	if (!r && strchr(line, '>'))
-		say(out, size, "; %s of that time in %s", ty_fmt_duration(ns, d), line);
+	if (!r && *line)
+		ty_put_behind(out, size, ". Of these %s, %s in %s (started by %s)",
+			      ty_fmt_duration(first_ns, d), ty_duration(ns), last, line);
 	vec_fini(&g);
 	vec_fini(&all);
 	free(v);

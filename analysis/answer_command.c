@@ -19,7 +19,7 @@ static void find_mine(const struct ty_model *m, uint32_t root, uint8_t *mine)
 		more = false;
 		for (uint32_t i = 0; i < n; i++) {
 			const struct ty_thread *t = ty_model_thread(m, i);
-			uint32_t by = t->forked_by >= 0 ? (uint32_t)t->forked_by : TY_NONE;
+			uint32_t by = ty_process_parent(m, i);
 
 			if (mine[i] || t->kernel)
 				continue;
@@ -66,6 +66,7 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 		root = ty_model_thread_find(x->m, x->command_tid, w->to_ns);
 		out->of = TY_ANSWER_COMMAND;
 		out->total_ns = out->end_ns - out->start_ns;
+		out->command_ns = ty_command_ns(x);
 		out->inferred = p.inferred;
 		find_mine(x->m, root, mine);
 		vec_each (s, &p.seg)

@@ -12,13 +12,6 @@
 
 #define WORTH 10 /* of a command's time: a lock that was waited for that long is noted */
 
-static void say_who(struct ty_sentence *o, const struct ty_model *m, uint32_t thread, uint64_t at)
-{
-	char who[TY_WHO_MAX];
-
-	ty_put(o, "%s", ty_model_who(m, thread, at, who));
-}
-
 static bool is_lock(const struct ty_stall *s)
 {
 	return s->kind == TY_STALL_LOCK && *s->object;
@@ -31,6 +24,14 @@ static uint64_t waited(const struct ty_stall *s)
 	return s->sum_ns && !s->by_root ? s->sum_ns : s->duration_ns;
 }
 
+static void put_cause(struct ty_sentence *o, const struct ty_explain *x, const struct ty_stall *s,
+		      unsigned number)
+{
+	if (s->culprit != TY_NONE)
+		ty_put(o, " because of %s", ty_who(x->m, s->culprit, s->culprit_ns));
+	ty_put(o, " (stall %u)", number);
+}
+
 /*
  * The lock that a command's threads waited for longest, unless an item names it. What its holders
  * did meanwhile is on the critical path, and says nothing of the lock; and of several that wait for
@@ -39,7 +40,7 @@ static uint64_t waited(const struct ty_stall *s)
 static void note_lock(const struct ty_explain *x, const struct ty_stalls *v, struct ty_answer *out)
 {
 	uint64_t most = out->total_ns / WORTH;
-	char text[sizeof(out->note[0])], d[TY_DURATION_MAX];
+	char text[sizeof(out->note[0])];
 	struct ty_sentence o = {text, sizeof(text), 0};
 	const struct ty_stall *s = NULL;
 
@@ -53,34 +54,30 @@ static void note_lock(const struct ty_explain *x, const struct ty_stalls *v, str
 			return;
 	if (!s)
 		return;
-	ty_put(&o, "lock %s: waited for ", s->object);
-	ty_put(&o, "%s in all by ", ty_fmt_duration(most, d));
-	say_who(&o, x->m, s->thread, s->named_ns);
+	ty_put(&o, "%s", ty_who(x->m, s->thread, s->named_ns));
 	if (s->threads > 1 && !s->by_root)
-		ty_put(&o, " and %u more", s->threads - 1);
-	if (s->culprit != TY_NONE) {
-		ty_put(&o, ", held up by ");
-		say_who(&o, x->m, s->culprit, s->culprit_ns);
-	}
-	ty_put(&o, " (stall %u)", (unsigned)(s - v->v) + 1);
+		ty_put(&o, " and %u more waited a total of", s->threads - 1);
+	else
+		ty_put(&o, " waited");
+	ty_put(&o, " %s for the lock on %s", ty_duration(most), s->object);
+	put_cause(&o, x, s, (unsigned)(s - v->v) + 1);
 	ty_answer_note(out, "%s", text);
 }
 
 static void note_first(const struct ty_explain *x, const struct ty_stall *s, struct ty_answer *out)
 {
-	char text[sizeof(out->note[0])], d[TY_DURATION_MAX];
+	char text[sizeof(out->note[0])];
 	struct ty_sentence o = {text, sizeof(text), 0};
 
 	if (out->notes == TY_ANSWER_NOTES)
 		return;
-	ty_put(&o, "held up longest: ");
-	say_who(&o, x->m, s->thread, s->named_ns);
-	ty_put(&o, " for %s", ty_fmt_duration(s->duration_ns, d));
-	if (s->culprit != TY_NONE) {
-		ty_put(&o, " by ");
-		say_who(&o, x->m, s->culprit, s->culprit_ns);
-	}
-	ty_put(&o, " (stall 1)");
+	ty_put(&o, "stall with the most time: %s waited %s", ty_who(x->m, s->thread, s->named_ns),
+	       ty_duration(s->duration_ns));
+	if (s->waits > 1)
+		ty_put(&o, " in %u waits", s->waits);
+	if (s->culprit == TY_NONE && *s->peer)
+		ty_put(&o, " for a reply on %s", s->peer);
+	put_cause(&o, x, s, 1);
 	memmove(out->note[1], out->note[0], out->notes++ * sizeof(out->note[0]));
 	memcpy(out->note[0], text, sizeof(text));
 }
@@ -88,7 +85,7 @@ static void note_first(const struct ty_explain *x, const struct ty_stall *s, str
 void ty_answer_held_up(const struct ty_explain *x, const struct ty_stalls *stalls,
 		       struct ty_answer *out)
 {
-	if (stalls->n && out->of == TY_ANSWER_MACHINE)
+	if (stalls->n && (out->of == TY_ANSWER_MACHINE || out->of == TY_ANSWER_THREADS))
 		note_first(x, &stalls->v[0], out);
 	if (out->of == TY_ANSWER_COMMAND)
 		note_lock(x, stalls, out);

@@ -7,49 +7,6 @@
 #include "compare.h"
 #include "pair_map.h"
 
-/* What kind of time a row of the thread `who` is. */
-static enum ty_answer_part part_of(const struct ty_answer_work *k, const struct ty_ledger_key *r)
-{
-	const struct ty_model *m = k->x->m;
-	const struct ty_sysrow *call;
-
-	if (r->what == TY_ROW_LOST || r->what == TY_ROW_UNKNOWN || r->what == TY_ROW_OTHERS ||
-	    r->what == TY_ROW_DEAD)
-		return TY_PART_UNKNOWN;
-	/* Kernel threads work for others: a device that they wait for is the object of the wait. */
-	if (r->who != TY_NONE && k->mine && !k->mine[r->who] &&
-	    !(ty_model_thread(m, r->who)->kernel && r->what == TY_ROW_WAIT &&
-	      (r->end == TY_END_IO || r->end == TY_END_QUEUED || r->end == TY_END_NO_REQUEST)))
-		return TY_PART_OTHERS;
-	switch ((enum ty_ledger_what)r->what) {
-	case TY_ROW_RUNNABLE: return TY_PART_RUNNABLE;
-	case TY_ROW_THROTTLED: return TY_PART_THROTTLED;
-	case TY_ROW_STEAL: return TY_PART_STOLEN;
-	case TY_ROW_STOPPED: return TY_PART_STOPPED;
-	case TY_ROW_NEW: return TY_PART_RUNNABLE;
-	case TY_ROW_FAULT:
-	case TY_ROW_WAIT: break;
-	default: return TY_PART_CPU;
-	}
-	switch ((enum ty_ledger_ender)r->end) {
-	case TY_END_IO:
-	case TY_END_QUEUED:
-	case TY_END_NO_REQUEST: return TY_PART_DISK;
-	default: break;
-	}
-	if (r->what == TY_ROW_FAULT)
-		return TY_PART_FAULT;
-	call = r->nr < 0 ? NULL : ty_syscall_row(k->x->arch, r->abi, r->nr)->as;
-	if (k->fold && call && call->wait_class == TY_WAIT_IDLE &&
-	    call->wait_on != TY_WAIT_ON_SLEEP)
-		return TY_PART_IDLE;
-	if (r->end == TY_END_DEVICE)
-		return TY_PART_DEVICE;
-	if (r->end != TY_END_TIMER)
-		return TY_PART_WAIT;
-	return call && call->wait_on == TY_WAIT_ON_SLEEP ? TY_PART_SLEEP : TY_PART_TIMEOUT;
-}
-
 /* Waits are listed by call; all other time of a process is one item. */
 static bool by_call(enum ty_answer_part p)
 {
@@ -90,21 +47,19 @@ static int find_rivals(const struct ty_answer_work *k, struct ty_answer *out)
 	int r = 0;
 
 	vec_each (row, &k->book->row) {
-		uint32_t *at;
+		uint64_t *sum;
 
-		if (row->k.what != TY_ROW_RUNNABLE || part_of(k, &row->k) != TY_PART_RUNNABLE)
+		if (row->k.what != TY_ROW_RUNNABLE ||
+		    ty_answer_part_of(k, &row->k) != TY_PART_RUNNABLE)
 			continue;
 		out->ready_pieces += row->pieces;
 		if (row->k.end != TY_END_THREAD || r)
 			continue;
-		at = ty_pair_map_add(&by_name, row->k.name, 0);
-		if (at && *at == TY_PAIR_NONE) {
-			*at = (uint32_t)ns.n;
-			r = vec_push(&ns, 0);
-		}
-		r = at ? r : -TY_ENOMEM;
-		if (!r)
-			ns.v[*at] += row->ns;
+		sum = pair_element(&by_name, row->k.name, 0, &ns, 0);
+		if (sum)
+			*sum += row->ns;
+		else
+			r = -TY_ENOMEM;
 	}
 	vec_each (p, &by_name.pairs) {
 		uint64_t v = p->value < ns.n ? ns.v[p->value] : 0;
@@ -133,7 +88,7 @@ int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out)
 		return -TY_ENOMEM;
 	for (size_t i = 0; i < k->book->row.n; i++) {
 		const struct ty_book_row *r = &k->book->row.v[i];
-		enum ty_answer_part p = part_of(k, &r->k);
+		enum ty_answer_part p = ty_answer_part_of(k, &r->k);
 		struct ty_answer_sum key = {.who = r->k.who,
 					    .nr = by_call(p) ? r->k.nr : -1,
 					    .abi = by_call(p) ? r->k.abi : 0,

@@ -4,10 +4,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compare.h"
-#include "stalls.h"
 #include "thread_stats.h"
 #include "units.h"
 #include "window.h"
@@ -46,12 +44,10 @@ static uint32_t join(struct group *g, uint32_t n)
 
 static void say_group(const struct ty_model *m, const struct group *g, char *out, size_t size)
 {
-	char who[TY_WHO_MAX];
-
 	if (g->n > 1)
 		snprintf(out, size, "%s (%u threads)", ty_model_str(m, g->name), g->n);
 	else
-		snprintf(out, size, "%s", ty_model_who_last(m, g->one, who));
+		snprintf(out, size, "%s", ty_who_last(m, g->one));
 }
 
 static void note_ready(const struct ty_model *m, const struct group *g, uint32_t n,
@@ -59,7 +55,7 @@ static void note_ready(const struct ty_model *m, const struct group *g, uint32_t
 {
 	uint64_t all = 0;
 	uint32_t most = 0;
-	char d[2][TY_DURATION_MAX], who[96];
+	char who[96];
 
 	for (uint32_t i = 0; i < n; i++) {
 		all += g[i].ready_ns;
@@ -68,8 +64,8 @@ static void note_ready(const struct ty_model *m, const struct group *g, uint32_t
 	if (!all)
 		return;
 	say_group(m, &g[most], who, sizeof(who));
-	ty_answer_note(out, "threads waited %s for a CPU, most of all %s: %s",
-		       ty_fmt_duration(all, d[0]), who, ty_fmt_duration(g[most].ready_ns, d[1]));
+	ty_answer_note(out, "all threads together waited %s for a CPU; of that %s: %s",
+		       ty_duration(all), who, ty_duration(g[most].ready_ns));
 }
 
 /* Time in which at least one request was at the device, requests, bytes. */
@@ -83,7 +79,7 @@ static void note_disks(const struct ty_explain *x, const struct ty_window *w, st
 	const struct ty_model *m = x->m;
 	struct disk v[DISKS] = {0}, *most = v;
 	uint32_t n = 0, ios = ty_model_ios(m);
-	char d[3][TY_DURATION_MAX], c[TY_COUNT_MAX], b[TY_DURATION_MAX], disk[TY_DISK_TEXT];
+	char disk[TY_DISK_TEXT];
 
 	for (uint32_t i = 0; i < ios; i++) {
 		struct ty_io io = ty_model_io(m, i);
@@ -116,10 +112,9 @@ static void note_disks(const struct ty_explain *x, const struct ty_window *w, st
 	if (n)
 		ty_answer_note(out, "%s was busy for %s: %s request%s, %s, the longest %s%s",
 			       ty_explain_disk(x, most->major, most->minor, disk),
-			       ty_fmt_duration(most->busy_ns, d[0]), ty_fmt_count(most->n, c),
-			       most->n == 1 ? "" : "s", ty_fmt_bytes(most->bytes, b),
-			       ty_fmt_duration(most->longest_ns, d[1]),
-			       n > 1 ? "; other disks less" : "");
+			       ty_duration(most->busy_ns), ty_count(most->n),
+			       most->n == 1 ? "" : "s", ty_byte_count(most->bytes),
+			       ty_duration(most->longest_ns), n > 1 ? "; other disks less" : "");
 }
 
 /* The process that spent most time in requests. */
@@ -127,14 +122,12 @@ static void note_requests(const struct ty_model *m, const struct ty_requests *q,
 			  struct ty_answer *out)
 {
 	const struct ty_service *s = q && q->services_n ? &q->services[0] : NULL;
-	char who[TY_WHO_MAX], d[2][TY_DURATION_MAX], c[TY_COUNT_MAX];
 
 	if (!s || !s->n)
 		return;
 	ty_answer_note(out, "%s replied to %s request%s: p50 %s, max %s%s",
-		       ty_model_who_process(m, s->process, who), ty_fmt_count(s->n, c),
-		       s->n == 1 ? "" : "s", ty_fmt_duration(s->p50_ns, d[0]),
-		       ty_fmt_duration(s->max_ns, d[1]),
+		       ty_who_process(m, s->process), ty_count(s->n), s->n == 1 ? "" : "s",
+		       ty_duration(s->p50_ns), ty_duration(s->max_ns),
 		       q->services_n > 1 ? "; other processes took less time" : "");
 }
 
@@ -146,7 +139,7 @@ int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,
 	uint32_t n = 0, cpus = 0;
 	struct ty_thread_stats *stats = NULL;
 	struct group *g = NULL;
-	char d[TY_DURATION_MAX], who[96];
+	char who[96];
 	int r = ty_thread_stats(m, w, &stats, &n);
 
 	if (!r) {
@@ -199,10 +192,13 @@ int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,
 	/* The rest of the busy time: idle and unknown time belong to no thread. */
 	out->rest_ns = out->part_ns[TY_PART_CPU] > items ? out->part_ns[TY_PART_CPU] - items : 0;
 	snprintf(out->head, sizeof(out->head), "%u CPU%s over %s were %.0f%% busy", cpus,
-		 cpus == 1 ? "" : "s", ty_fmt_duration(window, d),
+		 cpus == 1 ? "" : "s", ty_duration(window),
 		 out->total_ns ? 100.0 * (double)out->part_ns[TY_PART_CPU] / (double)out->total_ns
 			       : 0.0);
-	snprintf(out->sum_of, sizeof(out->sum_of), "CPU time ");
+	if (out->total_ns && !named_ns)
+		snprintf(out->head, sizeof(out->head), "what %u CPU%s did over %s is unknown", cpus,
+			 cpus == 1 ? "" : "s", ty_duration(window));
+	snprintf(out->sum_of, sizeof(out->sum_of), "time of all CPUs: ");
 	note_ready(m, g, n, out);
 	note_requests(m, requests, out);
 	note_disks(x, w, out);

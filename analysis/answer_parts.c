@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "units.h"
+
 static const struct {
 	const char *key, *text;
 } part[] = {
@@ -39,7 +41,7 @@ static const struct fixed {
 } scale[] = {
 	{UINT64_C(100000000000), 1000000000, 100000000, 1, "s"},
 	{UINT64_C(10000000000), 1000000000, 10000000, 2, "s"},
-	{1000000000, 1000000000, 1000000, 3, "s"},
+	{999500000, 1000000000, 1000000, 3, "s"}, /* as ty_fmt_duration rounds it */
 	{100000000, 1000000, 100000, 1, "ms"},
 	{10000000, 1000000, 10000, 2, "ms"},
 	{1000000, 1000000, 1000, 3, "ms"},
@@ -101,12 +103,56 @@ void ty_answer_sum_text(const uint64_t part_ns[TY_ANSWER_PARTS_N], uint64_t tota
 		order[i] = (uint8_t)p;
 		n++;
 	}
-	at += (size_t)snprintf(out + at, size - at, "%s", text[TY_ANSWER_PARTS_N]);
-	if (n == 1 && at < size && !strcmp(text[order[0]], text[TY_ANSWER_PARTS_N])) {
-		snprintf(out + at, size - at, ", all of it %s", part[order[0]].text);
+	/* With nothing to add up, three digits as everywhere. */
+	if (n == 1 && !strcmp(text[order[0]], text[TY_ANSWER_PARTS_N])) {
+		snprintf(out + at, size - at, "%s, all of it %s", ty_duration(total_ns),
+			 part[order[0]].text);
 		return;
 	}
+	at += (size_t)snprintf(out + at, size - at, "%s", text[TY_ANSWER_PARTS_N]);
 	for (unsigned i = 0; i < n && at < size; i++)
 		at += (size_t)snprintf(out + at, size - at, " %s %s %s", i ? "+" : "=",
 				       text[order[i]], part[order[i]].text);
+}
+
+enum ty_answer_part ty_answer_part_of(const struct ty_answer_work *k, const struct ty_ledger_key *r)
+{
+	const struct ty_model *m = k->x->m;
+	const struct ty_sysrow *call;
+
+	if (r->what == TY_ROW_LOST || r->what == TY_ROW_UNKNOWN || r->what == TY_ROW_OTHERS ||
+	    r->what == TY_ROW_DEAD)
+		return TY_PART_UNKNOWN;
+	/* Kernel threads work for others: a device that they wait for is the object of the wait. */
+	if (r->who != TY_NONE && k->mine && !k->mine[r->who] &&
+	    !(ty_model_thread(m, r->who)->kernel && r->what == TY_ROW_WAIT &&
+	      (r->end == TY_END_IO || r->end == TY_END_QUEUED || r->end == TY_END_NO_REQUEST)))
+		return TY_PART_OTHERS;
+	switch ((enum ty_ledger_what)r->what) {
+	case TY_ROW_RUNNABLE: return TY_PART_RUNNABLE;
+	case TY_ROW_THROTTLED: return TY_PART_THROTTLED;
+	case TY_ROW_STEAL: return TY_PART_STOLEN;
+	case TY_ROW_STOPPED: return TY_PART_STOPPED;
+	case TY_ROW_NEW: return TY_PART_RUNNABLE;
+	case TY_ROW_FAULT:
+	case TY_ROW_WAIT: break;
+	default: return TY_PART_CPU;
+	}
+	switch ((enum ty_ledger_ender)r->end) {
+	case TY_END_IO:
+	case TY_END_QUEUED:
+	case TY_END_NO_REQUEST: return TY_PART_DISK;
+	default: break;
+	}
+	if (r->what == TY_ROW_FAULT)
+		return TY_PART_FAULT;
+	call = r->nr < 0 ? NULL : ty_syscall_row(k->x->arch, r->abi, r->nr)->as;
+	if (k->fold && call && call->wait_class == TY_WAIT_IDLE &&
+	    call->wait_on != TY_WAIT_ON_SLEEP)
+		return TY_PART_IDLE;
+	if (r->end == TY_END_DEVICE)
+		return TY_PART_DEVICE;
+	if (r->end != TY_END_TIMER && r->end != TY_END_TIMEOUT)
+		return TY_PART_WAIT;
+	return call && call->wait_on == TY_WAIT_ON_SLEEP ? TY_PART_SLEEP : TY_PART_TIMEOUT;
 }

@@ -33,11 +33,14 @@ struct ty_answer_work {
 /* Fills the answer's parts and its largest items, with texts, from the book's rows. 0 or
  * -TY_ENOMEM. answer_items.c */
 int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out);
+/* What kind of time a row is. answer_parts.c */
+enum ty_answer_part ty_answer_part_of(const struct ty_answer_work *k,
+				      const struct ty_ledger_key *r);
 /* The kinds of answers: 0, -TY_ENOTFOUND when not applicable, or -TY_E... */
 int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 		      const struct ty_requests *requests, struct ty_answer *out);
-int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *requests,
-		       struct ty_answer *out);
+int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
+		       const struct ty_requests *requests, struct ty_answer *out);
 int ty_answer_threads(const struct ty_explain *x, const struct ty_window *w,
 		      const struct ty_requests *requests, struct ty_answer *out);
 int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,

@@ -5,6 +5,7 @@
  * thread or process that held it up.
  */
 #include "answer_priv.h"
+#include "request_backlog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,12 +111,8 @@ static int explain(const struct ty_explain *x, const struct ty_requests *q,
 	return r;
 }
 
-static int by_length(const void *pa, const void *pb)
-{
-	const struct ty_request *const *a = pa, *const *b = pb;
-
-	return compare(length(*a), length(*b)) ?: compare((*a)->start_ns, (*b)->start_ns);
-}
+ORDER(by_length, typeof(const struct ty_request *),
+      compare(length(*a), length(*b)) ?: compare((*a)->start_ns, (*b)->start_ns))
 
 /* Those of the sample around its median, a third of them at most. */
 static uint32_t median_ones(const struct ty_requests *q, const struct ty_service *s,
@@ -137,8 +134,30 @@ static uint32_t median_ones(const struct ty_requests *q, const struct ty_service
 	return some;
 }
 
-int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *q,
-		       struct ty_answer *out)
+/* The requests that the server received late: the times above begin only then. */
+static int note_backlog(const struct ty_explain *x, const struct ty_window *w,
+			const struct ty_requests *q, struct ty_answer *out)
+{
+	char d[2][TY_DURATION_MAX], who[TY_WHO_MAX], more[64] = "";
+	struct ty_backlog b;
+	int r = ty_request_backlog_find(x, q, w, &b);
+
+	if (r || !b.n)
+		return r;
+	if (b.n > 1)
+		snprintf(more, sizeof(more), "; %u other request%s waited, too", b.n - 1,
+			 b.n > 2 ? "s" : "");
+	ty_model_who(x->m, b.client, b.start_ns, who);
+	ty_answer_note(out,
+		       "not in these times: %s waited %s until its request was received (listen "
+		       "backlog or socket buffer), then %s for the reply%s (inferred)",
+		       who, ty_fmt_duration(b.wait_ns, d[0]),
+		       ty_fmt_duration(length(&b.longest), d[1]), more);
+	return 0;
+}
+
+int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
+		       const struct ty_requests *q, struct ty_answer *out)
 {
 	const struct ty_service *s = &q->services[0];
 	const struct ty_request *slow[SLOW], *median[MEDIAN];
@@ -170,18 +189,22 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *q,
 		 s->n == 1 ? "" : "s", text, s->open ? "; " : "", s->open ? c[1] : "",
 		 s->open ? " not replied to" : "");
 	if (n > 1)
-		snprintf(out->sum_of, sizeof(out->sum_of), "the %u slowest together, ", n);
+		snprintf(out->sum_of, sizeof(out->sum_of), "the %u slowest requests together: ", n);
 	else
-		snprintf(out->sum_of, sizeof(out->sum_of), "the slowest, ");
-	if (beside.total_ns) {
+		snprintf(out->sum_of, sizeof(out->sum_of),
+			 "%srequest: ", s->n > 1 ? "slowest " : "");
+	if (beside.total_ns && s->n > 1) {
 		uint64_t part[TY_ANSWER_PARTS_N], sum = 0;
 
 		for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++)
 			sum += part[p] = beside.part_ns[p] / medians;
 		text[0] = 0;
 		ty_answer_sum_text(part, sum, text, sizeof(text));
-		ty_answer_note(out, "a median one, %s", text);
+		ty_answer_note(out, "requests near the median, their mean: %s", text);
 	}
+	r = note_backlog(x, w, q, out);
+	if (r)
+		return r;
 	if (q->services_n > 1)
 		ty_answer_note(out,
 			       "%u more process%s replied to requests: tarry report FILE requests",

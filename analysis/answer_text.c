@@ -3,7 +3,6 @@
 #include "answer_priv.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "block_requests.h"
 #include "sentence.h"
@@ -12,14 +11,13 @@
 #include "waits.h"
 #include "process_titles.h"
 
-#define TOLD 2 /* of calls and of threads that ran instead, the first ones are named */
-#define RAN  " (CPU time in that period:"
+#define TOLD 2	/* of calls and of threads that ran instead, the first ones are named */
+#define MUCH 20 /* percent of an item: shown beside a larger part */
+#define RAN  " (meanwhile on its CPU:"
 
 static void say_thread(struct ty_sentence *o, const struct ty_model *m, uint32_t thread)
 {
-	char who[TY_WHO_MAX];
-
-	ty_put(o, "%s", ty_model_who_last(m, thread, who));
+	ty_put(o, "%s", ty_who_last(m, thread));
 }
 
 static void say_who(struct ty_sentence *o, const struct ty_answer_work *k, uint32_t who)
@@ -101,8 +99,8 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 			 const struct ty_answer_sum *s)
 {
 	struct top v[64];
-	unsigned n = 0;
-	uint64_t idle = 0, none = 0, group_of = 0;
+	unsigned n = 0, told = 0;
+	uint64_t idle = 0, none = 0;
 	bool any = false;
 
 	vec_each (r, &k->book->row) {
@@ -112,29 +110,33 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 			top_add(v, &n, 64, r->k.name, 0, r->ns);
 		else if (r->k.end == TY_END_IDLE)
 			idle += r->ns;
-		else if (r->k.end == TY_END_SEVERAL)
-			group_of += r->ns;
-		else
+		else if (r->k.end != TY_END_SEVERAL)
 			none += r->ns;
 	}
 	ty_put(o, " waited for a CPU");
 	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {
 		ty_put(o, "%s %s %u%%", any ? "," : RAN, ty_model_str(k->x->m, v[i].id),
 		       percent(v[i].ns, s->ns));
-		any = true;
-	}
-	if (percent(group_of, s->ns) >= 5) {
-		ty_put(o, "%s many other threads %u%%", any ? "," : RAN, percent(group_of, s->ns));
+		told += percent(v[i].ns, s->ns);
 		any = true;
 	}
 	if (percent(idle, s->ns) >= 5) {
-		ty_put(o, "%s idle %u%%", any ? "," : RAN, percent(idle, s->ns));
+		ty_put(o, "%s no thread %u%%", any ? "," : RAN, percent(idle, s->ns));
+		told += percent(idle, s->ns);
 		any = true;
 	}
+	if (percent(none, s->ns) >= 5 && any) {
+		ty_put(o, ", not recorded %u%%", percent(none, s->ns));
+		told += percent(none, s->ns);
+	}
+	if (any && told < 100)
+		ty_put(o, ", others %u%%", 100 - told);
 	if (any)
 		ty_put(o, ")");
 	else if (none)
 		ty_put(o, " (what ran on it is not recorded)");
+	else
+		ty_put(o, " (many threads shared it)");
 }
 
 /* waits ------------------------------------------------------------------------------------- */
@@ -149,19 +151,24 @@ static unsigned say_call(struct ty_sentence *o, const struct ty_answer_work *k, 
 	uint32_t call = ty_wait_call(x, &s);
 	struct ty_wait_for w = ty_wait_for(x, &s, call);
 	char buf[32], peer[TY_PEER];
+	const char *name;
 	bool connecting;
 
 	ty_wait_look_at_fd(x, &s, call, false, &w);
 	ty_wait_look_at_path(x, &s, call, &w);
 	if (call == TY_NONE)
 		return w.kind;
-	ty_put(o, " in %s", ty_explain_call(x, call, buf));
-	if (*w.object)
-		ty_put(apart ? apart : o, " on %s", w.object);
-	else if (ty_wait_peer(x, k->requests, s.thread, s.start_ns, s.end_ns, &w, peer,
+	name = ty_explain_call(x, call, buf);
+	ty_put(o, " in %s", name);
+	/* Of epoll's descriptor nothing is expected. */
+	if (*w.object && w.kind != TY_STALL_EVENTS)
+		ty_put(apart ? apart : o, " on %s", ty_wait_argument(name, w.object));
+	else if (ty_wait_peer(x, k->requests, s.thread, call, s.start_ns, s.end_ns, &w, peer,
 			      &connecting) >= 0)
 		ty_put(apart ? apart : o, " for a %s on %s", connecting ? "connection" : "reply",
 		       peer);
+	else if (*w.object)
+		ty_put(apart ? apart : o, " on %s", ty_wait_argument(name, w.object));
 	return w.kind;
 }
 
@@ -194,11 +201,9 @@ static void say_disk(struct ty_sentence *o, const struct ty_answer_work *k,
 static void say_pieces(struct ty_sentence *o, uint64_t pieces, uint64_t longest_ns,
 		       const char *object)
 {
-	char d[TY_DURATION_MAX];
-
 	if (pieces > 1)
 		ty_put(o, " (%llu times, the longest %s%s)", (unsigned long long)pieces,
-		       ty_fmt_duration(longest_ns, d), object);
+		       ty_duration(longest_ns), object);
 }
 
 /* Did the call end for want of an event? A timer may wake it for another reason, as that which
@@ -208,6 +213,14 @@ static bool timed_out(const struct ty_explain *x, uint32_t span)
 	struct ty_span s = ty_model_span(x->m, span);
 
 	return ty_wait_timed_out(x, ty_wait_call(x, &s));
+}
+
+static bool reply_there(const struct ty_answer_work *k, uint32_t span)
+{
+	struct ty_span s = ty_model_span(k->x->m, span);
+
+	return ty_wait_reply_there(k->x, k->requests, s.thread, ty_wait_call(k->x, &s), s.start_ns,
+				   s.end_ns);
 }
 
 /* Did a timer of the network end it? */
@@ -261,6 +274,45 @@ static void count_waits(const struct ty_answer_work *k, const struct ty_answer_s
 	}
 }
 
+/* Its waker: of a single wait the thread, of several ones, which have a row together, its name.
+ */
+static void say_waker(struct ty_sentence *o, const struct ty_answer_work *k,
+		      const struct ty_answer_sum *s, bool child, const char *name)
+{
+	struct ty_waker w = {.kind = TY_WAKER_NONE};
+
+	if (s->pieces == 1 && s->span != TY_NONE) {
+		struct ty_span span = ty_model_span(k->x->m, s->span);
+
+		w = ty_waker_find(k->x->m, span.edge);
+		if (ty_waker_killed(k->x->m, &span, &w)) {
+			ty_put(o, ", until a signal from ");
+			say_thread(o, k->x->m, w.thread);
+			ty_put(o, " killed it");
+			return;
+		}
+	}
+	ty_put(o, child ? " for " : ", woken by ");
+	if (w.kind == TY_WAKER_THREAD)
+		say_thread(o, k->x->m, w.thread);
+	else
+		ty_put(o, "%s", name);
+}
+
+/* Of waits for a disk, the part without a request there. */
+static void say_no_request(struct ty_sentence *o, const struct ty_answer_work *k,
+			   const struct ty_answer_sum *s)
+{
+	uint64_t ns = 0;
+
+	vec_each (r, &k->book->row)
+		if (r->k.end == TY_END_NO_REQUEST && r->k.who == s->who && r->k.nr == s->nr &&
+		    r->k.abi == s->abi && ty_answer_part_of(k, &r->k) == TY_PART_DISK)
+			ns += r->ns;
+	if (percent(ns, s->ns) >= 5)
+		ty_put(o, "; %u%% of the time " TY_NOT_IN_FLIGHT, percent(ns, s->ns));
+}
+
 static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 		     const struct ty_answer_sum *s)
 {
@@ -270,6 +322,7 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 	char object[2 * TY_WAIT_OBJECT] = "";
 	struct ty_sentence of_longest = {.p = object, .size = sizeof(object)};
 	uint64_t pieces = 0, longest_ns = 0;
+	unsigned kind = TY_STALL_OTHER;
 	bool slept = s->part == TY_PART_SLEEP ||
 		     (s->part == TY_PART_TIMEOUT && sleeps_by_stack(k->x, s->span));
 
@@ -282,22 +335,25 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 	default: ty_put(o, slept ? " slept" : " waited");
 	}
 	if (s->part != TY_PART_FAULT)
-		say_call(o, k, s->span, s->pieces > 1 ? &of_longest : NULL);
+		kind = say_call(o, k, s->span, s->pieces > 1 ? &of_longest : NULL);
 	if (s->part == TY_PART_TIMEOUT && !slept)
 		ty_put(o, by_network(k->x, s->span)  ? ", woken by " TY_NET_TIMER_TEXT
 			  : timed_out(k->x, s->span) ? " until it timed out"
+			  : reply_there(k, s->span)  ? ", woken by " TY_REPLY_THERE_TEXT
 						     : ", woken by a timer");
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_OPEN)
-		ty_put(o, ", still waiting when the recording ended");
+		ty_put(o, ", still waiting when the %s ended", ty_model_noun(k->x->m));
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_IRQ)
 		ty_put(o, ", woken by an interrupt");
 	else if (s->part == TY_PART_WAIT && *name)
-		ty_put(o, ", woken by %s", name);
+		say_waker(o, k, s, kind == TY_STALL_CHILD, name);
 	else if (s->part == TY_PART_WAIT)
 		ty_put(o, ", waker not recorded");
 	if (s->part == TY_PART_DISK && k->path && k->group_of)
 		count_waits(k, s, &pieces, &longest_ns);
 	say_pieces(o, pieces ? pieces : s->pieces, pieces ? longest_ns : s->longest_ns, object);
+	if (s->part == TY_PART_DISK)
+		say_no_request(o, k, s);
 }
 
 /* The innermost wait that led to the segment, of a thread of the command; NULL: none, or it was for
@@ -367,12 +423,53 @@ static bool was_stopped(const struct ty_answer_work *k, const struct ty_hop *hop
 	return false;
 }
 
+enum deed { RAN_THEN, WAS_READY, WAITED_THEN, DEEDS };
+
+static enum deed deed_of(enum ty_ledger_what what)
+{
+	switch (what) {
+	case TY_ROW_RUNNABLE: return WAS_READY;
+	case TY_ROW_THROTTLED:
+	case TY_ROW_STOPPED:
+	case TY_ROW_WAIT:
+	case TY_ROW_FAULT:
+	case TY_ROW_NEW: return WAITED_THEN;
+	default: return RAN_THEN;
+	}
+}
+
+/* Of time that is another process's: what it did most, and the largest row of that. ns: of each
+ * kind. */
+static const struct ty_book_row *main_deed(const struct ty_answer_work *k,
+					   const struct ty_answer_sum *s, uint64_t ns[DEEDS])
+{
+	const struct ty_book_row *most[DEEDS] = {0};
+	enum deed best = RAN_THEN;
+
+	memset(ns, 0, DEEDS * sizeof(*ns));
+	vec_each (r, &k->book->row) {
+		enum deed d = deed_of((enum ty_ledger_what)r->k.what);
+
+		if (r->k.who != s->who || ty_answer_part_of(k, &r->k) != TY_PART_OTHERS)
+			continue;
+		ns[d] += r->ns;
+		if (!most[d] || r->ns > most[d]->ns)
+			most[d] = r;
+	}
+	for (unsigned d = 0; d < DEEDS; d++)
+		best = ns[d] > ns[best] ? (enum deed)d : best;
+	return most[best] ? most[best] : &k->book->row.v[s->row];
+}
+
 /* The main activity, meanwhile, of a process outside the command's tree. */
 static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		       const struct ty_answer_sum *s)
 {
 	const struct ty_hop *hop = hop_of(k, s);
-	const struct ty_ledger_key *r = &k->book->row.v[s->row].k;
+	uint64_t ns[DEEDS];
+	const struct ty_book_row *row = main_deed(k, s, ns);
+	const struct ty_ledger_key *r = &row->k;
+	unsigned ran = percent(ns[RAN_THEN], s->ns), ready = percent(ns[WAS_READY], s->ns);
 	char buf[32];
 
 	if (hop) {
@@ -394,6 +491,13 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, ", which waited for ");
 	}
 	say_who(o, k, s->who);
+	if (deed_of((enum ty_ledger_what)r->what) != WAITED_THEN && ran >= MUCH && ready >= MUCH) {
+		ty_put(o,
+		       ready > ran ? ", which waited for a CPU (%u%%) and ran (%u%%)"
+				   : ", which ran (%u%%) and waited for a CPU (%u%%)",
+		       ready > ran ? ready : ran, ready > ran ? ran : ready);
+		return;
+	}
 	switch ((enum ty_ledger_what)r->what) {
 	case TY_ROW_RUNNABLE: ty_put(o, ", which waited for a CPU"); break;
 	case TY_ROW_THROTTLED: ty_put(o, ", which was throttled by its CPU quota"); break;
@@ -402,12 +506,12 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	case TY_ROW_FAULT:
 	case TY_ROW_NEW:
 		ty_put(o, ", which %s",
-		       r->end != TY_END_TIMER	   ? "waited"
+		       r->end != TY_END_TIMER && r->end != TY_END_TIMEOUT ? "waited"
 		       : by_network(k->x, s->span) ? "waited for " TY_NET_TIMER_TEXT
 						   : "slept");
 		if (r->nr >= 0)
 			ty_put(o, " in %s", ty_syscall_name(k->x->arch, r->abi, r->nr, buf));
-		say_pieces(o, k->book->row.v[s->row].pieces, k->book->row.v[s->row].longest, "");
+		say_pieces(o, row->pieces, row->longest, "");
 		break;
 	default: ty_put(o, ", which ran");
 	}
@@ -446,7 +550,8 @@ void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_
 	if (hop && k->group_of[hop->thread].thread != s->who && mostly_behind(k, s, hop)) {
 		ty_put(&o, "; ");
 		say_thread(&o, k->x->m, hop->thread);
-		ty_put(&o, " waited for it");
+		ty_put(&o, " waited for ");
+		say_who(&o, k, s->who);
 		say_call(&o, k, hop->span, NULL);
 	}
 }

@@ -98,11 +98,14 @@ int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w,
 	}
 	if (!r) {
 		out->of = TY_ANSWER_THREADS;
-		snprintf(out->head, sizeof(out->head), "%s used %.1f%% of a CPU over %s", who,
+		snprintf(out->head, sizeof(out->head), "%s%s used %.1f%% of a CPU over %s",
+			 n == 1 ? "thread " : "", who,
 			 window ? 100.0 * (double)out->part_ns[TY_PART_CPU] / (double)window : 0.0,
 			 ty_fmt_duration(window, d));
 		if (n > 1)
-			snprintf(out->sum_of, sizeof(out->sum_of), "all threads' time, ");
+			snprintf(out->sum_of, sizeof(out->sum_of), "all threads together: ");
+		else if (out->total_ns < window - window / 1000)
+			snprintf(out->sum_of, sizeof(out->sum_of), "existed for ");
 	}
 	ty_cpu_gaps_fini(&gaps);
 	ty_book_fini(&book);

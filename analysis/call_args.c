@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "call_args.h"
 
+#include <string.h>
+
 #include "err.h"
 #include "fd_kind.h"
 #include "plain_text.h"
@@ -54,7 +56,7 @@ int ty_call_object(const struct ty_explain *x, uint32_t call, struct ty_buf *out
 {
 	const struct ty_syscall c = ty_model_syscall(x->m, call);
 	const struct ty_sysrow *row = ty_syscall_row(x->arch, (enum ty_abi)c.abi, c.nr);
-	const int i = row->object;
+	const int i = ty_sysrow_object(row, c.ret);
 	const char *name = NULL;
 	uint64_t args[6];
 	size_t at = out->len;
@@ -72,4 +74,21 @@ int ty_call_object(const struct ty_explain *x, uint32_t call, struct ty_buf *out
 		return -TY_ENOMEM;
 	ty_plain(out->p + at, out->len - at);
 	return 0;
+}
+
+void ty_call_name_row(const struct ty_explain *x, uint32_t span, char *row, size_t n)
+{
+	const uint32_t call = span == TY_NONE ? TY_NONE : ty_model_span(x->m, span).syscall;
+	char *fd = strstr(row, "(fd "), *end = fd ? strchr(fd, ')') : NULL;
+	struct ty_buf b;
+
+	if (!end || call == TY_NONE)
+		return;
+	ty_buf_init(&b, n);
+	ty_buf_adds(&b, " <");
+	if (!ty_call_object(x, call, &b) && !ty_buf_addc(&b, '>') && strlen(row) + b.len < n) {
+		memmove(end + b.len, end, strlen(end) + 1);
+		memcpy(end, b.p, b.len);
+	}
+	ty_buf_fini(&b);
 }

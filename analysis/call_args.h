@@ -20,4 +20,9 @@ int ty_call_args(const struct ty_explain *x, uint32_t call, struct ty_buf *out);
 #define TY_NAMES_MS 1000 /* so long names of many calls are looked up; the others stay without */
 int ty_call_object(const struct ty_explain *x, uint32_t call, struct ty_buf *out);
 
+/* Names in a row of a ledger ("sleeping in flock(fd 8)") what the call of that span acts on:
+ * "flock(fd 8 </srv/site.lock>)". Left as it is when that is unknown, or does not fit in n bytes.
+ * Cost: as above. */
+void ty_call_name_row(const struct ty_explain *x, uint32_t span, char *row, size_t n);
+
 #endif

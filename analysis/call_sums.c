@@ -8,6 +8,7 @@
 #include "compare.h"
 #include "now.h"
 #include "vec.h"
+#include "thread_walk.h"
 
 struct one {
 	uint64_t ns, at_ns;
@@ -26,8 +27,7 @@ ORDER(by_time, struct ty_call_sum, compare(b->ns, a->ns) ?: compare(a->max_at_ns
 static int collect(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		   struct ty_call_rows *rows, ones *v, bool *cut)
 {
-	const struct ty_thread *t = ty_model_thread(x->m, thread);
-	const uint32_t end = t->syscalls_first + t->syscalls_n;
+	const uint32_t end = ty_thread_calls(x->m, thread).to;
 	uint32_t call = ty_model_syscall_after(x->m, thread, from_ns), n;
 
 	while (call != TY_NONE && call < end &&
@@ -110,8 +110,8 @@ int ty_call_sums_find(const struct ty_explain *x, uint32_t thread, uint64_t from
 	*out = (struct ty_call_sums){0};
 	r = rows ? collect(x, thread, from_ns, to_ns, rows, &calls, &out->cut) : -TY_ENOMEM;
 	free(rows);
-	if (!r && calls.n)
-		qsort(calls.v, calls.n, sizeof(*calls.v), by_length);
+	if (!r)
+		vec_sort(&calls, by_length);
 	for (size_t i = 0; i < calls.n && !r; i++) {
 		const bool named = i < TY_CALL_SUMS_NAMED && ty_now_ms() - start < TY_NAMES_MS;
 
@@ -121,8 +121,7 @@ int ty_call_sums_find(const struct ty_explain *x, uint32_t thread, uint64_t from
 		else
 			r = add(&v, &calls.v[i], named ? object_of(x, calls.v[i].call) : NULL);
 	}
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_time);
+	vec_sort(&v, by_time);
 	out->v = v.v;
 	out->n = (uint32_t)v.n;
 	out->calls = calls.n;

@@ -20,30 +20,34 @@
 #include "syscall_ipc.h"
 #include "wait_retry.h"
 #include "waits.h"
+#include "thread_walk.h"
 
 #define MEANWHILE 16  /* limits for one wakeup: spans of a CPU, calls of a thread */
 #define BACK	  256 /* spans of a thread, to find the threads it exchanges messages with */
 #define SEGS_MAX  (1u << 20)
 #define STOLEN	  64 /* times of one run */
 
-const char *ty_seg_text(enum ty_seg_what w)
+const char *ty_seg_text(const struct ty_model *m, enum ty_seg_what w)
 {
 	static const char *const text[TY_SEG_WHATS] = {
 		[TY_SEG_RUNS] = "running",
 		[TY_SEG_STOLEN] = "its CPU lost to the hypervisor (steal time, inferred)",
 		[TY_SEG_RUNNABLE] = "runnable (waiting for a CPU)",
-		[TY_SEG_DEVICE] = "waiting, woken by a device",
-		[TY_SEG_QUEUED] = "waiting, its I/O request not yet issued to the device",
-		[TY_SEG_NO_REQUEST] = "waiting, with no I/O request in flight",
+		[TY_SEG_DEVICE] = "waiting for I/O completion",
+		[TY_SEG_QUEUED] = "blocked, I/O request not yet issued to the device",
+		[TY_SEG_NO_REQUEST] = "blocked, no I/O request in flight",
 		[TY_SEG_TIMER] = "waiting, woken by a timer",
 		[TY_SEG_IRQ] = "waiting, woken by an interrupt",
 		[TY_SEG_UNWOKEN] = "waiting, waker not recorded",
-		[TY_SEG_OPEN] = "still waiting when the recording ended",
+		[TY_SEG_KILLED] = "waiting, until a signal killed it",
 		[TY_SEG_LOST] = "unknown because of lost events",
 		[TY_SEG_UNKNOWN] = "unknown",
 		[TY_SEG_LOOP] = "waiting in a cycle of waits",
 	};
 
+	if (w == TY_SEG_OPEN) /* as ty_model_noun */
+		return ty_model_is_part(m) ? "still waiting when the part ended"
+					   : "still waiting when the recording ended";
 	return w < TY_SEG_WHATS ? text[w] : "";
 }
 
@@ -56,7 +60,6 @@ struct walk {
 static void seg(struct walk *w, uint64_t from, uint64_t to, uint32_t thread, uint32_t span,
 		uint32_t hop, enum ty_seg_what what, uint8_t flags, const struct ty_waker *waker)
 {
-	static const struct ty_waker none = {.thread = TY_NONE, .io = TY_NONE};
 	struct ty_seg s = {.start_ns = from,
 			   .end_ns = to,
 			   .thread = thread,
@@ -64,7 +67,7 @@ static void seg(struct walk *w, uint64_t from, uint64_t to, uint32_t thread, uin
 			   .hop = hop,
 			   .what = (uint8_t)what,
 			   .flags = flags,
-			   .waker = waker ? *waker : none};
+			   .waker = waker ? *waker : TY_NO_WAKER};
 
 	if (w->failed || from >= to)
 		return;
@@ -74,15 +77,16 @@ static void seg(struct walk *w, uint64_t from, uint64_t to, uint32_t thread, uin
 		w->failed = -TY_ENOMEM;
 }
 
-/* Does the thread wait for itself further up? */
+/* Does the thread wait for itself further up? depth: of all waits, at most TY_PATH_DEPTH, where
+ * each counts as such a one. */
 static bool on_stack(const struct walk *w, uint32_t thread, uint32_t hop, unsigned *depth)
 {
+	bool found = false;
+
 	*depth = 0;
-	for (; hop != TY_NONE; hop = w->p->hop.v[hop].parent) {
-		if (w->p->hop.v[hop].thread == thread || ++*depth >= TY_PATH_DEPTH)
-			return true;
-	}
-	return false;
+	for (; hop != TY_NONE && *depth < TY_PATH_DEPTH; hop = w->p->hop.v[hop].parent, ++*depth)
+		found |= w->p->hop.v[hop].thread == thread;
+	return found || *depth >= TY_PATH_DEPTH;
 }
 
 static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop);
@@ -90,9 +94,8 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 /* Was the thread, in [from, to], in a call that hands something over? */
 static bool gives(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to)
 {
-	const struct ty_thread *t = ty_model_thread(x->m, thread);
 	uint32_t i = ty_model_syscall_after(x->m, thread, from),
-		 end = t->syscalls_first + t->syscalls_n;
+		 end = ty_thread_calls(x->m, thread).to;
 
 	for (unsigned n = 0; i < end && n < MEANWHILE; n++, i++) {
 		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, i);
@@ -179,28 +182,63 @@ static uint32_t serves(const struct walk *w, uint32_t hop, uint32_t span,
 		       : TY_NONE;
 }
 
+/* Did the thread wake another one in (a, b] between two attempts of its own wait? Then what ended
+ * the attempt before is behind that, and no cycle. */
+static bool was_awake(const struct ty_model *m, const struct ty_waker *k, uint64_t a, uint64_t b)
+{
+	uint8_t state =
+		ty_model_span_brief(m, k->thread, ty_model_span_find(m, k->thread, k->act_ns))
+			.state;
+
+	return k->act_ns > a && k->act_ns <= b &&
+	       (state == TY_ST_RUNNING || state == TY_ST_RUNNABLE);
+}
+
+/* When did the thread act that ended the wait at b? Before that, if a softirq which it raised did
+ * the rest, and it had gone to sleep meanwhile: what ends that sleep comes too late to be a cause.
+ */
+static uint64_t acted_ns(const struct ty_model *m, const struct ty_waker *k, uint64_t a, uint64_t b)
+{
+	struct ty_span s;
+
+	if (k->act_ns <= a || k->act_ns >= b)
+		return b;
+	s = ty_model_span_brief(m, k->thread, ty_model_span_find(m, k->thread, b - 1));
+	return s.state != TY_ST_RUNNING && s.start_ns > k->act_ns ? k->act_ns : b;
+}
+
 /* A part [a, b) of the wait that k ended, in which no request of it is known. */
 static void part_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
 		     uint32_t hop, struct ty_waker k)
 {
 	enum ty_seg_what what;
-	unsigned depth;
+	unsigned depth = 0;
+	uint64_t act;
 
 	if (a >= b)
 		return;
 	switch ((enum ty_waker_kind)k.kind) {
 	case TY_WAKER_THREAD:
-		if (k.thread == s->thread || on_stack(w, k.thread, hop, &depth)) {
-			seg(w, a, b, s->thread, span, hop, TY_SEG_LOOP, s->flags, &k);
+		if (k.thread == s->thread ||
+		    (on_stack(w, k.thread, hop, &depth) &&
+		     (depth >= TY_PATH_DEPTH || !was_awake(w->x->m, &k, a, b)))) {
+			seg(w, a, b, s->thread, span, hop,
+			    depth >= TY_PATH_DEPTH ? TY_SEG_UNKNOWN : TY_SEG_LOOP, s->flags, &k);
 			return;
 		}
 		if (w->failed)
 			return;
-		if (vec_push(&w->p->hop, (struct ty_hop){s->thread, span, a, b, hop, k})) {
+		if (b == s->end_ns && ty_waker_killed(w->x->m, s, &k)) {
+			what = TY_SEG_KILLED;
+			break;
+		}
+		act = acted_ns(w->x->m, &k, a, b);
+		seg(w, act, b, s->thread, span, hop, TY_SEG_IRQ, s->flags, &k);
+		if (vec_push(&w->p->hop, (struct ty_hop){s->thread, span, a, act, hop, k})) {
 			w->failed = -TY_ENOMEM;
 			return;
 		}
-		walk(w, k.thread, a, b, (uint32_t)w->p->hop.n - 1);
+		walk(w, k.thread, a, act, (uint32_t)w->p->hop.n - 1);
 		return;
 	case TY_WAKER_DEVICE: what = k.io != TY_NONE ? TY_SEG_NO_REQUEST : TY_SEG_DEVICE; break;
 	case TY_WAKER_TIMER: what = TY_SEG_TIMER; break;
@@ -241,7 +279,7 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 		}
 	}
 	if (b < s->end_ns && k.kind == TY_WAKER_THREAD && k.act_ns > b)
-		k = (struct ty_waker){.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
+		k = TY_NO_WAKER;
 	if (may_be_for_requests(w->x->m, s, &k))
 		n = ty_block_flights(w->x->m, s->thread, &k, a, b, f);
 	while (n--) {
@@ -321,6 +359,22 @@ static void before_birth(struct walk *w, uint32_t thread, uint64_t from, uint64_
 		seg(w, from, to, thread, TY_NONE, hop, TY_SEG_UNKNOWN, 0, NULL);
 }
 
+/* Where the wait in this span began: its first attempt, or the first wait of an event loop before
+ * what ended this one. */
+static uint32_t first_attempt(struct walk *w, uint32_t thread, uint32_t span, uint64_t from,
+			      const struct ty_span *s)
+{
+	uint32_t first = ty_wait_retry_first(w->x, thread, span, from, &w->p->inferred);
+	struct ty_waker by;
+
+	if (first != span)
+		return first;
+	by = ty_waker_find(w->x->m, ty_model_span_edge(w->x->m, s, span));
+	first = ty_wait_loop_first(w->x, thread, span, from, &by);
+	w->p->inferred |= first != span;
+	return first;
+}
+
 static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop)
 {
 	const struct ty_model *m = w->x->m;
@@ -365,8 +419,7 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 				 * for other threads. */
 				a = t->kernel ? first : a;
 				if (!t->kernel && at == s.end_ns) {
-					began = ty_wait_retry_first(w->x, thread, k, first,
-								    &w->p->inferred);
+					began = first_attempt(w, thread, k, first, &s);
 					a = ty_model_span_brief(m, thread, began).start_ns;
 					a = a > first ? a : first;
 				}
@@ -520,21 +573,6 @@ uint32_t ty_path_links(const struct ty_path *p, uint32_t seg_i, struct ty_link *
 	return depth < n ? depth : n;
 }
 
-/* The call in which the thread was for more than half of [from, to), which is one that it was in at
- * half time; TY_NONE. */
-static uint32_t main_call(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
-{
-	uint32_t i = ty_model_syscall_at(m, thread, from + (to - from) / 2);
-	struct ty_syscall c;
-
-	if (i == TY_NONE)
-		return TY_NONE;
-	c = ty_model_syscall(m, i);
-	c.start_ns = c.start_ns > from ? c.start_ns : from;
-	c.end_ns = c.end_ns < to ? c.end_ns : to;
-	return c.end_ns - c.start_ns > (to - from) / 2 ? i : TY_NONE;
-}
-
 /* The object of the last wait; "": given by the next link, or it sleeps by its call. */
 static void link_end(const struct ty_explain *x, const struct ty_link *l, bool sleeps, char *out,
 		     size_t size)
@@ -563,13 +601,15 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, bool s
 						   : w.kind;
 		snprintf(out, size, k->net ? ", woken by %s" : " (woken by %s)",
 			 ty_waker_text(m, &w, by));
+	} else if (l->what == TY_SEG_KILLED) {
+		snprintf(out, size, " (until a signal killed it)");
 	} else if (l->what == TY_SEG_UNWOKEN) {
 		snprintf(out, size, " (waker not recorded)");
 	} else if (l->what == TY_SEG_OPEN) {
-		snprintf(out, size, " (%s)", ty_seg_text(l->what));
+		snprintf(out, size, " (%s)", ty_seg_text(m, l->what));
 	} else {
 		snprintf(out, size, "%s%s", l->what == TY_SEG_WHATS ? "" : ", ",
-			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(l->what));
+			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(m, l->what));
 	}
 }
 
@@ -577,16 +617,24 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, bool s
  * kind LOCK: a file lock. */
 static struct ty_wait_for object_of(const struct ty_explain *x, const struct ty_span *s)
 {
+	static const char found[] = "ready: ";
 	struct ty_wait_for w = {.kind = TY_STALL_OTHER};
 
 	if (s->syscall == TY_NONE)
 		return w;
 	if (s->state == TY_ST_SLEEPING) {
 		w = ty_wait_for(x, s, s->syscall);
-		if (w.fd >= 0 && !w.guessed)
+		if ((w.fd >= 0 && !w.guessed) || w.kind == TY_STALL_EVENTS)
 			ty_wait_look_at_fd(x, s, s->syscall, false, &w);
-		if (w.fd < 0 || w.guessed || !strchr(w.object, '<'))
+		if (w.kind != TY_STALL_SEMAPHORE && w.kind != TY_STALL_QUEUE &&
+		    (w.fd < 0 || (w.guessed && !w.ready) || !strchr(w.object, '<')))
 			*w.object = 0;
+		else if (w.ready) {
+			memmove(w.object + strlen(found), w.object,
+				sizeof(w.object) - strlen(found));
+			memcpy(w.object, found, strlen(found));
+			w.object[sizeof(w.object) - 1] = 0;
+		}
 	}
 	ty_wait_look_at_path(x, s, s->syscall, &w);
 	return w;
@@ -603,7 +651,7 @@ bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, const cha
 	bool lock;
 
 	if (l->what == TY_SEG_RUNS) {
-		s.syscall = main_call(x->m, l->thread, l->start_ns, l->end_ns);
+		s.syscall = ty_explain_main_call(x->m, l->thread, l->start_ns, l->end_ns);
 	} else if (l->span != TY_NONE) {
 		s = ty_model_span(x->m, l->span);
 		s.syscall = ty_model_syscall_at(x->m, l->thread, l->start_ns);
@@ -644,9 +692,10 @@ bool ty_link_text(const struct ty_explain *x, const struct ty_link *l, const cha
 			 call, end, l->waker.inferred ? " (inferred)" : "");
 	else
 		snprintf(out, size, "%s%s%s%s%s%s%s%s%s%s%s",
-			 s.state == TY_ST_BLOCKED   ? "blocked"
-			 : s.state == TY_ST_RUNNING ? "busy-waited"
-						    : "slept",
+			 s.state == TY_ST_BLOCKED	      ? "blocked"
+			 : s.state == TY_ST_RUNNING	      ? "busy-waited"
+			 : w.kind == TY_STALL_SLEEP || !*call ? "slept"
+							      : "waited",
 			 s.state == TY_ST_BLOCKED ? during : gap, length,
 			 s.state == TY_ST_BLOCKED ? " (uninterruptible)" : "", *call ? " in " : "",
 			 call, *w.object ? "(" : "", w.object, *w.object ? ")" : "", end,

@@ -6,8 +6,10 @@
  * it, the path is what that thread did meanwhile, recursively: segments are the leaves of this
  * recursion and cover the time exactly, each nanosecond once; hops are the waits that led there. A
  * retried wait, with timeouts or interruptions by signals between the attempts (wait_retry.h), is
- * one wait for the final waker. The path ends, visibly, at timers and devices, at lost data, at the
- * edge of the recording, and at loops.
+ * one wait for the final waker. So are waits of an event loop that its timers ended, if the
+ * last waker had begun before (ty_wait_loop_first, inferred). The path ends, visibly,
+ * at timers and devices, at lost data, at the edge of the recording, and at a waker that itself
+ * slept then (a loop).
  *
  * CPU time spent spinning for a lock (futex_waker.h) is a wait, too: the path is its holder's.
  *
@@ -41,13 +43,15 @@ enum ty_seg_what {
 	TY_SEG_TIMER,	   /* waits, woken by a timer: a sleep or a timeout */
 	TY_SEG_IRQ,	   /* waits, woken by an interrupt of unknown kind */
 	TY_SEG_UNWOKEN,	   /* waits, wakeup not recorded */
+	TY_SEG_KILLED,	   /* waits, until a signal of another thread killed it */
 	TY_SEG_OPEN,	   /* waits, unfinished when the recording ended */
 	TY_SEG_LOST,	   /* unknown because of lost events */
 	TY_SEG_UNKNOWN,	   /* unknown: before the recording or the thread's first event */
 	TY_SEG_LOOP, /* waits for a thread that waits for it: the recording does not show more */
 	TY_SEG_WHATS
 };
-const char *ty_seg_text(enum ty_seg_what w);
+/* Borrowed; m: of the segment, for its noun. */
+const char *ty_seg_text(const struct ty_model *m, enum ty_seg_what w);
 static inline bool ty_seg_on_cpu(unsigned what)
 {
 	return what == TY_SEG_RUNS || what == TY_SEG_STOLEN;

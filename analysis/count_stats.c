@@ -3,7 +3,6 @@
 #include "count_stats.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "compare.h"
 
@@ -14,10 +13,17 @@ struct gather {
 	const struct ty_model *m;
 	const struct ty_window *w;
 	VEC(struct ty_count_row) threads, cpus;
+	struct ty_count_sum all;
 	uint32_t cpu_row[CPUS]; /* from 1 */
 	uint32_t thread;	/* whether it is chosen is known: */
 	bool chosen;
 };
+
+/* Adds a reading to a row. */
+static void add_to(const struct gather *g, size_t i, struct ty_count_sum *to)
+{
+	ty_counts_sum(g->c, i, i + 1, g->w->from_ns, g->w->to_ns, to);
+}
 
 /* The row of a CPU; NULL: out of memory. */
 static struct ty_count_row *row_of_cpu(struct gather *g, uint16_t cpu)
@@ -33,8 +39,9 @@ static struct ty_count_row *row_of_cpu(struct gather *g, uint16_t cpu)
 static int add(struct gather *g, size_t i)
 {
 	const struct ty_count_reading *r = &g->c->readings.v[i];
-	const uint32_t thread = ty_model_thread_find(g->m, r->tid, r->to_ns);
+	const uint32_t thread = r->tid < 0 ? TY_NONE : ty_model_thread_find(g->m, r->tid, r->to_ns);
 	struct ty_count_row *last = g->threads.n ? &g->threads.v[g->threads.n - 1] : NULL, *cpu;
+	const bool any_cpu = r->cpu == TY_COUNT_NO_CPU;
 
 	if (thread != g->thread) {
 		g->thread = thread;
@@ -42,20 +49,24 @@ static int add(struct gather *g, size_t i)
 		g->chosen = thread == TY_NONE ? !g->w->tids_n && !g->w->comms_n
 					      : ty_window_thread(g->w, g->m, thread);
 	}
-	if (!g->chosen || !ty_window_cpu(g->w, r->cpu))
+	if (!g->chosen || (any_cpu ? g->w->cpus_n != 0 : !ty_window_cpu(g->w, r->cpu)))
 		return 0;
+	add_to(g, i, &g->all);
 	/* Readings are by thread number and time: so the lives of a number follow each other. */
-	if (!last || last->tid != r->tid || last->thread != thread) {
+	if (r->tid >= 0 && (!last || last->tid != r->tid || last->thread != thread)) {
 		if (vec_push(&g->threads, (struct ty_count_row){
 						  .thread = thread, .cpu = TY_NONE, .tid = r->tid}))
 			return -TY_ENOMEM;
 		last = &g->threads.v[g->threads.n - 1];
 	}
+	if (r->tid >= 0)
+		add_to(g, i, &last->sum);
+	if (any_cpu)
+		return 0;
 	cpu = row_of_cpu(g, r->cpu);
 	if (!cpu)
 		return -TY_ENOMEM;
-	ty_counts_sum(g->c, i, i + 1, g->w->from_ns, g->w->to_ns, &last->sum);
-	ty_counts_sum(g->c, i, i + 1, g->w->from_ns, g->w->to_ns, &cpu->sum);
+	add_to(g, i, &cpu->sum);
 	return 0;
 }
 
@@ -100,9 +111,8 @@ int ty_count_stats_find(const struct ty_counts *c, const struct ty_model *m,
 	out->threads_n = (uint32_t)g->threads.n;
 	out->cpus = g->cpus.v;
 	out->cpus_n = (uint32_t)g->cpus.n;
+	out->all = g->all;
 	free(g);
-	for (uint32_t i = 0; i < out->threads_n; i++)
-		ty_count_sum_add(&out->all, &out->threads[i].sum);
 	if (out->threads_n)
 		qsort(out->threads, out->threads_n, sizeof(*out->threads), by_time);
 	if (out->cpus_n)

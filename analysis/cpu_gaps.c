@@ -23,7 +23,7 @@ int ty_cpu_gaps_find(const struct ty_model *m, uint64_t from_ns, uint64_t to_ns,
 			return -TY_ENOMEM;
 	if (!g->gap.n)
 		return 0;
-	qsort(g->gap.v, g->gap.n, sizeof(*g->gap.v), by_cpu_and_begin);
+	vec_sort(&g->gap, by_cpu_and_begin);
 	vec_each (i, &g->gap) {
 		struct ty_cpu_gap *last = &g->gap.v[w ? w - 1 : 0];
 

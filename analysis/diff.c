@@ -11,6 +11,7 @@
 #include "pair_map.h"
 #include "units.h"
 #include "vec.h"
+#include "thread_walk.h"
 
 #define ITEMS	65536u /* more different ones than this: the further ones are one item */
 #define ID_MASK ((UINT64_C(1) << 56) - 1)
@@ -51,22 +52,20 @@ const char *ty_diff_kind_unit(enum ty_diff_kind k)
 
 static void add(struct sums *s, enum ty_diff_kind kind, uint64_t id, uint64_t in, uint64_t out)
 {
-	uint32_t *at;
+	struct item *i;
 
 	if (!(in | out) || s->failed)
 		return;
 	if (s->item.n >= ITEMS && ty_pair_map_get(&s->by_id, kind, id) == TY_PAIR_NONE)
 		id = ID_MASK;
-	at = ty_pair_map_add(&s->by_id, kind, id);
-	if (at && *at == TY_PAIR_NONE &&
-	    !vec_push(&s->item, (struct item){.key = (uint64_t)kind << 56 | id}))
-		*at = (uint32_t)s->item.n - 1;
-	if (!at || *at == TY_PAIR_NONE) {
+	i = pair_element(&s->by_id, kind, id, &s->item,
+			 (struct item){.key = (uint64_t)kind << 56 | id});
+	if (!i) {
 		s->failed = -TY_ENOMEM;
 		return;
 	}
-	s->item.v[*at].in += in;
-	s->item.v[*at].out += out;
+	i->in += in;
+	i->out += out;
 }
 
 static void add_at(struct sums *s, enum ty_diff_kind kind, uint64_t id, uint64_t t, uint64_t amount)
@@ -74,15 +73,6 @@ static void add_at(struct sums *s, enum ty_diff_kind kind, uint64_t id, uint64_t
 	bool in = t >= s->from && t < s->to;
 
 	add(s, kind, id, in ? amount : 0, in ? 0 : amount);
-}
-
-static uint64_t running(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
-{
-	struct ty_cell c = {0};
-
-	if (from < to)
-		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, from, to, 1, &c);
-	return c.ns[TY_ST_RUNNING];
 }
 
 static void syscalls(struct sums *s, uint32_t thread)
@@ -117,8 +107,8 @@ static void threads(struct sums *s)
 
 		if (!ty_window_thread(&s->all, s->m, i))
 			continue;
-		in = running(s->m, i, s->from, s->to);
-		all = running(s->m, i, start, end);
+		in = ty_thread_time(s->m, i, s->from, s->to).ns[TY_ST_RUNNING];
+		all = ty_thread_time(s->m, i, start, end).ns[TY_ST_RUNNING];
 		add(s, TY_DIFF_CPU, t->name, in, all > in ? all - in : 0);
 		in = ty_model_wakeups(s->m, i, s->from, s->to);
 		all = ty_model_wakeups(s->m, i, start, end);
@@ -182,8 +172,8 @@ static void ios(struct sums *s)
 static void text(const struct sums *s, const struct ty_sysarch *arch, enum ty_diff_kind kind,
 		 uint64_t id, char *out, size_t size)
 {
-	static const char *const irq[] = {"interrupt", "softirq", "vector", "interrupt"};
-	char buf[32];
+	static const char *const irq[] = {"irq", "softirq", "interrupt", "interrupt"};
+	char buf[32], disk[TY_DISK_TEXT];
 
 	if (id == ID_MASK) {
 		snprintf(out, size, "all others");
@@ -202,7 +192,9 @@ static void text(const struct sums *s, const struct ty_sysarch *arch, enum ty_di
 		return;
 	case TY_DIFF_IO:
 	case TY_DIFF_IO_BYTES:
-		snprintf(out, size, "%u:%u %s", (unsigned)(id >> 28), (unsigned)(id >> 8 & 0xfffff),
+		snprintf(out, size, "%s %s",
+			 ty_explain_disk(s->x, (uint32_t)(id >> 28), (uint32_t)(id >> 8 & 0xfffff),
+					 disk),
 			 (id & 255) == 'R'   ? "read"
 			 : (id & 255) == 'W' ? "write"
 			 : (id & 255) == 'D' ? "discard"
@@ -260,7 +252,7 @@ static int rows(struct sums *s, const struct ty_sysarch *arch, struct ty_diff *d
 				r->significant = d->v[k].significant;
 		r->share = all > 0 ? fabs(r->in_rate - r->out_rate) / all : 0;
 	}
-	qsort(d->v, d->n, sizeof(*d->v), by_share);
+	vec_sort(d, by_share);
 	return 0;
 }
 
@@ -303,12 +295,10 @@ int ty_diff_find(const struct ty_explain *x, const struct ty_window *w, struct t
 
 const char *ty_diff_rate(const struct ty_diff_row *r, double rate, char out[TY_DIFF_TEXT_MAX])
 {
-	char bytes[TY_DURATION_MAX];
-
 	if (r->kind == TY_DIFF_CPU)
 		snprintf(out, TY_DIFF_TEXT_MAX, "%.1f%% CPU", rate / 1e7);
 	else if (r->kind == TY_DIFF_IO_BYTES)
-		snprintf(out, TY_DIFF_TEXT_MAX, "%s/s", ty_fmt_bytes((uint64_t)rate, bytes));
+		snprintf(out, TY_DIFF_TEXT_MAX, "%s/s", ty_byte_count((uint64_t)rate));
 	else
 		snprintf(out, TY_DIFF_TEXT_MAX, "%.*f/s", rate < 100 ? 2 : 0, rate);
 	return out;

@@ -3,6 +3,7 @@
 #include "explain.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const char *ty_explain_call(const struct ty_explain *x, uint32_t call, char buf[32])
 {
@@ -38,6 +39,15 @@ const struct ty_sysrow *ty_explain_deed(const struct ty_explain *x, const struct
 	return carried ? carried : row->as;
 }
 
+bool ty_explain_same_args(const struct ty_explain *x, const struct ty_syscall *a,
+			  const struct ty_syscall *b, unsigned n)
+{
+	uint64_t u[6], v[6];
+
+	return a->nr == b->nr && a->abi == b->abi && x->args && !x->args(x->ctx, a, u) &&
+	       !x->args(x->ctx, b, v) && !memcmp(u, v, n * sizeof(*u));
+}
+
 uint32_t ty_explain_call_after(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);
@@ -47,6 +57,19 @@ uint32_t ty_explain_call_after(const struct ty_model *m, uint32_t thread, uint64
 		return i;
 	last = t->syscalls_first + t->syscalls_n - 1;
 	return ty_model_syscall_brief(m, thread, last).flags & TY_SF_ENDED ? last : TY_NONE;
+}
+
+uint32_t ty_explain_main_call(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
+{
+	uint32_t i = ty_model_syscall_at(m, thread, from + (to - from) / 2);
+	struct ty_syscall c;
+
+	if (i == TY_NONE)
+		return TY_NONE;
+	c = ty_model_syscall(m, i);
+	c.start_ns = c.start_ns > from ? c.start_ns : from;
+	c.end_ns = c.end_ns < to ? c.end_ns : to;
+	return c.end_ns - c.start_ns > (to - from) / 2 ? i : TY_NONE;
 }
 
 const char *ty_explain_disk(const struct ty_explain *x, uint32_t major, uint32_t minor,

@@ -39,6 +39,12 @@ struct ty_lock_seen {
 /* What a thread waited for, by a known function in its stack. */
 enum ty_stack_role { TY_ROLE_NONE, TY_ROLE_LOCK, TY_ROLE_SLEEP };
 
+struct ty_fd_received {
+	int32_t fd;
+	bool cloexec;
+	const char *name; /* borrowed; NULL: unknown */
+};
+
 /* The other end of a pipe or socket. */
 struct ty_fd_other {
 	int32_t pid;	  /* a process that had it before the recording; else 0 */
@@ -65,6 +71,16 @@ struct ty_explain {
 #define TY_POINTEE_FD                                                                              \
 	6 /* as arg (and 1 more: the second one): what the descriptor is that the                  \
 	   * call made or gave an address, as the kernel had it at its end */
+	/* The only descriptor that the thread's poll was for; room: it was for room to write, and
+	 * found that alone. False: several, or unknown. May be NULL. */
+	bool (*polled)(void *ctx, uint32_t thread, uint32_t call, int32_t *fd, bool *room);
+	/* The only descriptor that was ready when the thread's poll, select or epoll_wait returned;
+	 * -1: none, several, or not recorded. May be NULL. */
+	int32_t (*ready)(void *ctx, uint32_t thread, uint32_t call);
+	/* Descriptor i that the thread's call received (SCM_RIGHTS); false: there is no such. NULL:
+	 * none is recorded. */
+	bool (*received)(void *ctx, uint32_t thread, uint32_t call, unsigned i,
+			 struct ty_fd_received *out);
 	/*
 	 * A descriptor that was open before the recording, as of the snapshot taken from
 	 * fds_since_ns to fds_ns: text (a path, "TCP:[..]"), borrowed; NULL: unknown. May be NULL.
@@ -120,7 +136,11 @@ struct ty_explain {
 	const struct ty_ticks *ticks;
 	uint64_t fds_since_ns, fds_ns; /* 0: no snapshot */
 	void *ctx;
-	int32_t command_tid;  /* the traced command's first thread; 0: no command */
+	int32_t command_tid; /* the traced command's first thread; 0: no command */
+#define TY_COMMAND_UNKNOWN UINT64_MAX
+	uint64_t command_ns; /* of a file that holds a part of its life: all of it. 0: as found */
+	int32_t path_tid;    /* of an exported part: where the command's path lies at its end; 0 */
+	bool path_inferred;
 	bool whole_machine;   /* recorded without a command and without selected processes */
 	int32_t recorder_pid; /* its waits are not stalls of the recorded system; 0: unknown */
 	enum ty_clock clock;  /* of the times in sentences */
@@ -166,9 +186,16 @@ const struct ty_sysrow *ty_explain_row(const struct ty_explain *x, uint32_t call
 const struct ty_sysrow *ty_explain_deed(const struct ty_explain *x, const struct ty_syscall *c,
 					bool *behind);
 
+/* True when both calls are of one number, and their first n arguments are recorded and equal. */
+bool ty_explain_same_args(const struct ty_explain *x, const struct ty_syscall *a,
+			  const struct ty_syscall *b, unsigned n);
+
 /* The thread's first call that ends after t; TY_NONE. A call from which the thread did not return
  * (exit, or a kill) lasts as long as the thread. */
 uint32_t ty_explain_call_after(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+/* The call in which the thread was for more than half of [from, to); TY_NONE. */
+uint32_t ty_explain_main_call(const struct ty_model *m, uint32_t thread, uint64_t from,
+			      uint64_t to);
 static inline uint64_t ty_explain_call_end(const struct ty_syscall *c)
 {
 	return c->flags & TY_SF_ENDED ? UINT64_MAX : c->end_ns;

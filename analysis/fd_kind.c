@@ -17,9 +17,8 @@
 #include "fd_table.h"
 #include "vec.h"
 
-#define FDS	TY_FDS
-#define DEPTH	16
-#define CLOEXEC 0x80000u /* O_, SOCK_, EFD_, TFD_, EPOLL_CLOEXEC of all of Linux's machines */
+#define FDS   TY_FDS
+#define DEPTH 16
 
 enum {
 	F_DUPFD_ = 0,
@@ -80,6 +79,41 @@ static void put_lowest(struct ty_fd_table *t, uint8_t kind, bool cloexec, struct
 		}
 }
 
+static uint8_t kind_of(const char *name)
+{
+	static const struct {
+		const char *begin;
+		uint8_t kind;
+	} v[] = {{"/", TY_FD_FILE},
+		 {"pipe:", TY_FD_PIPE},
+		 {"socket:", TY_FD_SOCKET},
+		 {"TCP:", TY_FD_SOCKET},
+		 {"UDP:", TY_FD_SOCKET},
+		 {"UNIX:", TY_FD_SOCKET},
+		 {"UNIX-", TY_FD_SOCKET},
+		 {"anon_inode:[eventfd]", TY_FD_EVENTFD},
+		 {"anon_inode:[timerfd]", TY_FD_TIMERFD},
+		 {"anon_inode:[signalfd]", TY_FD_SIGNALFD},
+		 {"anon_inode:[eventpoll]", TY_FD_EPOLL},
+		 {"anon_inode:", TY_FD_OTHER}};
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+		if (!strncmp(name, v[i].begin, strlen(v[i].begin)))
+			return v[i].kind;
+	return TY_FD_UNKNOWN;
+}
+
+static void put_received(const struct ty_explain *x, struct ty_fd_table *t, const struct call *k)
+{
+	struct ty_fd_received o;
+
+	for (unsigned i = 0; x->received && x->received(x->ctx, k->thread, k->call, i, &o); i++) {
+		put(t, (uint64_t)o.fd, o.name ? kind_of(o.name) : TY_FD_UNKNOWN, o.cloexec);
+		if (o.fd >= 0 && o.fd < FDS)
+			t->name[o.fd] = o.name;
+	}
+}
+
 /* executed: another program was, later, so it matters which descriptors that closes. */
 static void replay(const struct ty_explain *x, struct ty_fd_table *t, const struct call *k,
 		   bool executed)
@@ -87,12 +121,15 @@ static void replay(const struct ty_explain *x, struct ty_fd_table *t, const stru
 	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
 	uint64_t args[6] = {0}, fd = (uint64_t)c.ret;
 	uint8_t kind = k->row->fd_kind;
-	int8_t flags = k->row->cloexec;
 	bool cloexec;
 
 	if ((c.ret < 0 && (k->row->fds != TY_FDS_NAMED || c.ret != -EINPROGRESS)) ||
 	    c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 		return;
+	if (k->row->fds == TY_FDS_RECEIVED) {
+		put_received(x, t, k);
+		return;
+	}
 	if (k->row->fds == TY_FDS_EXEC) {
 		for (unsigned i = 0; i < FDS; i++)
 			if (t->cloexec[i])
@@ -101,7 +138,7 @@ static void replay(const struct ty_explain *x, struct ty_fd_table *t, const stru
 	}
 	if ((executed || k->row->fds != TY_FDS_NEW) && x->args(x->ctx, &c, args))
 		return;
-	cloexec = flags == TY_CLOEXEC_ALWAYS || (flags >= 0 && args[flags] & CLOEXEC);
+	cloexec = ty_sysrow_cloexec(k->row, args);
 	switch ((enum ty_fds_effect)k->row->fds) {
 	case TY_FDS_NEW:
 		mend(t, fd);
@@ -150,32 +187,10 @@ static void replay(const struct ty_explain *x, struct ty_fd_table *t, const stru
 		    !t->name[args[0]])
 			t->by[args[0]] = (struct ty_fd_maker){k->thread, k->call, TY_FD_BY_ADDRESS};
 		break;
+	case TY_FDS_RECEIVED:
 	case TY_FDS_NONE:
 	case TY_FDS_EXEC: break;
 	}
-}
-
-static uint8_t kind_of(const char *name)
-{
-	static const struct {
-		const char *begin;
-		uint8_t kind;
-	} v[] = {{"/", TY_FD_FILE},
-		 {"pipe:", TY_FD_PIPE},
-		 {"socket:", TY_FD_SOCKET},
-		 {"TCP:", TY_FD_SOCKET},
-		 {"UDP:", TY_FD_SOCKET},
-		 {"UNIX:", TY_FD_SOCKET},
-		 {"anon_inode:[eventfd]", TY_FD_EVENTFD},
-		 {"anon_inode:[timerfd]", TY_FD_TIMERFD},
-		 {"anon_inode:[signalfd]", TY_FD_SIGNALFD},
-		 {"anon_inode:[eventpoll]", TY_FD_EPOLL},
-		 {"anon_inode:", TY_FD_OTHER}};
-
-	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
-		if (!strncmp(name, v[i].begin, strlen(v[i].begin)))
-			return v[i].kind;
-	return TY_FD_UNKNOWN;
 }
 
 /* The table of a process that existed before the recording; true: as listed, else none. */
@@ -218,6 +233,7 @@ static void unlearn(const struct ty_explain *x, struct ty_fd_table *t, const str
 	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
 	uint64_t fd = (uint64_t)c.ret, args[6];
 	uint8_t kind = k->row->fd_kind;
+	struct ty_fd_received got;
 
 	if (c.ret < 0 || c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED) ||
 	    x->args(x->ctx, &c, args))
@@ -240,6 +256,11 @@ static void unlearn(const struct ty_explain *x, struct ty_fd_table *t, const str
 		for (uint64_t i = 0; i < FDS; i++)
 			if (t->kind[i] == kind)
 				forget(t, i, i);
+		break;
+	case TY_FDS_RECEIVED:
+		for (unsigned i = 0;
+		     x->received && x->received(x->ctx, k->thread, k->call, i, &got); i++)
+			forget(t, (uint64_t)got.fd, (uint64_t)got.fd);
 		break;
 	case TY_FDS_NAMED:
 	case TY_FDS_NONE:
@@ -270,7 +291,7 @@ static int add_calls(const struct ty_explain *x, uint32_t thread, uint64_t to_ns
 				return -TY_ELIMIT;
 			}
 			row = ty_syscall_row(x->arch, rows->abi[i], rows->nr[i])->as;
-			if (row->fds &&
+			if (row->fds && (x->received || row->fds != TY_FDS_RECEIVED) &&
 			    vec_push(v, ((struct call){rows->end_ns[i], thread, k + i, row})))
 				return -TY_ENOMEM;
 		}
@@ -324,8 +345,8 @@ static int table_before(const struct ty_explain *x, uint32_t thread, uint64_t t_
 	}
 	free(rows);
 	if (!r) {
-		if (v.n && !in_order(&v))
-			qsort(v.v, v.n, sizeof(*v.v), by_end);
+		if (!in_order(&v))
+			vec_sort(&v, by_end);
 		for (size_t i = 0; i < v.n && v.v[i].end_ns <= t_ns; i++)
 			exec = v.v[i].row->fds == TY_FDS_EXEC ? i : exec;
 		for (size_t i = 0; i < v.n && !stopped(x); i++)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fd_table.h"
 #include "process.h"
 
 enum { CANDIDATES = 32, FORKS = 16, CALLS = 200000 };
@@ -78,8 +77,8 @@ static unsigned holders(const struct ty_explain *x, uint32_t maker, uint32_t own
 
 /* The call in which the thread was at that time, as what made an end; *t_ns becomes its end, where
  * that is later: a connection may be accepted while it is waited on. */
-static bool made_by(const struct ty_explain *x, const struct ty_fd_other *o, struct end *end,
-		    uint32_t *process, uint64_t *t_ns)
+static bool made_by(const struct ty_explain *x, const struct ty_fd_other *o, char access,
+		    struct end *end, uint32_t *process, uint64_t *t_ns)
 {
 	uint32_t thread = ty_model_thread_find(x->m, o->tid ? o->tid : o->pid, o->ns);
 
@@ -91,6 +90,8 @@ static bool made_by(const struct ty_explain *x, const struct ty_fd_other *o, str
 			    .several = o->several};
 	if (o->tid)
 		end->by.call = ty_model_syscall_at(x->m, thread, o->ns);
+	if (o->tid && o->name && !strncmp(o->name, "pipe:", 5)) /* received: the call made both */
+		end->by.arg = access == 'w' ? TY_POINTEE_FD : TY_POINTEE_FD + 1;
 	if (end->by.call != TY_NONE) {
 		const struct ty_syscall c = ty_model_syscall(x->m, end->by.call);
 
@@ -122,7 +123,7 @@ static bool other_end(const struct ty_explain *x, const struct ty_fd_table *tabl
 		}
 	}
 	return name && x->fd_other && x->fd_other(x->ctx, name, *access, *t_ns, own, &o) &&
-	       made_by(x, &o, end, process, t_ns);
+	       made_by(x, &o, *access, end, process, t_ns);
 }
 
 bool ty_fd_peer(const struct ty_explain *x, const struct ty_fd_table *table, uint32_t thread,

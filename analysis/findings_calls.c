@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fd_kind.h"
+#include "file_lock_release.h"
 #include "pair_map.h"
 #include "shell_word.h"
 #include "units.h"
@@ -73,26 +74,20 @@ static void take(struct sample *s, uint32_t call)
 
 static struct group *group_of(struct pass *p, uint32_t thread, int32_t nr, uint8_t abi)
 {
-	uint32_t name = ty_model_thread(p->k->x->m, thread)->name, *at;
+	uint32_t name = ty_model_thread(p->k->x->m, thread)->name;
 	bool usual = (uint32_t)nr < NRS && !abi;
 	struct group *g;
 
 	if (usual && p->thread_of[nr] == thread)
 		return &p->g.v[p->at[nr]];
-	at = ty_pair_map_add(&p->by_key, name, (uint64_t)abi << 32 | (uint32_t)nr);
-	if (!at)
+	g = pair_element(&p->by_key, name, (uint64_t)abi << 32 | (uint32_t)nr, &p->g,
+			 (struct group){.name = name, .thread = thread, .nr = nr, .abi = abi});
+	if (!g)
 		return NULL;
-	if (*at == TY_PAIR_NONE) {
-		if (vec_push(&p->g,
-			     (struct group){.name = name, .thread = thread, .nr = nr, .abi = abi}))
-			return NULL;
-		*at = (uint32_t)p->g.n - 1;
-	}
-	g = &p->g.v[*at];
 	g->several |= g->thread != thread;
 	if (usual) {
 		p->thread_of[nr] = thread;
-		p->at[nr] = *at;
+		p->at[nr] = (uint32_t)(g - p->g.v);
 	}
 	return g;
 }
@@ -152,7 +147,7 @@ static int collect(struct pass *p, struct ty_call_rows *c)
 {
 	const struct ty_model *m = p->k->x->m;
 	const struct ty_window *w = p->k->w;
-	struct ty_poll_watch poll = {.k = p->k};
+	struct ty_poll_watch poll = {.k = p->k, .left = TY_RELEASE_LOOKS};
 	int r = 0;
 
 	memset(p->thread_of, 0xff, sizeof(p->thread_of));
@@ -274,7 +269,7 @@ static struct ty_finding *add_finding(const struct pass *p, const struct group *
 
 static void failing(const struct pass *p, const struct group *g, const char *call)
 {
-	char who[TY_WHO_MAX], c[TY_COUNT_MAX], d[TY_DURATION_MAX], object[96];
+	char who[TY_WHO_MAX], object[96];
 	const char *name = ty_errno_name(g->error);
 	struct ty_finding *f;
 	unsigned tenths;
@@ -285,30 +280,30 @@ static void failing(const struct pass *p, const struct group *g, const char *cal
 	tenths = usual_object(p->k->x, &g->failed, object);
 	ty_finding_say(f, "%s: %s failed %s times",
 		       ty_finding_thread_name(p->k->x->m, g->thread, g->several, who), call,
-		       ty_fmt_count(g->fails, c));
+		       ty_count(g->fails));
 	say_object(f, tenths, object);
 	ty_finding_say(f, ", with %s%s, %s each", name ? name : "errors",
 		       g->votes * 2 < (int64_t)g->fails ? " and others" : "",
-		       ty_fmt_duration(g->fail_ns / g->fails, d));
+		       ty_duration(g->fail_ns / g->fails));
 }
 
 static void made(const struct pass *p, const struct group *g, unsigned kind, const char *call,
 		 uint64_t n, uint64_t ns, unsigned tenths, const char *object)
 {
-	char who[TY_WHO_MAX], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
+	char who[TY_WHO_MAX];
 	struct ty_finding *f = add_finding(p, g, kind, ns, n, g->at_ns);
 	uint64_t bytes = g->io ? (g->bytes + g->io / 2) / g->io : 0;
 
 	if (!f)
 		return;
 	ty_finding_say(f, "%s made %s calls of %s",
-		       ty_finding_thread_name(p->k->x->m, g->thread, g->several, who),
-		       ty_fmt_count(n, c), call);
+		       ty_finding_thread_name(p->k->x->m, g->thread, g->several, who), ty_count(n),
+		       call);
 	if (kind == TY_FINDING_SMALL_IO)
 		ty_finding_say(f, " with %llu byte%s each", (unsigned long long)bytes,
 			       bytes == 1 ? "" : "s");
 	say_object(f, tenths, object);
-	ty_finding_say(f, ", %s each", ty_fmt_duration(ns / n, d));
+	ty_finding_say(f, ", %s each", ty_duration(ns / n));
 }
 
 static void judge(const struct pass *p, const struct group *g)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A polled lock: the same call fails with the same error repeatedly, and its thread sleeps in
- * between. The thread that released it (inferred) is the one whose release the kernel reported
- * (file_lock_release.h); else the one that, after the last failure, unlocked, closed, removed or
- * renamed an object of the same name. And a server that refuses connections until it is there.
+ * between. The thread that released it is inferred (file_lock_release.h). And a server that refuses
+ * connections until it is there.
  */
 #include "findings_priv.h"
 
@@ -16,8 +15,6 @@
 
 #define TRIES	 3
 #define LEAST_NS UINT64_C(20000000)
-#define CALLS	 64   /* of a thread */
-#define NAMES	 1024 /* compared in all: each comparison may read many calls */
 
 enum ty_poll_role ty_poll_role(const struct ty_sysrow *row)
 {
@@ -45,78 +42,7 @@ static bool is_try(enum ty_poll_role role, int error)
 void ty_poll_begin(struct ty_poll_watch *p, uint32_t thread)
 {
 	*p = (struct ty_poll_watch){
-		.k = p->k, .thread = thread, .first = TY_NONE, .names = p->names};
-}
-
-/* The start of the name; NULL: a descriptor without a known name, which cannot be compared with
- * others. */
-static const char *name_of(const char *object)
-{
-	const char *name = strchr(object, *object == '"' ? '"' : '<');
-
-	return name ? name + 1 : NULL;
-}
-
-/* "fd 3 </a/b>" and "\"/a/b\"" may be one file; a name without a folder is compared with the last
- * part of the other. */
-static bool same_object(const char *a, const char *b)
-{
-	size_t na, nb;
-
-	a = name_of(a);
-	b = name_of(b);
-	if (!a || !b)
-		return false;
-	na = strcspn(a, ">\"");
-	nb = strcspn(b, ">\"");
-	if (!na || !nb)
-		return false;
-	if (na > nb)
-		return a[na - nb - 1] == '/' && !strncmp(a + na - nb, b, nb);
-	if (nb > na)
-		return b[nb - na - 1] == '/' && !strncmp(b + nb - na, a, na);
-	return !strncmp(a, b, na);
-}
-
-/* TY_NONE: none is seen. */
-static uint32_t released_by(struct ty_poll_watch *p, const char *object)
-{
-	const struct ty_explain *x = p->k->x;
-	const struct ty_model *m = x->m;
-	uint64_t to = p->ok_ns ? p->ok_ns : p->last_ns;
-	struct ty_release r;
-	char other[96], buf[32];
-
-	if (!p->ok_ns)
-		return TY_NONE;
-	r = ty_file_lock_release(x, p->thread,
-				 ty_model_syscall_brief(m, p->thread, p->last).start_ns, to);
-	if (r.thread != TY_NONE || !*object)
-		return r.thread;
-	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
-		const struct ty_thread *t = ty_model_thread(m, i);
-		uint32_t call, end = t->syscalls_first + t->syscalls_n;
-
-		if (i == p->thread || !t->syscalls_n || t->start_ns > to || t->end_ns < p->last_ns)
-			continue;
-		call = ty_explain_call_after(m, i, p->last_ns);
-		for (unsigned n = 0; call < end && n < CALLS && p->names < NAMES; n++, call++) {
-			struct ty_syscall c = ty_model_syscall_brief(m, i, call);
-			const char *name = ty_syscall_name(x->arch, c.abi, c.nr, buf);
-
-			if (c.start_ns > to)
-				break;
-			if (strcmp(name, "close") && strncmp(name, "unlink", 6) &&
-			    strncmp(name, "rename", 6) && strcmp(name, "rmdir") &&
-			    strcmp(name, "flock") && strcmp(name, "fcntl"))
-				continue;
-			p->names++;
-			ty_finding_object(x, call, other);
-			if (same_object(object, other))
-				return i;
-		}
-	}
-	return TY_NONE;
+		.k = p->k, .thread = thread, .first = TY_NONE, .ok = TY_NONE, .left = p->left};
 }
 
 static void found(struct ty_poll_watch *p)
@@ -129,7 +55,7 @@ static void found(struct ty_poll_watch *p)
 			       .at_ns = p->start_ns,
 			       .thread = p->thread,
 			       .culprit = TY_NONE};
-	char who[TY_WHO_MAX], object[96], buf[32], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
+	char who[TY_WHO_MAX], object[96], buf[32], d[TY_DURATION_MAX];
 	const char *error = ty_errno_name(p->error);
 	struct ty_finding *to;
 	const char *address = NULL;
@@ -145,7 +71,8 @@ static void found(struct ty_poll_watch *p)
 			 (int)strcspn(strstr(address, "->") + 2, "]"), strstr(address, "->") + 2);
 	else
 		ty_finding_object(x, p->last, object);
-	f.culprit = released_by(p, object);
+	if (p->ok != TY_NONE && !connects)
+		f.culprit = ty_polled_release(x, p->last, p->ok, &p->left).thread;
 	f.inferred = f.culprit != TY_NONE;
 	to = ty_finding_add(p->k, &f);
 	if (!to)
@@ -155,7 +82,7 @@ static void found(struct ty_poll_watch *p)
 		       *object	  ? object
 		       : connects ? "a server"
 				  : "a lock",
-		       ty_syscall_name(x->arch, p->abi, p->nr, buf), ty_fmt_count(p->n, c),
+		       ty_syscall_name(x->arch, p->abi, p->nr, buf), ty_count(p->n),
 		       error ? error : "an error");
 	ty_finding_say(to, ", and it slept %s in between", ty_fmt_duration(p->slept_ns, d));
 	if (f.culprit != TY_NONE)
@@ -197,6 +124,7 @@ void ty_poll_step(struct ty_poll_watch *p, enum ty_poll_role role, uint32_t call
 	if (!is_try(role, error)) {
 		if (same && !error && !p->ok_ns) {
 			p->ok_ns = start_ns;
+			p->ok = call;
 			p->slept_ns += p->between_ns;
 			p->between_ns = 0;
 		}
@@ -218,5 +146,6 @@ void ty_poll_step(struct ty_poll_watch *p, enum ty_poll_role role, uint32_t call
 	p->last = call;
 	p->last_ns = end_ns;
 	p->ok_ns = 0;
+	p->ok = TY_NONE;
 	p->between_ns = 0;
 }

@@ -3,8 +3,9 @@
 #ifndef TY_FINDINGS_PRIV_H
 #define TY_FINDINGS_PRIV_H
 
-#include "summed_findings.h"
 #include "process_titles.h"
+#include "sentence.h"
+#include "summed_findings.h"
 
 struct ty_finding_work {
 	const struct ty_explain *x;
@@ -18,10 +19,8 @@ struct ty_finding_work {
 /* Adds a finding if there is room or it is longer than another one; its text and next as printf.
  * FILE in `next` stands for the recording (ty_shell_name_file). */
 struct ty_finding *ty_finding_add(const struct ty_finding_work *k, const struct ty_finding *f);
-void ty_finding_say(struct ty_finding *f, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-void ty_finding_next(struct ty_finding *f, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+#define ty_finding_say(f, ...)	ty_put_behind((f)->text, sizeof((f)->text), __VA_ARGS__)
+#define ty_finding_next(f, ...) ty_put_behind((f)->next, sizeof((f)->next), __VA_ARGS__)
 /* "sh/12" for one thread, "sh" for several. */
 const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bool several,
 				   char out[TY_WHO_MAX]);
@@ -45,7 +44,8 @@ struct ty_poll_watch {
 	int32_t nr;
 	int error;
 	uint8_t abi;
-	unsigned names; /* names compared so far, over all threads */
+	uint32_t ok;   /* the call at ok_ns; TY_NONE */
+	unsigned left; /* calls to look up for releases, over all threads */
 };
 enum ty_poll_role { TY_POLL_NONE, TY_POLL_SLEEP, TY_POLL_LOCK, TY_POLL_MADE, TY_POLL_CONNECT };
 /* Role of the call in a polling loop. */

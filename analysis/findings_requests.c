@@ -23,7 +23,7 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 	uint64_t from = s->p50_ns * TIMES > LONG_NS ? s->p50_ns * TIMES : LONG_NS;
 	struct ty_finding f = {
 		.kind = TY_FINDING_OUTLIERS, .thread = s->process, .culprit = TY_NONE};
-	char who[TY_WHO_MAX], c[2][TY_COUNT_MAX], d[2][TY_DURATION_MAX];
+	char who[TY_WHO_MAX];
 	const struct ty_request *longest = NULL;
 	bool more = k->requests->n < k->requests->all && k->requests->n &&
 		    length(&k->requests->v[k->requests->n - 1]) >= from;
@@ -32,7 +32,8 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 	for (uint32_t i = 0; i < k->requests->n; i++) {
 		const struct ty_request *r = &k->requests->v[i];
 
-		if (r->service != service || length(r) < from || r->flags & TY_REQ_OPEN)
+		if (r->service != service || length(r) < from ||
+		    r->flags & (TY_REQ_OPEN | TY_REQ_BEFORE))
 			continue;
 		longest = longest ? longest : r;
 		f.n++;
@@ -48,9 +49,9 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 		return;
 	ty_finding_say(to, "%s: %s%s of %s requests took %s%s (median %s)",
 		       ty_finding_thread_name(k->x->m, s->process, false, who),
-		       more ? "at least " : "", ty_fmt_count(f.n, c[0]), ty_fmt_count(s->n, c[1]),
-		       more || f.n > 1 ? "up to " : "", ty_fmt_duration(length(longest), d[0]),
-		       ty_fmt_duration(s->p50_ns, d[1]));
+		       more ? "at least " : "", ty_count(f.n), ty_count(s->n),
+		       more || f.n > 1 ? "up to " : "", ty_duration(length(longest)),
+		       ty_duration(s->p50_ns));
 	ty_finding_next(to, "tarry report FILE requests");
 }
 
@@ -70,7 +71,7 @@ static void grew(const struct ty_finding_work *k, const struct ty_service *s)
 {
 	struct ty_finding f = {.kind = TY_FINDING_GREW, .thread = s->process, .culprit = TY_NONE};
 	uint64_t ns[TY_REQUESTS_SAMPLE], first, middle, last, up = 0, pairs = 0, more = 0;
-	char who[TY_WHO_MAX], c[TY_COUNT_MAX], d[3][TY_DURATION_MAX];
+	char who[TY_WHO_MAX];
 	uint32_t n = s->sample_n < TY_REQUESTS_SAMPLE ? s->sample_n : TY_REQUESTS_SAMPLE;
 	struct ty_finding *to;
 
@@ -104,9 +105,8 @@ static void grew(const struct ty_finding_work *k, const struct ty_service *s)
 		       "%s: requests took longer and longer: medians of the first, second and last "
 		       "third of %s "
 		       "are %s, %s and %s",
-		       ty_finding_thread_name(k->x->m, s->process, false, who),
-		       ty_fmt_count(s->n, c), ty_fmt_duration(first, d[0]),
-		       ty_fmt_duration(middle, d[1]), ty_fmt_duration(last, d[2]));
+		       ty_finding_thread_name(k->x->m, s->process, false, who), ty_count(s->n),
+		       ty_duration(first), ty_duration(middle), ty_duration(last));
 	ty_finding_next(to, "tarry report FILE requests, early and late by --from and --to");
 }
 

@@ -26,27 +26,23 @@ static int count_children(const struct ty_finding_work *k, struct ty_pair_map *b
 
 	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
 		const struct ty_thread *t = ty_model_thread(m, i);
-		uint32_t *at;
+		struct group *one;
 
 		if (!t->born || !t->died || t->kernel || t->forked_by < 0 ||
 		    t->end_ns - t->start_ns > CHILD_NS || t->start_ns < k->w->from_ns ||
 		    t->end_ns > k->w->to_ns || ty_process_of(m, i) != i || !t->traced ||
 		    !ty_window_thread(k->w, m, i))
 			continue;
-		at = ty_pair_map_add(by_key, t->name,
-				     ty_model_thread(m, (uint32_t)t->forked_by)->name);
-		if (at && *at == TY_PAIR_NONE) {
-			*at = (uint32_t)g->n;
-			if (vec_push(g, (struct group){.name = t->name,
-						       .one = i,
-						       .at_ns = t->start_ns,
-						       .parent = (uint32_t)t->forked_by}))
-				return -TY_ENOMEM;
-		}
-		if (!at)
+		one = pair_element(by_key, t->name,
+				   ty_model_thread(m, (uint32_t)t->forked_by)->name, g,
+				   (struct group){.name = t->name,
+						  .one = i,
+						  .at_ns = t->start_ns,
+						  .parent = (uint32_t)t->forked_by});
+		if (!one)
 			return -TY_ENOMEM;
-		g->v[*at].n++;
-		g->v[*at].ns += t->end_ns - t->start_ns;
+		one->n++;
+		one->ns += t->end_ns - t->start_ns;
 	}
 	return 0;
 }
@@ -65,7 +61,7 @@ int ty_findings_of_children(const struct ty_finding_work *k)
 				       .at_ns = g.v[i].at_ns,
 				       .thread = g.v[i].parent,
 				       .culprit = g.v[i].one};
-		char who[TY_WHO_MAX], name[TY_WHO_MAX], c[TY_COUNT_MAX], d[2][TY_DURATION_MAX];
+		char who[TY_WHO_MAX], name[TY_WHO_MAX];
 		struct ty_finding *to;
 
 		if (f.n < CHILDREN || f.ns < k->wall_ns / 5)
@@ -74,10 +70,9 @@ int ty_findings_of_children(const struct ty_finding_work *k)
 		if (!to)
 			continue;
 		ty_finding_say(to, "%s started %s short-lived children %s, %s each, %s in total",
-			       ty_finding_thread_name(m, f.thread, false, who),
-			       ty_fmt_count(f.n, c),
+			       ty_finding_thread_name(m, f.thread, false, who), ty_count(f.n),
 			       ty_finding_thread_name(m, f.culprit, true, name),
-			       ty_fmt_duration(f.ns / f.n, d[0]), ty_fmt_duration(f.ns, d[1]));
+			       ty_duration(f.ns / f.n), ty_duration(f.ns));
 		ty_finding_next(to, "tarry report FILE ledger --process");
 	}
 	vec_fini(&g);
@@ -96,7 +91,7 @@ void ty_findings_of_cpus(const struct ty_finding_work *k)
 			       .thread = TY_NONE,
 			       .culprit = TY_NONE,
 			       .inferred = a->inferred};
-	char d[2][TY_DURATION_MAX], c[TY_COUNT_MAX];
+	char d[1][TY_DURATION_MAX];
 	struct ty_finding *to;
 
 	if (a->of == TY_ANSWER_THREADS)
@@ -108,12 +103,12 @@ void ty_findings_of_cpus(const struct ty_finding_work *k)
 	to = ty_finding_add(k, &f);
 	if (!to)
 		return;
-	ty_finding_say(to, "%sthreads waited %s for a CPU (%s times), %.0f%% of %s",
-		       a->of == TY_ANSWER_COMMAND ? "on the command's critical path, " : "the ",
-		       ty_fmt_duration(ns, d[0]), ty_fmt_count(f.n, c),
-		       100.0 * (double)ns / (double)of, ty_fmt_duration(of, d[1]));
+	ty_finding_say(to, "%s waits for a CPU took %.0f%% of the %s %s", ty_count(f.n),
+		       100.0 * (double)ns / (double)of, ty_fmt_duration(of, d[0]),
+		       a->of == TY_ANSWER_COMMAND ? "of the command's critical path"
+						  : "in which the threads ran or waited for a CPU");
 	for (unsigned i = 0; i < TY_ANSWER_RIVALS && a->rival[i].ns > ns / 20; i++)
-		ty_finding_say(to, "%s %s ran %s", i ? "," : "; meanwhile",
+		ty_finding_say(to, "%s %s ran %s", i ? "," : "; meanwhile on those CPUs",
 			       ty_model_str(k->x->m, a->rival[i].name),
 			       ty_fmt_duration(a->rival[i].ns, d[0]));
 	ty_finding_next(to, "tarry report FILE ledger");

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "flow_calls_priv.h"
 #include "vec.h"
@@ -48,6 +47,7 @@ void ty_flow_calls_free(struct ty_flow_calls *c)
 		free(*t);
 	}
 	vec_fini(&c->threads);
+	ty_flow_paths_fini(&c->paths);
 	ty_flow_places_fini(&c->places);
 	free(c);
 }
@@ -122,6 +122,7 @@ static void push(struct ty_flow_calls *c, struct ty_flow_thread *t, const struct
 	f->lo = p->lo;
 	f->hi = p->hi;
 	ty_flow_stack_begin(&t->stack, f);
+	f->plain = trait(c, f) == TY_FUNC_PLAIN;
 }
 
 /* The topmost call ended by a jump into another function, which returns in its place. */
@@ -432,7 +433,6 @@ void ty_flow_calls_insns(struct ty_flow_calls *c, struct ty_flow_thread *t,
 			 const struct ty_flow_at *at, uint64_t ip, uint64_t n)
 {
 	uint64_t next = t->ip + t->size;
-	struct ty_flow_frame *f;
 
 	if (!t->have)
 		started(c, t, at, ip);
@@ -446,11 +446,7 @@ void ty_flow_calls_insns(struct ty_flow_calls *c, struct ty_flow_thread *t,
 		returned(c, t, at, ip);
 	else if (ip != next)
 		jumped(c, t, at, ip);
-	f = top(t);
-	if (f) {
-		f->call.insns += n;
-		f->call.self_insns += n;
-	}
+	t->stack.insns += n;
 	t->have = true;
 	t->off = t->gap = false;
 }
@@ -537,6 +533,7 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 
 void ty_flow_calls_finish(struct ty_flow_calls *c)
 {
+	ty_flow_paths_add_up(&c->paths, c->sums);
 	vec_each (t, &c->threads)
 		ty_flow_stack_unwind(&(*t)->stack, 0, (*t)->ts_ns ? (*t)->ts_ns : TY_FLOW_NO_TIME,
 				     TY_CALL_OPEN);

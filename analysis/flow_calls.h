@@ -61,10 +61,11 @@ struct ty_flow_sums;
 void ty_flow_calls_sum_up(struct ty_flow_calls *c, struct ty_flow_sums *sums);
 /* Feeds the next item of the flow. 0 or -TY_ENOMEM. */
 int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at);
-/* Feeds the next items, which are runs, after an item of the same thread. f: their flow. 0 or
- * -TY_ENOMEM. */
+/* Feeds the next items, which are runs, after an item of the same thread, and adds their
+ * instructions to *insns. f: their flow. 0 or -TY_ENOMEM. */
 int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f,
-		       const struct ty_flow_at *at, const struct ty_walk_run *runs, size_t n);
+		       const struct ty_flow_at *at, const struct ty_walk_run *runs, size_t n,
+		       uint64_t *insns);
 /* Ends the input: active calls end as OPEN. */
 void ty_flow_calls_finish(struct ty_flow_calls *c);
 

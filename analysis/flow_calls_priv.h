@@ -6,6 +6,7 @@
 #ifndef TY_FLOW_CALLS_PRIV_H
 #define TY_FLOW_CALLS_PRIV_H
 
+#include "flow_paths.h"
 #include "flow_places.h"
 #include "flow_stack.h"
 
@@ -35,6 +36,7 @@ struct ty_flow_calls {
 	VEC(struct ty_flow_thread *) threads;
 	struct ty_flow_thread *last;
 	struct ty_flow_places places;
+	struct ty_flow_paths paths;
 	uint64_t seq;
 	bool nomem;
 };
@@ -49,7 +51,8 @@ static inline const struct ty_flow_place *ty_flow_calls_place(struct ty_flow_cal
 				ip);
 }
 
-/* `n` instructions from ip on, of which only the last may do more than go on in its function. */
+/* `n` instructions from ip on, of which only the last may do more than go on in its function; 0:
+ * they are added by the caller. */
 void ty_flow_calls_insns(struct ty_flow_calls *c, struct ty_flow_thread *t,
 			 const struct ty_flow_at *at, uint64_t ip, uint64_t n);
 

@@ -18,6 +18,9 @@
 
 #define TY_NO_CALL UINT32_MAX
 
+/* What an instruction takes, with its calls, and room for more that is not used. */
+enum { TY_FLOW_PART_BYTES = 64 };
+
 struct ty_flow_step {
 	uint64_t ip;	  /* of a gap: near it */
 	uint64_t ts_ns;	  /* time of the last time stamp (flow.h), or of the previous step when that

@@ -7,24 +7,25 @@
 
 #include "code_bucket.h"
 #include "err.h"
+#include "huge_alloc.h"
 #include "strtab.h"
 
 enum {
 	PLACES_MAX = 1 << 18, /* then all are forgotten */
 	BUCKETS_BITS = 12,    /* at first */
 	LOOK = 64,	      /* places examined in a bucket */
-	TEXT = 512,
+	MANY = 1 << 13,
+	TEXT = 512,	 /* of a name, at most */
 	TEXTS = 1 << 16, /* bytes of texts at a time */
 };
 
 int ty_flow_places_init(struct ty_flow_places *ps, struct ty_flow_names *names)
 {
 	ps->names = names;
-	ps->keys = ty_strtab_new();
 	ps->file_ids = ty_strtab_new();
 	ps->bits = BUCKETS_BITS;
 	ps->buckets = calloc((size_t)1 << ps->bits, sizeof(*ps->buckets));
-	return ps->keys && ps->file_ids && ps->buckets ? 0 : -TY_ENOMEM;
+	return ps->file_ids && ps->buckets ? 0 : -TY_ENOMEM;
 }
 
 void ty_flow_places_fini(struct ty_flow_places *ps)
@@ -35,8 +36,9 @@ void ty_flow_places_fini(struct ty_flow_places *ps)
 	vec_fini(&ps->files);
 	ty_strtab_free(ps->file_ids);
 	vec_fini(&ps->funcs);
+	vec_fini(&ps->own);
 	vec_fini(&ps->traits);
-	ty_strtab_free(ps->keys);
+	ty_hash_fini(&ps->by_name);
 	vec_fini(&ps->places);
 	free(ps->buckets);
 }
@@ -48,7 +50,7 @@ static enum ty_flow_trait trait_of(const char *name)
 					      "__sigjmp_save", "__sigsetjmp@plt"};
 
 	/* As nearly all. */
-	if (!strstr(name, "jmp") && *name != '_')
+	if (*name != '_' && !strchr(name, 'j'))
 		return TY_FUNC_PLAIN;
 	for (size_t i = 0; i < sizeof(setjmps) / sizeof(*setjmps); i++)
 		if (!strcmp(name, setjmps[i]))
@@ -60,21 +62,10 @@ static enum ty_flow_trait trait_of(const char *name)
 		       : TY_FUNC_UNWINDS;
 }
 
-/* As much of s as there is room for behind `at`; where it ends. */
-static size_t put(char *text, size_t size, size_t at, const char *s)
+/* A copy of n bytes of text, kept as long as the places; NULL: out of memory. */
+static const char *keep(struct ty_flow_places *ps, const char *s, size_t length)
 {
-	const char *end = memccpy(text + at, s, 0, size - at);
-
-	if (end)
-		return (size_t)(end - text) - 1;
-	text[size - 1] = 0;
-	return size - 1;
-}
-
-/* A copy, kept as long as the places; NULL: out of memory. */
-static const char *keep(struct ty_flow_places *ps, const char *s)
-{
-	const size_t n = strlen(s) + 1, size = n > TEXTS ? n : TEXTS;
+	const size_t n = length + 1, size = n > TEXTS ? n : TEXTS;
 	char *to;
 
 	if (!ps->texts.n || ps->text_left < n) {
@@ -90,7 +81,8 @@ static const char *keep(struct ty_flow_places *ps, const char *s)
 	to = ps->text;
 	ps->text += n;
 	ps->text_left -= n;
-	return memcpy(to, s, n);
+	to[length] = 0;
+	return memcpy(to, s, length);
 }
 
 /* The number of a file, which is mostly that of the last one; UINT32_MAX: out of memory. */
@@ -102,7 +94,7 @@ static uint32_t file_of(struct ty_flow_places *ps, const char *file)
 		return ps->file;
 	id = ty_strtab_add(ps->file_ids, file, strlen(file));
 	while (id != UINT32_MAX && ps->files.n <= id) {
-		const char *kept = keep(ps, ps->files.n ? file : "");
+		const char *of = ps->files.n ? file : "", *kept = keep(ps, of, strlen(of));
 
 		if (!kept || vec_push(&ps->files, kept))
 			id = UINT32_MAX;
@@ -112,40 +104,62 @@ static uint32_t file_of(struct ty_flow_places *ps, const char *file)
 	return id;
 }
 
-static uint32_t function(struct ty_flow_places *ps, const char *name, const char *file)
+/* The number of the function of this own name (n bytes) and file; TY_NO_FUNC: there is none yet. */
+static uint32_t known(const struct ty_flow_places *ps, uint32_t hash, const char *own, size_t n,
+		      const char *file)
 {
-	char key[TEXT + 16];
-	uint32_t of = file_of(ps, file), id;
-	size_t n = put(key, sizeof(key) - 8, 0, name);
+	hash_each (i, &ps->by_name, hash)
+		if (ps->funcs.v[i].file == file && !strncmp(ps->own.v[i], own, n) &&
+		    !ps->own.v[i][n])
+			return i;
+	return TY_NO_FUNC;
+}
+
+/* As much of the name as is kept: parts of a function that the compiler placed elsewhere (including
+ * landing pads of exceptions) belong to it. */
+static size_t length_of(const char *name)
+{
+	const size_t n = strnlen(name, TEXT - 1);
+	const char *cold = memchr(name, '.', n) ? memmem(name, n, ".cold", 5) : NULL;
+
+	return cold ? (size_t)(cold - name) : n;
+}
+
+/* The function of n bytes of an own name. name: as shown, which may be `own`. */
+static uint32_t function(struct ty_flow_places *ps, const char *own, size_t n, const char *name,
+			 const char *file)
+{
+	uint32_t of = file_of(ps, file), hash, id;
+	struct ty_flow_calls_function f;
+	const char *kept;
 
 	if (of == UINT32_MAX)
 		return TY_NO_FUNC;
-	/* Its number, in bytes that are not 0. */
-	key[n++] = 1;
-	for (uint32_t k = of; k; k >>= 6)
-		key[n++] = (char)(0x40 | (k & 0x3f));
-	/* Id 0 is no function. */
-	if (ty_strtab_count(ps->keys) >= TY_CALLS_FUNCS &&
-	    ty_strtab_find(ps->keys, key, n) == UINT32_MAX) {
-		name = "(later functions)";
+	hash = ty_hash_bytes(own, n) ^ of;
+	id = known(ps, hash, own, n, ps->files.v[of]);
+	if (id == TY_NO_FUNC && ps->funcs.n + 1 >= TY_CALLS_FUNCS) {
+		own = name = "(later functions)";
+		n = strlen(own);
 		of = 0;
-		n = put(key, sizeof(key), 0, name);
+		hash = ty_hash_bytes(own, n);
+		id = known(ps, hash, own, n, ps->files.v[of]);
 	}
-	id = ty_strtab_add(ps->keys, key, n);
-	if (id == UINT32_MAX || !id) {
+	if (id != TY_NO_FUNC)
+		return id;
+	if (ps->funcs.n == MANY) {
+		(void)vec_reserve(&ps->funcs, TY_CALLS_FUNCS);
+		(void)vec_reserve(&ps->own, TY_CALLS_FUNCS);
+	}
+	f.file = ps->files.v[of];
+	kept = keep(ps, own, n);
+	f.name = name == own || !kept ? kept : keep(ps, name, length_of(name));
+	id = (uint32_t)ps->funcs.n;
+	if (!f.name || vec_push(&ps->own, kept) || vec_push(&ps->traits, (uint8_t)trait_of(kept)) ||
+	    vec_push(&ps->funcs, f) || ty_hash_add(&ps->by_name, hash, id)) {
 		ps->nomem = true;
 		return TY_NO_FUNC;
 	}
-	while (ps->funcs.n < id) {
-		struct ty_flow_calls_function f = {.name = keep(ps, name), .file = ps->files.v[of]};
-
-		if (!f.name || vec_push(&ps->traits, (uint8_t)trait_of(name)) ||
-		    vec_push(&ps->funcs, f)) {
-			ps->nomem = true;
-			return TY_NO_FUNC;
-		}
-	}
-	return id - 1;
+	return id;
 }
 
 static void forget_places(struct ty_flow_places *ps)
@@ -172,13 +186,17 @@ static struct ty_flow_place *new_place(struct ty_flow_places *ps, int32_t pid, u
 	if (ps->places.n == PLACES_MAX)
 		forget_places(ps);
 	/* Without memory for more buckets there are as many as there are. */
-	if (ps->places.n >> ps->bits && (more = calloc((size_t)8 << ps->bits, sizeof(*more)))) {
+	if (ps->places.n >> ps->bits && (more = ty_huge_table(sizeof(*more) << (ps->bits + 3)))) {
 		free(ps->buckets);
 		ps->buckets = more;
 		ps->bits += 3;
 		for (size_t i = 0; i < ps->places.n; i++)
 			put_place(ps, i);
 	}
+	/* For many there is room for all: memory that is not written yet costs nothing. */
+	if (ps->places.n >= MANY && ps->places.cap < PLACES_MAX)
+		(void)ty_huge_grow((void **)&ps->places.v, ps->places.n, &ps->places.cap,
+				   PLACES_MAX, sizeof(*ps->places.v));
 	if (vec_push(&ps->places, ((struct ty_flow_place){.ip = ip, .pid = pid, .age = ps->age}))) {
 		ps->nomem = true;
 		return NULL;
@@ -191,27 +209,22 @@ static struct ty_flow_place *new_place(struct ty_flow_places *ps, int32_t pid, u
 static void ask(struct ty_flow_places *ps, struct ty_flow_place *p, uint64_t t)
 {
 	struct ty_flow_name n = ty_flow_names_at(ps->names, p->pid, t, p->ip);
-	char text[TEXT], *cold;
+	char text[TEXT];
+	size_t length;
 
 	p->from_ns = t;
 	p->until_ns = n.until_ns;
-	if (n.function) {
-		p->lo = n.start;
-		p->hi = n.size ? n.start + n.size : 0;
-		p->start = p->ip == n.start;
-		p->entry = p->start && !strcmp(n.function, "_start");
-		put(text, sizeof(text), 0, n.function);
-		/* Parts of a function that the compiler placed elsewhere (including landing pads of
-		 * exceptions) belong to it. */
-		cold = strstr(text, ".cold");
-		if (cold) {
-			p->start = false;
-			*cold = 0;
-		}
-	} else {
+	if (!n.function) {
 		ty_flow_names_text(ps->names, p->pid, t, p->ip, text, sizeof(text));
+		p->func = function(ps, text, strlen(text), text, n.file ? n.file : "");
+		return;
 	}
-	p->func = function(ps, text, n.file ? n.file : "");
+	p->lo = n.start;
+	p->hi = n.size ? n.start + n.size : 0;
+	length = length_of(n.own);
+	p->start = p->ip == n.start && strncmp(n.own + length, ".cold", 5) != 0;
+	p->entry = p->start && !strcmp(n.own, "_start");
+	p->func = function(ps, n.own, length, n.function, n.file ? n.file : "");
 }
 
 uint32_t ty_flow_place_find(struct ty_flow_places *ps, int32_t pid, uint64_t t, uint64_t ip)

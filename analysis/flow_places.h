@@ -35,8 +35,9 @@ enum { TY_PLACES_RECENT_BITS = 8 };
 struct ty_flow_places {
 	struct ty_flow_names *names;
 	VEC(struct ty_flow_calls_function) funcs;
-	VEC(uint8_t) traits;	/* enum ty_flow_trait, of funcs */
-	struct ty_strtab *keys; /* name, 1, number of the file: id - 1 is the function's number */
+	VEC(uint8_t) traits;	      /* enum ty_flow_trait, of funcs */
+	VEC(const char *) own;	      /* of funcs: the name in the file */
+	struct ty_hash_index by_name; /* of funcs, by that and the file */
 	struct ty_strtab *file_ids;
 	VEC(const char *) files; /* by id */
 	uint32_t file;		 /* the last one */

@@ -59,8 +59,13 @@ void ty_flow_stack_pop(struct ty_flow_stack *s, uint64_t ts_ns, uint8_t flags)
 
 void ty_flow_stack_unwind(struct ty_flow_stack *s, size_t level, uint64_t ts_ns, uint8_t flags)
 {
-	while (s->frames.n > level)
-		ty_flow_stack_pop(s, ts_ns, flags);
+	while (s->frames.n > level) {
+		struct ty_flow_frame *f = &s->frames.v[s->frames.n - 1];
+
+		f->call.flags |= flags;
+		ty_flow_stack_end(s, f, ts_ns);
+	}
+	ty_flow_stack_closed(s);
 }
 
 /* The depth limit of a search below a level. */

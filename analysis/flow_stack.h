@@ -14,10 +14,15 @@
 #include "flow_sums.h"
 #include "vec.h"
 
+/*
+ * While a call is active, its `insns` are those of the stack when it began, and its `self_insns`
+ * those of its callees that have ended: an instruction is added to the stack alone.
+ */
 struct ty_flow_frame {
 	struct ty_flow_call call;
 	uint64_t lo, hi; /* address range of the function; hi 0: unknown */
 	bool over;	 /* a signal handler that has returned: its sigreturn follows */
+	bool plain;	 /* by its name, the function returns as others do; false: or not known */
 };
 
 /* Where setjmp returned to, and may return again: in the call at this level. */
@@ -39,6 +44,7 @@ struct ty_flow_stack {
 	void *ctx;
 	struct ty_flow_sums *sums; /* added to in place of the callbacks; NULL */
 	VEC(struct ty_flow_frame) frames;
+	uint64_t insns;			/* executed */
 	VEC(struct ty_flow_jump) jumps; /* by level */
 	VEC(struct ty_flow_aside) asides;
 	size_t aside_frames;
@@ -81,36 +87,58 @@ static inline void ty_flow_stack_begin(struct ty_flow_stack *s, struct ty_flow_f
 	s->credit += TY_LOOK_PAID;
 	f->call.depth = (uint32_t)n;
 	f->call.caller = n ? f[-1].call.func : TY_NO_FUNC;
-	f->over = false;
+	f->call.insns = s->insns;
+	f->call.self_insns = 0;
+	f->over = f->plain = false;
 	if (s->sums)
 		ty_flow_sums_begin(s->sums, &f->call);
 	else if (s->begin)
 		s->begin(s->ctx, &f->call);
 }
 
-/* Closes the topmost level, f. */
-static inline void ty_flow_stack_close(struct ty_flow_stack *s, struct ty_flow_frame *f,
-				       uint64_t ts_ns)
+/* A call within f took from start_ns to end_ns. */
+static inline void ty_flow_frame_pass(struct ty_flow_frame *f, uint64_t start_ns, uint64_t end_ns)
 {
+	if (start_ns != end_ns && start_ns != TY_FLOW_NO_TIME && end_ns != TY_FLOW_NO_TIME)
+		f->call.children_ns += end_ns - start_ns;
+}
+
+/* Closes the topmost level, f, but for what else is noted by level. */
+static inline void ty_flow_stack_end(struct ty_flow_stack *s, struct ty_flow_frame *f,
+				     uint64_t ts_ns)
+{
+	f->call.insns = s->insns - f->call.insns;
+	f->call.self_insns = f->call.insns - f->call.self_insns;
 	f->call.end_ns = ts_ns;
 	s->frames.n--;
-	while (s->jumps.n && s->jumps.v[s->jumps.n - 1].level >= s->frames.n)
-		s->jumps.n--;
-	if (s->base >= s->frames.n)
-		s->base = TY_NO_LEVEL;
 	if (s->frames.n) {
 		struct ty_flow_frame *up = f - 1;
 
-		up->call.insns += f->call.insns;
+		up->call.self_insns += f->call.insns;
 		up->call.flags |= f->call.flags & TY_CALL_GAP;
-		if (f->call.start_ns != ts_ns && f->call.start_ns != TY_FLOW_NO_TIME &&
-		    ts_ns != TY_FLOW_NO_TIME)
-			up->call.children_ns += ts_ns - f->call.start_ns;
+		ty_flow_frame_pass(up, f->call.start_ns, ts_ns);
 	}
 	if (s->sums)
 		ty_flow_sums_end(s->sums, &f->call);
 	else if (s->end)
 		s->end(s->ctx, &f->call);
+}
+
+/* Levels from frames.n on are closed. */
+static inline void ty_flow_stack_closed(struct ty_flow_stack *s)
+{
+	while (s->jumps.n && s->jumps.v[s->jumps.n - 1].level >= s->frames.n)
+		s->jumps.n--;
+	if (s->base >= s->frames.n)
+		s->base = TY_NO_LEVEL;
+}
+
+/* Closes the topmost level, f. */
+static inline void ty_flow_stack_close(struct ty_flow_stack *s, struct ty_flow_frame *f,
+				       uint64_t ts_ns)
+{
+	ty_flow_stack_end(s, f, ts_ns);
+	ty_flow_stack_closed(s);
 }
 
 /* Opens a level: the call with everything known at its begin except caller and depth, of a function

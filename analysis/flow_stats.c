@@ -4,12 +4,13 @@
 #include "flow_stats.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "compare.h"
 #include "flow_sums.h"
 #include "flow_walk.h"
 #include "nth_element.h"
+
+#define HELD_MAX ((size_t)128 << 20)
 
 struct one {
 	uint64_t ns, insns, start_ns, seq;
@@ -26,6 +27,7 @@ struct whole {
 struct stats {
 	struct ty_flow_sums sums;
 	VEC(struct whole) wholes; /* by function number, where calls are asked for */
+	size_t ones_held;	  /* bytes of those that were added, and are not in sums.held yet */
 	bool calls_too;
 	ty_flow_choose *choose;
 	void *ctx;
@@ -75,8 +77,11 @@ static void add_whole(struct stats *s, const struct ty_flow_call *c, uint64_t ns
 		w->longest = one;
 	if (!w->most.insns || by_insns(&one, &w->most) > 0)
 		w->most = one;
-	if (s->sums.kept < TY_SUMS_CALLS && vec_push(&w->ones, one))
+	if (!ty_flow_sums_room(&s->sums))
+		return;
+	if (vec_push(&w->ones, one))
 		s->sums.nomem = true;
+	s->ones_held += sizeof(one);
 }
 
 static void on_end(void *ctx, const struct ty_flow_call *c)
@@ -88,6 +93,9 @@ static void on_end(void *ctx, const struct ty_flow_call *c)
 	if (s->calls_too && c->func != TY_NO_FUNC && !(c->flags & TY_CALL_PARTIAL))
 		add_whole(s, c, ty_flow_call_ns(c));
 	ty_flow_sums_end(&s->sums, c);
+	/* Afterwards: a function has as many there as in its percentiles. */
+	s->sums.held += s->ones_held;
+	s->ones_held = 0;
 }
 
 static struct ty_flow_call as_call(const struct one *o, uint32_t func)
@@ -207,8 +215,7 @@ static int feed(struct ty_flow *f, ty_flow_choose *choose, void *ctx, struct ty_
 		r = ty_flow_calls_feed(out->calls_of, &at);
 		if (!n || r)
 			continue;
-		r = ty_flow_calls_runs(out->calls_of, f, &at, runs, n);
-		out->insns += ty_flow_runs_insns(runs, n);
+		r = ty_flow_calls_runs(out->calls_of, f, &at, runs, n, &out->insns);
 		if (ty_flow_timed(f) && runs[n - 1].until)
 			out->end_ns = ty_flow_ns(f, runs[n - 1].until);
 	}
@@ -234,13 +241,12 @@ static void close_all(struct stats *s, bool software, size_t most, struct ty_flo
 		s->sums.nomem |= vec_push(&order, p) != 0;
 		if (order.n / 2 < most)
 			continue;
-		qsort(order.v, order.n, sizeof(*order.v), by_self);
+		vec_sort(&order, by_self);
 		order.n = most;
 		full = true;
 		least = order.v[most - 1].self_insns;
 	}
-	if (order.n)
-		qsort(order.v, order.n, sizeof(*order.v), by_self);
+	vec_sort(&order, by_self);
 	for (size_t i = 0; i < order.n && i < most; i++) {
 		struct ty_flow_sum *a = &s->sums.of.v[order.v[i].func];
 
@@ -259,11 +265,13 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls, si
 		  ty_flow_choose *choose, void *ctx, struct ty_flow_stats *out, struct ty_err *err)
 {
 	struct stats s = {.calls_too = calls, .choose = choose, .ctx = ctx};
+	const uint64_t memory = ty_flow_memory(f);
 	int r;
 
 	*out = (struct ty_flow_stats){.start_ns = TY_FLOW_NO_TIME,
 				      .end_ns = TY_FLOW_NO_TIME,
 				      .first_gap_ns = TY_FLOW_NO_TIME};
+	s.sums.most = memory && memory / 2 < HELD_MAX ? memory / 2 : HELD_MAX;
 	out->calls_of = ty_flow_calls_new(names, on_begin, on_end, &s);
 	if (out->calls_of && !calls && !choose)
 		ty_flow_calls_sum_up(out->calls_of, &s.sums);
@@ -274,6 +282,7 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls, si
 	close_all(&s, ty_flow_software(f), most, out);
 	out->calls = s.sums.calls;
 	out->beyond = s.sums.beyond;
+	out->kept = s.sums.kept;
 	out->bytes = ty_flow_window_bytes(f);
 	out->headless = ty_flow_headless_bytes(f);
 	out->many_pairs = s.sums.many_pairs;

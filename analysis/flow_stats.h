@@ -20,15 +20,16 @@ struct ty_flow_caller {
  * times are the single-stepper's, so only instruction counts are comparable.
  */
 struct ty_flow_func {
+	/* insns, total_ns: including callees; in a recursion only the outermost call counts. */
+	uint64_t insns, self_insns;
+	uint64_t max_ns, max_start_ns;
+	int32_t max_tid; /* of the call with the longest time */
 	uint32_t func;
 	uint64_t count;	    /* all calls, complete or not */
 	uint64_t not_whole; /* begun before, cut by a gap, unfinished */
-	/* insns, total_ns: including callees; in a recursion only the outermost call counts. */
-	uint64_t insns, self_insns;
 	uint64_t total_ns, self_ns;
-	uint64_t p50_ns, p99_ns, max_ns, max_start_ns;
+	uint64_t p50_ns, p99_ns;
 	uint64_t p50_insns, p99_insns, max_insns;
-	int32_t max_tid;	       /* of the call with the longest time */
 	struct ty_flow_extreme *calls; /* when requested; NULL: no complete call */
 	struct {
 		struct ty_flow_caller *v;
@@ -51,11 +52,12 @@ struct ty_flow_stats {
 	 * first gap (TY_FLOW_NO_TIME). */
 	uint64_t bytes, not_decoded, lost, first_gap_ns;
 	uint64_t headless; /* further bytes before the first PSB */
-	uint64_t beyond; /* complete calls excluded from percentiles and medians because there were
-			  * too many (8 million are kept); everything else includes them */
-	bool many_funcs; /* the last of funcs stands for several (TY_CALLS_FUNCS) */
-	bool many_pairs; /* callers are incomplete, and a recursion's insns and total_ns may count
-			  * more than once: too many functions of threads or callers */
+	uint64_t kept;	   /* complete calls in percentiles and medians: the first ones */
+	uint64_t beyond;   /* those excluded, because they did not fit into the flow's memory;
+			    * everything else includes them */
+	bool many_funcs;   /* the last of funcs stands for several (TY_CALLS_FUNCS) */
+	bool many_pairs;   /* callers are incomplete, and a recursion's insns and total_ns may count
+			    * more than once: too many functions of threads or callers */
 	uint64_t start_ns, end_ns;	/* TY_FLOW_NO_TIME: no times */
 	struct ty_flow_calls *calls_of; /* names of the functions */
 };

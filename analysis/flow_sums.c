@@ -7,23 +7,16 @@
 #include "compare.h"
 #include "huge_alloc.h"
 
-enum { PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24, MANY = 1 << 13 };
+enum { PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24, MANY = 1 << 11 };
 
-/* Room for another function; for many in huge pages. */
+/* Room for another function; after many for all that there can be: memory that is not written yet
+ * costs nothing, and copying does. */
 static int grow(struct ty_flow_sums *s)
 {
-	struct ty_flow_sum *more;
-
-	if (s->of.n < s->of.cap || s->of.cap < MANY)
+	if (s->of.n < s->of.cap || s->of.cap < MANY || s->of.cap >= TY_CALLS_FUNCS)
 		return vec_reserve(&s->of, s->of.n + 1);
-	more = ty_huge_alloc(2 * s->of.cap * sizeof(*more));
-	if (!more)
-		return -TY_ENOMEM;
-	memcpy(more, s->of.v, s->of.n * sizeof(*more));
-	free(s->of.v);
-	s->of.v = more;
-	s->of.cap *= 2;
-	return 0;
+	return ty_huge_grow((void **)&s->of.v, s->of.n, &s->of.cap, TY_CALLS_FUNCS,
+			    sizeof(*s->of.v));
 }
 
 struct ty_flow_sum *ty_flow_sums_more(struct ty_flow_sums *s, uint32_t func)
@@ -93,6 +86,19 @@ uint32_t *ty_flow_sums_new_level(struct ty_flow_sums *s, const struct ty_flow_ca
 	return &l->of[c->func];
 }
 
+/* Adds the quick calls of a function to its other counts. */
+static void settle(struct ty_flow_sums *s, struct ty_flow_sum *a)
+{
+	const uint64_t n = a->quick;
+
+	if (!n)
+		return;
+	a->quick = 0;
+	s->calls += n;
+	a->f.count += n;
+	a->caller_calls += n;
+}
+
 /* The calls by the most recent caller are added to those of that caller before. */
 static void put_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t func)
 {
@@ -110,24 +116,89 @@ static void put_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t f
 	a->caller_calls = 0;
 }
 
-void ty_flow_sums_other_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t func,
-			       uint32_t caller)
+static void other_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t func,
+			 uint32_t caller)
 {
+	settle(s, a);
 	if (a->caller_calls) {
 		put_caller(s, a, func);
 		a->f.callers.n = 1; /* or more: counted when closed */
 	}
 	a->caller = caller;
-	a->caller_calls = 1;
+}
+
+static void add_whole(struct ty_flow_sums *s, struct ty_flow_sum *a, const struct ty_flow_call *c,
+		      uint64_t ns)
+{
+	if (ns >= a->f.max_ns)
+		ty_flow_sum_longest(a, c, ns);
+	a->f.max_insns = c->insns > a->f.max_insns ? c->insns : a->f.max_insns;
+	if (!ty_flow_sums_room(s)) {
+		s->beyond++;
+	} else if (ty_ranks_add(&a->insns, c->insns, &s->held) ||
+		   ty_ranks_add(&a->ns, ns, &s->held)) {
+		s->nomem = true;
+	} else {
+		s->kept++;
+		a->kept++;
+	}
+}
+
+void ty_flow_sums_add(struct ty_flow_sums *s, const struct ty_flow_call *c, bool outermost)
+{
+	const bool counts = !(c->flags & TY_CALL_BACK); /* once, in however many parts */
+	const uint64_t ns = ty_flow_call_ns(c);
+	struct ty_flow_sum *a;
+
+	a = c->func == TY_NO_FUNC ? NULL : ty_flow_sum_of(s, c->func);
+	if (!a) {
+		s->calls += counts;
+		return;
+	}
+	a->f.self_insns += c->self_insns;
+	if (ns > c->children_ns)
+		a->f.self_ns += ns - c->children_ns;
+	if (outermost) {
+		a->f.insns += c->insns;
+		a->f.total_ns += ns;
+	}
+	if (counts && a->caller != c->caller)
+		other_caller(s, a, c->func, c->caller);
+	a->quick += counts;
+	if (c->flags & TY_CALL_PARTIAL)
+		a->f.not_whole += counts;
+	else
+		add_whole(s, a, c, ns);
+}
+
+void ty_flow_sums_add_many(struct ty_flow_sums *s, const struct ty_flow_call *c, uint64_t n,
+			   uint64_t outermost)
+{
+	struct ty_flow_sum *a = ty_flow_sum_of(s, c->func);
+
+	if (!a)
+		return;
+	if (a->caller != c->caller)
+		other_caller(s, a, c->func, c->caller);
+	a->quick += n;
+	a->kept += n;
+	a->f.self_insns += n * c->self_insns;
+	a->f.insns += outermost * c->insns;
+	if (c->insns > a->f.max_insns)
+		a->f.max_insns = c->insns;
+	if (!a->f.max_ns)
+		ty_flow_sum_longest(a, c, 0);
+	if (ty_ranks_add_many(&a->insns, c->insns, n, &s->held) ||
+	    ty_ranks_add_many(&a->ns, 0, n, &s->held))
+		s->nomem = true;
 }
 
 ORDER(by_count, struct ty_flow_caller, compare(b->count, a->count) ?: compare(a->func, b->func))
 
-/* The callers of all functions: first how many, then where they are, then which. */
+/* The callers of all functions: first how many, then where they are, then which. In few passes:
+ * what is summed of many functions is in no cache. */
 static void close_callers(struct ty_flow_sums *s, struct ty_flow_caller *all)
 {
-	vec_each (a, &s->of)
-		a->f.callers.n = 0;
 	vec_each (p, &s->callers.pairs)
 		s->of.v[p->a].f.callers.n += p->value != TY_PAIR_NONE;
 	vec_each (a, &s->of) {
@@ -147,17 +218,22 @@ static void close_callers(struct ty_flow_sums *s, struct ty_flow_caller *all)
 			f->callers.v[f->callers.n++] = (struct ty_flow_caller){
 				.func = (uint32_t)p->b, .count = s->caller_calls.v[p->value]};
 	}
+	if (!s->callers.pairs.n)
+		return;
 	vec_each (a, &s->of)
-		if (a->f.callers.n > 1)
-			qsort(a->f.callers.v, a->f.callers.n, sizeof(*a->f.callers.v), by_count);
+		vec_sort(&a->f.callers, by_count);
 }
 
 void ty_flow_sums_callers(struct ty_flow_sums *s, struct ty_flow_caller **callers)
 {
-	/* Most functions have one caller. */
-	vec_each (a, &s->of)
-		if (a->caller_calls && a->f.callers.n)
+	vec_each (a, &s->of) {
+		settle(s, a);
+		if (!a->f.callers.n) /* as of most functions: one */
+			continue;
+		if (a->caller_calls)
 			put_caller(s, a, (uint32_t)(a - s->of.v));
+		a->f.callers.n = 0;
+	}
 	*callers = malloc((s->of.n + s->callers.pairs.n + 1) * sizeof(**callers));
 	s->nomem |= !*callers;
 	if (*callers)

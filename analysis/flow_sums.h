@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sums of calls by function, for flow_stats.h. Private to the analysis of calls, which adds to them
- * without callbacks (flow_calls_priv.h). Memory: 8 bytes per complete call and percentile at most,
- * for the first TY_SUMS_CALLS complete calls (ranks.h); counts, sums and maxima include all. 200
- * bytes per function, 4 per function and thread, for the first 2^24, and 60 per further caller of a
- * function, for the first 2^22. Budget: 60 instructions per call.
+ * without callbacks (flow_calls_priv.h). Memory: 8 bytes per complete call and percentile at most
+ * (ranks.h), for the first complete calls, until these take `most`; counts, sums and maxima include
+ * all. 240 bytes per function, 4 per function and thread, for the first 2^24, and 60 per further
+ * caller of a function, for the first 2^22. Budget: 60 instructions per call.
  */
 #ifndef TY_FLOW_SUMS_H
 #define TY_FLOW_SUMS_H
@@ -13,20 +13,20 @@
 #include "pair_map.h"
 #include "ranks.h"
 
-enum { TY_SUMS_CALLS = 1 << 23 };
-
 /* Calls that are in parts, or not known from begin to end. */
 #define TY_CALL_PARTIAL (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
 
 struct ty_flow_sum {
+	/* Calls by `caller` that are not in f.count and caller_calls yet. */
+	uint64_t quick;
+	uint64_t max_seq; /* of the complete call with the most time, plus 1; 0: there is none */
+	uint32_t caller;
+	struct ty_ranks insns;
 	struct ty_flow_func f;
-	uint64_t kept; /* complete calls in: */
-	struct ty_ranks insns, ns;
-	uint64_t max_seq; /* of the call with the most time */
+	struct ty_ranks ns;
+	uint64_t kept; /* complete calls in insns and ns */
 	/* By the most recent caller, and not in ty_flow_sums.callers; 0: there was no call. */
 	uint64_t caller_calls;
-	uint32_t caller;
-	bool whole; /* there was such a call */
 };
 
 /* A thread's active calls, by function. */
@@ -45,14 +45,14 @@ struct ty_flow_sums {
 	struct ty_pair_map callers;  /* by function and caller: place in: */
 	VEC(uint64_t) caller_calls;
 	uint64_t calls, kept, beyond; /* all; complete ones in percentiles, and not in them */
+	size_t held,
+		most; /* bytes that the percentiles take, and may take, a little more or less */
 	bool nomem, many_pairs;
 };
 
 /* Slow cases of the functions below. */
 struct ty_flow_sum *ty_flow_sums_more(struct ty_flow_sums *s, uint32_t func);
 uint32_t *ty_flow_sums_new_level(struct ty_flow_sums *s, const struct ty_flow_call *c);
-void ty_flow_sums_other_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t func,
-			       uint32_t caller);
 
 static inline struct ty_flow_sum *ty_flow_sum_of(struct ty_flow_sums *s, uint32_t func)
 {
@@ -85,72 +85,74 @@ static inline uint64_t ty_flow_call_ns(const struct ty_flow_call *c)
 								       : 0;
 }
 
-static inline void ty_flow_sum_whole(struct ty_flow_sums *s, struct ty_flow_sum *a,
-				     const struct ty_flow_call *c, uint64_t ns)
+/* Another call is added to the percentiles. None is after one that was not. */
+static inline bool ty_flow_sums_room(const struct ty_flow_sums *s)
 {
-	/* Of equal ones the last, as sorting has it. */
-	if (ns >= a->f.max_ns && (ns > a->f.max_ns || !a->whole || c->seq > a->max_seq)) {
-		a->f.max_ns = ns;
-		a->f.max_start_ns = c->start_ns;
-		a->f.max_tid = c->tid;
-		a->max_seq = c->seq;
-		a->whole = true;
-	}
-	a->f.max_insns = c->insns > a->f.max_insns ? c->insns : a->f.max_insns;
-	if (s->kept >= TY_SUMS_CALLS) {
-		s->beyond++;
-	} else if (ty_ranks_add(&a->insns, c->insns) || ty_ranks_add(&a->ns, ns)) {
-		s->nomem = true;
-	} else {
-		s->kept++;
-		a->kept++;
-	}
+	return s->held < s->most && s->kept < UINT32_MAX;
+}
+
+/* A complete call that took no less than the longest: of equal ones the last, as sorting has it. */
+static inline void ty_flow_sum_longest(struct ty_flow_sum *a, const struct ty_flow_call *c,
+				       uint64_t ns)
+{
+	if (ns == a->f.max_ns && c->seq < a->max_seq)
+		return;
+	a->f.max_ns = ns;
+	a->f.max_start_ns = c->start_ns;
+	a->f.max_tid = c->tid;
+	a->max_seq = c->seq + 1;
 }
 
 /* A call has ended; outermost: none of the same function and thread is active around it. */
-static inline __attribute__((always_inline)) void ty_flow_sums_add(struct ty_flow_sums *s,
-								   const struct ty_flow_call *c,
-								   bool outermost)
-{
-	const bool counts = !(c->flags & TY_CALL_BACK); /* once, in however many parts */
-	const uint64_t ns = ty_flow_call_ns(c);
-	struct ty_flow_sum *a;
+void ty_flow_sums_add(struct ty_flow_sums *s, const struct ty_flow_call *c, bool outermost);
 
-	s->calls += counts;
-	a = c->func == TY_NO_FUNC ? NULL : ty_flow_sum_of(s, c->func);
-	if (!a)
-		return;
-	a->f.count += counts;
+/* As ty_flow_sums_add, for n equal complete calls, of which so many are outermost, that took no
+ * time and are counted in s->kept. */
+void ty_flow_sums_add_many(struct ty_flow_sums *s, const struct ty_flow_call *c, uint64_t n,
+			   uint64_t outermost);
+
+/* As ty_flow_sums_add, for nearly all calls: by the same caller as the one before. room:
+ * ty_flow_sums_room. False: it is not such a call, and was not added. */
+static inline __attribute__((always_inline)) bool ty_flow_sums_quick(struct ty_flow_sums *s,
+								     const struct ty_flow_call *c,
+								     bool outermost, bool room)
+{
+	struct ty_flow_sum *a = c->func == TY_NO_FUNC ? NULL : ty_flow_sum_of(s, c->func);
+	uint64_t ns = 0;
+
+	if (!a || a->caller != c->caller || !room || c->flags & TY_CALL_BACK)
+		return false;
+	a->quick++;
 	a->f.self_insns += c->self_insns;
-	if (ns > c->children_ns)
-		a->f.self_ns += ns - c->children_ns;
-	if (outermost) {
+	if (outermost)
 		a->f.insns += c->insns;
-		a->f.total_ns += ns;
+	if (c->start_ns != c->end_ns) {
+		ns = ty_flow_call_ns(c);
+		a->f.self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
+		a->f.total_ns += outermost ? ns : 0;
 	}
-	if (counts && a->caller == c->caller && a->caller_calls)
-		a->caller_calls++;
-	else if (counts)
-		ty_flow_sums_other_caller(s, a, c->func, c->caller);
-	if (c->flags & TY_CALL_PARTIAL)
-		a->f.not_whole += counts;
-	else
-		ty_flow_sum_whole(s, a, c, ns);
+	if (c->flags & TY_CALL_PARTIAL) {
+		a->f.not_whole++;
+		return true;
+	}
+	s->kept++;
+	a->kept++;
+	if (c->insns > a->f.max_insns)
+		a->f.max_insns = c->insns;
+	if (ns >= a->f.max_ns)
+		ty_flow_sum_longest(a, c, ns);
+	if (ty_ranks_add(&a->insns, c->insns, &s->held) || ty_ranks_add(&a->ns, ns, &s->held))
+		s->nomem = true;
+	return true;
 }
 
 static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow_call *c)
 {
 	uint32_t *level = c->func == TY_NO_FUNC ? NULL : ty_flow_sums_level(s, c);
+	const bool outermost = !level || (*level && !--*level);
 
-	ty_flow_sums_add(s, c, !level || (*level && !--*level));
-}
-
-/* A call that calls nothing: begins and ends. */
-static inline void ty_flow_sums_leaf(struct ty_flow_sums *s, const struct ty_flow_call *c)
-{
-	const uint32_t *level = c->func == TY_NO_FUNC ? NULL : ty_flow_sums_level(s, c);
-
-	ty_flow_sums_add(s, c, !level || !*level);
+	if (!ty_flow_sums_quick(s, c, outermost, ty_flow_sums_room(s)))
+		ty_flow_sums_add(s, c, outermost);
 }
 
 /* The callers of each function with calls, the most frequent first: they are in *callers, to be

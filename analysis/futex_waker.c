@@ -81,7 +81,7 @@ static struct ty_waker who_woke(const struct ty_explain *x, const struct ty_sysc
 {
 	struct look l = {.x = x, .c = c, .w = w, .from_ns = from_ns};
 
-	l.last = (struct ty_waker){.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
+	l.last = TY_NO_WAKER;
 	if (c->ret || c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 		return l.last;
 	for (uint32_t cpu = 0; cpu < ty_model_summary(x->m)->cpus; cpu++)

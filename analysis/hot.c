@@ -5,64 +5,33 @@
  */
 #include "hot.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare.h"
 #include "err.h"
+#include "units.h"
+#include "wilson.h"
 
-bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *s)
+/* Any function may have run in the time that no sample stands for. */
+double ty_hot_share(const struct ty_sample_weights *w, uint64_t time, uint64_t all, uint64_t n,
+		    double *low, double *high)
 {
-	const struct ty_window *w = of->w;
-	uint32_t k = 0;
+	const double share = all ? (double)time / (double)all : 0,
+		     unseen = all ? (double)w->unseen_ns / (double)all : 0,
+		     of_seen = unseen < 1 ? share / (1 - unseen) : 0;
 
-	while (k < w->tids_n && w->tids[k] != s->tid)
-		k++;
-	if (w->tids_n && k == w->tids_n)
-		return false;
-	if (!ty_window_cpu(w, s->cpu == UINT16_MAX ? TY_NONE : s->cpu))
-		return false;
-	for (k = 0; k < w->comms_n; k++) {
-		const uint32_t t =
-			of->model ? ty_model_thread_find(of->model, s->tid, s->ns) : TY_NONE;
-		const char *comm = t == TY_NONE ? ty_samples_str(of->s, s->comm)
-						: ty_model_comm(of->model, t, s->ns);
-
-		if (!fnmatch(w->comms[k], comm, 0))
-			break;
-	}
-	return !w->comms_n || k < w->comms_n;
-}
-
-void ty_hot_interval(uint64_t count, uint64_t n, double *low, double *high)
-{
-	const double z = 1.959964, all = (double)n, s = n ? (double)count / all : 0;
-	const double mid = s + z * z / (2 * all), d = 1 + z * z / all;
-	const double half = z * sqrt(s * (1 - s) / all + z * z / (4 * all * all));
-
-	*low = n && (mid - half) / d > 0 ? (mid - half) / d : 0;
-	*high = n && (mid + half) / d < 1 ? (mid + half) / d : 1;
-}
-
-double ty_hot_share(uint64_t count, uint64_t n, uint64_t weight, uint64_t all_weight, double *low,
-		    double *high)
-{
-	const double of_count = n ? (double)count / (double)n : 0;
-	const double share = all_weight ? (double)weight / (double)all_weight : of_count;
-
-	ty_hot_interval(count, n, low, high);
-	*low = share - (of_count - *low) > 0 ? share - (of_count - *low) : 0;
-	*high = share + (*high - of_count) < 1 ? share + (*high - of_count) : 1;
+	ty_wilson(of_seen < 1 ? of_seen : 1, (double)n * w->even, low, high);
+	*low *= 1 - unseen;
+	*high = *high * (1 - unseen) + unseen;
 	return share;
 }
 
 /* What ended at a node. */
 struct sum {
-	uint64_t n, weight;
+	uint64_t n, weight, time;
 };
 
 /* Periods come from the file: their sum stays at the highest. */
@@ -84,37 +53,68 @@ static void count_faults(const struct ty_model *m, const struct ty_sample *s, st
 	h->faults += s->in_kernel;
 }
 
-/* Sums by node; NULL: out of memory. */
-static struct sum *by_node(const struct ty_hot_of *of, struct ty_hot *h)
+/* The part of a wait that lies in the window. */
+static void add_wait(const struct ty_window *w, const struct ty_sample *wait, struct sum *v)
+{
+	uint64_t from = wait->ns, to = wait->ns + wait->period;
+
+	if (!ty_window_clip(w, &from, &to))
+		return;
+	v[wait->node].n++;
+	add_weight(&v[wait->node].time, to - from);
+}
+
+/* What the samples with these weights are in all. */
+static int count_samples(const struct ty_hot_of *of, const struct ty_sample *s, uint64_t time,
+			 struct ty_pair_map *tids, struct ty_hot *h)
+{
+	h->samples++;
+	add_weight(&h->weight, s->period);
+	add_weight(&h->time, time);
+	h->in_kernel += s->in_kernel;
+	count_faults(of->model, s, h);
+	h->cut += s->cut;
+	return ty_pair_map_add(tids, (uint32_t)s->tid, 0) ? 0 : -TY_ENOMEM;
+}
+
+/* Sums by node, for h also of all; NULL: out of memory. */
+static struct sum *by_node(const struct ty_hot_of *of, struct ty_sample_weights *weights,
+			   struct ty_hot *h)
 {
 	struct sum *v = calloc(of->s->nodes.n, sizeof(*v));
 	struct ty_pair_map tids = {0};
+	int e = v ? ty_sample_weights_find(of, weights) : -TY_ENOMEM;
 	size_t first, end;
 
 	ty_samples_range(of->s, of->w->from_ns, of->w->to_ns, &first, &end);
-	for (size_t i = first; v && i < end; i++) {
+	for (size_t i = first; !e && of->what != TY_HOT_WAITS && i < end; i++) {
 		const struct ty_sample *s = &of->s->v.v[i];
+		const uint64_t time = weights->by_time ? weights->v.v[i - first] : s->period;
 
 		if (!ty_hot_chosen(of, s))
 			continue;
 		v[s->node].n++;
 		add_weight(&v[s->node].weight, s->period);
-		if (!h)
-			continue;
-		h->samples++;
-		add_weight(&h->weight, s->period);
-		h->in_kernel += s->in_kernel;
-		count_faults(of->model, s, h);
-		h->cut += s->cut;
-		if (!ty_pair_map_add(&tids, (uint32_t)s->tid, 0)) {
-			free(v);
-			v = NULL;
-		}
+		add_weight(&v[s->node].time, time);
+		if (h)
+			e = count_samples(of, s, time, &tids, h);
 	}
-	if (h)
+	if (!e && of->what != TY_HOT_CPU)
+		vec_each (s, &of->s->waits)
+			if (ty_hot_chosen(of, s))
+				add_wait(of->w, s, v);
+	if (!e)
+		v[TY_SAMPLES_UNSEEN].time = weights->unseen_ns;
+	if (h) {
 		h->threads = (uint32_t)tids.pairs.n;
+		h->weights = *weights;
+		add_weight(&h->time, weights->unseen_ns);
+	}
 	ty_pair_map_fini(&tids);
-	return v;
+	ty_sample_weights_fini(weights);
+	if (e)
+		free(v);
+	return e ? NULL : v;
 }
 
 /* By name in the end: the numbers of functions depend on which samples were read first. */
@@ -123,8 +123,7 @@ static int by_self(const void *pa, const void *pb, void *ctx)
 	const struct ty_hot_row *a = pa, *b = pb;
 	const struct ty_samples *s = ctx;
 	const struct ty_sample_func *fa = &s->funcs.v[a->func], *fb = &s->funcs.v[b->func];
-	int d = compare(b->self_weight, a->self_weight)
-			?: compare(b->total_weight, a->total_weight);
+	int d = compare(b->self_time, a->self_time) ?: compare(b->total_time, a->total_time);
 
 	if (!d && fa != fb)
 		d = strcmp(ty_samples_str(s, fa->name), ty_samples_str(s, fb->name))
@@ -141,18 +140,17 @@ struct table {
 static struct ty_hot_row *row(struct table *t, uint64_t a, uint64_t b, struct ty_hot_row fresh,
 			      uint32_t stack, bool *again)
 {
-	uint32_t *id = ty_pair_map_add(&t->row_of, a, b);
+	const uint32_t i = vec_reserve(&t->seen, t->v.n + 1)
+				   ? TY_PAIR_NONE
+				   : pair_number(&t->row_of, a, b, &t->v, fresh);
 
-	if (!id)
+	if (i == TY_PAIR_NONE)
 		return NULL;
-	if (*id == TY_PAIR_NONE) {
-		if (vec_push(&t->v, fresh) || vec_push(&t->seen, UINT32_MAX))
-			return NULL;
-		*id = (uint32_t)t->v.n - 1;
-	}
-	*again = t->seen.v[*id] == stack;
-	t->seen.v[*id] = stack;
-	return &t->v.v[*id];
+	if (i == t->seen.n)
+		t->seen.v[t->seen.n++] = UINT32_MAX;
+	*again = t->seen.v[i] == stack;
+	t->seen.v[i] = stack;
+	return &t->v.v[i];
 }
 
 static bool count(struct table *t, uint64_t a, uint64_t b, struct ty_hot_row fresh, uint32_t stack,
@@ -166,10 +164,12 @@ static bool count(struct table *t, uint64_t a, uint64_t b, struct ty_hot_row fre
 	if (self) {
 		r->self += sum->n;
 		add_weight(&r->self_weight, sum->weight);
+		add_weight(&r->self_time, sum->time);
 	}
 	if (!again) {
 		r->total += sum->n;
 		add_weight(&r->total_weight, sum->weight);
+		add_weight(&r->total_time, sum->time);
 	}
 	return true;
 }
@@ -196,9 +196,13 @@ static bool count_stack(const struct ty_samples *s, uint32_t node, const struct 
 static void finish(struct table *t, const struct ty_samples *s, const struct ty_hot *h,
 		   struct ty_hot_row **rows, uint32_t *n)
 {
-	vec_each (r, &t->v)
-		r->share = ty_hot_share(r->self, h->samples, r->self_weight, h->weight, &r->low,
+	vec_each (r, &t->v) {
+		r->share = ty_hot_share(&h->weights, r->self_time, h->time, h->samples, &r->low,
 					&r->high);
+		/* How long threads ran is known. */
+		if (!r->total)
+			r->low = r->high = r->share;
+	}
 	if (t->v.n)
 		qsort_r(t->v.v, t->v.n, sizeof(*t->v.v), by_self, (void *)s);
 	*rows = t->v.v;
@@ -231,14 +235,15 @@ static int hottest_lines(struct ty_hot *h, size_t funcs)
 int ty_hot_find(const struct ty_hot_of *of, struct ty_hot *out)
 {
 	struct table funcs = {0}, lines = {0};
+	struct ty_sample_weights weights;
 	struct sum *sums;
 	bool good;
 
 	*out = (struct ty_hot){0};
-	sums = by_node(of, out);
+	sums = by_node(of, &weights, out);
 	good = sums;
 	for (uint32_t i = 0; good && i < of->s->nodes.n; i++)
-		if (sums[i].n)
+		if (sums[i].n || sums[i].time)
 			good = count_stack(of->s, i, &sums[i], &funcs, &lines);
 	out->unnamed = sums ? sums[0].n : 0;
 	for (uint32_t i = 1; good && i < of->s->nodes.n; i++)
@@ -265,20 +270,13 @@ enum { STACK_MAX = 4096 };
 
 static uint32_t child_of(struct ty_flame *f, uint32_t parent, uint32_t func)
 {
-	uint32_t *id = ty_pair_map_add(&f->child, parent, func);
+	const uint32_t depth = f->v.v[parent].depth + 1;
+	const uint32_t child =
+		pair_number(&f->child, parent, func, &f->v,
+			    (struct ty_flame_node){.func = func, .parent = parent, .depth = depth});
 
-	if (!id)
-		return UINT32_MAX;
-	if (*id == TY_PAIR_NONE) {
-		const uint32_t depth = f->v.v[parent].depth + 1;
-
-		if (vec_push(&f->v, ((struct ty_flame_node){
-					    .func = func, .parent = parent, .depth = depth})))
-			return UINT32_MAX;
-		*id = (uint32_t)f->v.n - 1;
-		f->depth = depth > f->depth ? depth : f->depth;
-	}
-	return *id;
+	f->depth = child != TY_PAIR_NONE && depth > f->depth ? depth : f->depth;
+	return child;
 }
 
 static bool add_stack(struct ty_flame *f, const uint32_t *funcs, size_t n, const struct sum *sum)
@@ -287,7 +285,7 @@ static bool add_stack(struct ty_flame *f, const uint32_t *funcs, size_t n, const
 
 	for (size_t i = 0;; i++) {
 		f->v.v[at].total += sum->n;
-		add_weight(&f->v.v[at].weight, sum->weight);
+		add_weight(&f->v.v[at].weight, sum->time);
 		if (i == n)
 			break;
 		at = child_of(f, at, funcs[i]);
@@ -367,16 +365,21 @@ int ty_flame_find(const struct ty_hot_of *of, enum ty_flame_kind kind, uint32_t 
 		  struct ty_flame *out)
 {
 	uint32_t *funcs = malloc(STACK_MAX * sizeof(*funcs));
-	struct sum *sums = by_node(of, NULL);
-	bool good = funcs && sums;
+	struct sum *sums;
+	bool good;
 
 	*out = (struct ty_flame){0};
+	sums = by_node(of, &out->weights, NULL);
+	good = funcs && sums;
+	/* Which of it the function had is unknown. */
+	if (focus != UINT32_MAX)
+		out->weights.unseen_ns = 0;
 	good = good && !vec_push(&out->v, (struct ty_flame_node){.func = UINT32_MAX});
 	for (uint32_t i = 0; good && i < of->s->nodes.n; i++) {
 		bool part;
 		size_t n;
 
-		if (!sums[i].n)
+		if (!sums[i].n && !sums[i].time)
 			continue;
 		n = functions(of->s, i, kind, focus, funcs, &part);
 		if (part)
@@ -396,9 +399,11 @@ void ty_flame_fini(struct ty_flame *f)
 
 int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_callers *out)
 {
+	/* By counts: how long the threads ran does not matter. */
+	const struct ty_hot_of counts = {.s = of->s, .w = of->w, .pid = of->pid};
 	const struct ty_flame_node *n;
 	struct ty_flame f;
-	int e = ty_flame_find(of, TY_FLAME_CALLERS, func, &f);
+	int e = ty_flame_find(of->w->comms_n ? of : &counts, TY_FLAME_CALLERS, func, &f);
 
 	*out = (struct ty_hot_callers){0};
 	if (!e && f.v.v[0].first) {
@@ -417,20 +422,35 @@ int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_call
 	return e;
 }
 
+const struct ty_hot_row *ty_hot_first(const struct ty_hot *h)
+{
+	for (uint32_t i = 0; i < h->funcs_n; i++)
+		if (h->funcs[i].self)
+			return &h->funcs[i];
+	return NULL;
+}
+
 bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size_t size)
 {
+	const struct ty_hot_row *r = ty_hot_first(h);
+	char of[80], d[TY_DURATION_MAX];
 	int n;
 
-	if (h->samples < TY_HOT_LEAST)
+	if (h->samples < TY_HOT_LEAST || !r)
 		return false;
+	if (h->weights.by_time)
+		snprintf(of, sizeof(of), "%s on CPU of %" PRIu64 " thread%s",
+			 ty_fmt_duration(h->weights.on_cpu_ns, d), h->weights.ran,
+			 h->weights.ran == 1 ? "" : "s");
 	n = snprintf(out, size,
-		     "%.0f%% of %" PRIu64 " CPU samples (95%% interval %.0f to %.0f%%) in %s",
-		     100 * h->funcs[0].share, h->samples, 100 * h->funcs[0].low,
-		     100 * h->funcs[0].high, place);
+		     "%s%.0f%% of the %s (95%% interval %.0f to %.0f%%, %" PRIu64 " samples) in %s",
+		     h->weights.by_time ? "~" : "", 100 * r->share,
+		     h->weights.by_time ? of : "CPU samples", 100 * r->low, 100 * r->high,
+		     h->samples, place);
 	if (n > 0 && (size_t)n < size && h->no_call >= TY_HOT_LEAST && h->faults >= h->no_call / 5)
 		snprintf(out + n, size - (size_t)n,
-			 "; outside system calls %.0f%% of %" PRIu64
-			 " samples are in the kernel (page faults, interrupts)",
-			 100.0 * (double)h->faults / (double)h->no_call, h->no_call);
+			 "; %" PRIu64 " of the samples are in the kernel without a system call "
+			 "(page faults, interrupts)",
+			 h->faults);
 	return true;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the CPUs were, by samples: functions and lines with what they did themselves (self) and
- * with what they called (total), and the tree of calls. All of it is an estimate from counts: a
- * share of n samples has the error that n has (95% interval, Wilson).
+ * with what they called (total), and the tree of calls. Samples divide the exact time on a CPU
+ * (sample_weights.h); a function's share is an estimate, with the error that the number of samples
+ * has (95% interval, Wilson). Time of threads that no sample stands for is a row and a node of its
+ * own, "[threads without samples]".
  */
 #ifndef TY_HOT_H
 #define TY_HOT_H
 
-#include "samples.h"
-#include "window.h"
+#include "sample_weights.h"
 
 struct ty_hot_row {
 	uint32_t func; /* in ty_samples.funcs */
@@ -16,13 +17,16 @@ struct ty_hot_row {
 	int32_t line;
 	uint64_t self, total;		    /* samples; a function that calls itself counts once */
 	uint64_t self_weight, total_weight; /* periods */
+	uint64_t self_time, total_time;	    /* ns on a CPU, estimated; not by time: periods */
 	uint32_t hot_file; /* of functions: the line with most samples of their own */
 	int32_t hot_line;
-	double share, low, high; /* self, of the weight; its interval by the count */
+	double share, low, high; /* self, of the time; its interval by the count */
 };
 
 struct ty_hot {
 	uint64_t samples, weight;
+	uint64_t time; /* exact ns on a CPU, and the sum of the rows' own; not by time: periods */
+	struct ty_sample_weights weights; /* how samples divide it, without v */
 	uint64_t in_kernel, cut, unnamed; /* of them: ran in the kernel; have no outer frames; ran
 					     where no function is known */
 	uint64_t no_call, faults; /* of a model's threads: outside system calls; of those, in the
@@ -32,19 +36,14 @@ struct ty_hot {
 	uint32_t funcs_n, lines_n;
 };
 
-/* What is asked about; model: of the threads' names, NULL: as the samples have them. */
-struct ty_hot_of {
-	const struct ty_samples *s;
-	const struct ty_window *w;
-	const struct ty_model *model;
-};
-bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *sample);
-
 /* 0 or -TY_ENOMEM; fini in any case. */
 int ty_hot_find(const struct ty_hot_of *of, struct ty_hot *out);
 void ty_hot_fini(struct ty_hot *h);
 
-/* "26% of 43 CPU samples (95% interval 15 to 40%) in f", of the first function, `place`; false: too
+/* The function with most samples' time of its own; NULL: none has a sample. */
+const struct ty_hot_row *ty_hot_first(const struct ty_hot *h);
+/* "~26% of the 1.20 s on CPU of 3 threads (95% interval 15 to 40%, 43 samples) in f", of
+ * ty_hot_first, `place`; where that is not known, "26% of the CPU samples (...) in f". false: too
  * few samples to say anything. */
 bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size_t size);
 
@@ -58,14 +57,9 @@ struct ty_hot_callers {
 };
 int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_callers *out);
 
-/* Of fewer samples a share says nothing. */
-enum { TY_HOT_LEAST = 10 };
-/* Share by weight of what has `count` of n samples; its interval is that of the count, laid around
- * it. */
-double ty_hot_share(uint64_t count, uint64_t n, uint64_t weight, uint64_t all_weight, double *low,
-		    double *high);
-/* Of count of n: the interval in which the true share lies, 95 times of 100. */
-void ty_hot_interval(uint64_t count, uint64_t n, double *low, double *high);
+/* The share of `time` of all that the n samples of w stand for, and its interval. */
+double ty_hot_share(const struct ty_sample_weights *w, uint64_t time, uint64_t all, uint64_t n,
+		    double *low, double *high);
 
 /* The tree of calls: node 0 is all samples. Children follow each other by weight. */
 struct ty_flame_node {
@@ -73,12 +67,13 @@ struct ty_flame_node {
 	uint32_t parent, first, next; /* nodes; 0: none */
 	uint32_t depth;		      /* of node 0: 0 */
 	uint64_t self, total;	      /* samples */
-	uint64_t weight;	      /* of total */
+	uint64_t weight;	      /* of total: ns on a CPU, in waits; or periods */
 };
 struct ty_flame {
 	VEC(struct ty_flame_node) v;
 	struct ty_pair_map child;
-	uint32_t depth; /* of the deepest */
+	uint32_t depth;			  /* of the deepest */
+	struct ty_sample_weights weights; /* how samples divide the time, without v */
 };
 enum ty_flame_kind {
 	TY_FLAME_CALLEES, /* from the outermost function inwards */

@@ -67,6 +67,15 @@ static void find_gaps(struct walk *w, uint64_t from, uint64_t to)
 		w->book.failed = ty_cpu_gaps_find(w->x->m, from, to, &w->own);
 }
 
+/* A piece of a span, in the row of that kind and state. */
+static void book(struct walk *w, enum ty_ledger_what what, enum ty_state state, uint64_t ns,
+		 uint32_t span)
+{
+	ty_book_add(&w->book,
+		    (struct ty_ledger_key){.what = what, .state = (uint8_t)state, .nr = -1}, ns,
+		    span);
+}
+
 static struct walk walk_of(const struct ty_explain *x, struct rows *rows)
 {
 	return (struct walk){.book = {.x = x, .who = TY_NONE},
@@ -200,10 +209,7 @@ static void modes(struct walk *w, uint32_t cpu, uint32_t span, uint64_t from, ui
 			known_modes(w, span, from, g->from_ns);
 			from = g->from_ns;
 		}
-		ty_book_add(&w->book,
-			    (struct ty_ledger_key){
-				    .what = TY_ROW_CALLS_LOST, .state = TY_ST_RUNNING, .nr = -1},
-			    end - from, span);
+		book(w, TY_ROW_CALLS_LOST, TY_ST_RUNNING, end - from, span);
 		w->calls.lost_ns = g->to_ns;
 		from = end;
 	}
@@ -276,10 +282,7 @@ static void running(struct walk *w, const struct ty_span *s, uint32_t span, uint
 	while (from < to && ty_stolen_next(w->x, s, from, to, &g)) {
 		if (g.from_ns > from)
 			present(w, s, span, from, g.from_ns);
-		ty_book_add(&w->book,
-			    (struct ty_ledger_key){
-				    .what = TY_ROW_STEAL, .state = TY_ST_RUNNING, .nr = -1},
-			    g.to_ns - g.from_ns, span);
+		book(w, TY_ROW_STEAL, TY_ST_RUNNING, g.to_ns - g.from_ns, span);
 		from = g.to_ns;
 	}
 	if (from < to)
@@ -332,10 +335,7 @@ static void ready(struct walk *w, const struct ty_span *s, uint32_t span, uint64
 
 	if (held > from) {
 		held = held < to ? held : to;
-		ty_book_add(&w->book,
-			    (struct ty_ledger_key){
-				    .what = TY_ROW_THROTTLED, .state = TY_ST_RUNNABLE, .nr = -1},
-			    held - from, span);
+		book(w, TY_ROW_THROTTLED, TY_ST_RUNNABLE, held - from, span);
 		from = held;
 	}
 	k.abi = s->flags & TY_SF_YIELD	   ? TY_END_YIELD
@@ -416,7 +416,8 @@ static void waiting(struct walk *w, const struct ty_span *brief, uint32_t span, 
 		if (s.syscall == in)
 			c = (struct ty_syscall){.nr = r->rows->nr[r->i],
 						.abi = r->rows->abi[r->i],
-						.ret = r->rows->ret[r->i]};
+						.ret = r->rows->ret[r->i],
+						.flags = r->rows->flags[r->i]};
 		else
 			c = ty_model_syscall_brief(m, s.thread, s.syscall);
 		k.nr = c.nr;
@@ -440,7 +441,10 @@ static void waiting(struct walk *w, const struct ty_span *brief, uint32_t span, 
 		k.end = by.io != TY_NONE ? TY_END_IO : TY_END_DEVICE;
 		k.name = by.name;
 		break;
-	case TY_WAKER_TIMER: k.end = TY_END_TIMER; break;
+	case TY_WAKER_TIMER:
+		k.end = s.syscall != TY_NONE && ty_wait_ended_by_timeout(w->x, &c) ? TY_END_TIMEOUT
+										   : TY_END_TIMER;
+		break;
 	case TY_WAKER_IPI:
 	case TY_WAKER_UNKNOWN: k.end = TY_END_IRQ; break;
 	default: k.end = s.flags & TY_SF_OPEN ? TY_END_OPEN : TY_END_NONE;
@@ -456,7 +460,7 @@ static void waiting(struct walk *w, const struct ty_span *brief, uint32_t span, 
 static void book_span(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t from,
 		      uint64_t to)
 {
-	struct ty_ledger_key u = {.what = TY_ROW_UNKNOWN, .state = s->state, .nr = -1};
+	enum ty_ledger_what what = TY_ROW_UNKNOWN;
 
 	switch ((enum ty_state)s->state) {
 	case TY_ST_RUNNING: running(w, s, span, from, to); return;
@@ -464,14 +468,14 @@ static void book_span(struct walk *w, const struct ty_span *s, uint32_t span, ui
 	case TY_ST_SLEEPING:
 	case TY_ST_BLOCKED:
 	case TY_ST_STOPPED: waiting(w, s, span, from, to); return;
-	case TY_ST_DEAD: u.what = TY_ROW_DEAD; break;
+	case TY_ST_DEAD: what = TY_ROW_DEAD; break;
 	default:
 		if (s->flags & TY_SF_LOST) {
-			u.what = TY_ROW_LOST;
+			what = TY_ROW_LOST;
 			w->calls.lost_ns = s->end_ns;
 		}
 	}
-	ty_book_add(&w->book, u, to - from, span);
+	book(w, what, s->state, to - from, span);
 }
 
 /* The thread's spans from `span` on, as rows: how many (0: none). */
@@ -522,10 +526,7 @@ static void account(struct walk *w, uint32_t thread, uint64_t from, uint64_t to)
 			from = end;
 		}
 	if (from < to)
-		ty_book_add(&w->book,
-			    (struct ty_ledger_key){
-				    .what = TY_ROW_UNKNOWN, .state = TY_ST_UNKNOWN, .nr = -1},
-			    to - from, TY_NONE);
+		book(w, TY_ROW_UNKNOWN, TY_ST_UNKNOWN, to - from, TY_NONE);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -600,23 +601,20 @@ static int group_path_threads(const struct ty_model *m, const struct ty_path *p,
 static void account_path(struct walk *w, const struct ty_path *p,
 			 const struct ty_ledger_group *group_of, uint64_t from, uint64_t to)
 {
-	const struct ty_ledger_key unknown = {
-		.what = TY_ROW_UNKNOWN, .state = TY_ST_UNKNOWN, .nr = -1};
-
 	vec_each (s, &p->seg) {
 		w->book.who = TY_NONE;
 		if (s->start_ns > from)
-			ty_book_add(&w->book, unknown, s->start_ns - from, TY_NONE);
+			book(w, TY_ROW_UNKNOWN, TY_ST_UNKNOWN, s->start_ns - from, TY_NONE);
 		w->book.who = group_of[s->thread].thread;
 		if (s->span == TY_NONE)
-			ty_book_add(&w->book, unknown, s->end_ns - s->start_ns, TY_NONE);
+			book(w, TY_ROW_UNKNOWN, TY_ST_UNKNOWN, s->end_ns - s->start_ns, TY_NONE);
 		else
 			account(w, s->thread, s->start_ns, s->end_ns);
 		from = s->end_ns;
 	}
 	w->book.who = TY_NONE;
 	if (from < to)
-		ty_book_add(&w->book, unknown, to - from, TY_NONE);
+		book(w, TY_ROW_UNKNOWN, TY_ST_UNKNOWN, to - from, TY_NONE);
 }
 
 /* The book of a walk is that of the caller meanwhile. */

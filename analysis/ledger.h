@@ -57,6 +57,11 @@ int ty_ledger_process(const struct ty_explain *x, const struct ty_member *of, ui
 int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_ledger *out);
 void ty_ledger_fini(struct ty_ledger *l);
+/* The row's text; where it is a single wait, its waker has its number, too: "sleeping in read,
+ * woken by python3/8035". */
+#define TY_LEDGER_ROW_TEXT 240
+const char *ty_ledger_row_text(const struct ty_model *m, const struct ty_ledger_row *row,
+			       char out[TY_LEDGER_ROW_TEXT]);
 
 /* Adds the rows of a path (chain.h) over [from, to) to the book, not yet as text: each thread's
  * under group_of[thread].thread (ledger_book.h). The added rows sum to `to - from`. 0 or -TY_E...;

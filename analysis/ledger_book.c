@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "waits.h"
 
 #define ROWS_MAX 2000u
 #define ENOUGH	 256 /* objects of waits that are listed */
@@ -99,17 +100,14 @@ void ty_book_call(struct ty_book *b, int32_t nr, uint8_t abi, uint64_t ns, uint3
 
 void ty_book_sample(struct ty_book *b, uint32_t func, uint64_t weight)
 {
-	uint32_t *id = ty_pair_map_add(&b->samples, b->who, func);
-	struct ty_book_sample *s;
+	struct ty_book_sample *s =
+		pair_element(&b->samples, b->who, func, &b->sample,
+			     (struct ty_book_sample){.who = b->who, .func = func});
 
-	if (id && *id == TY_PAIR_NONE &&
-	    !vec_push(&b->sample, (struct ty_book_sample){.who = b->who, .func = func}))
-		*id = (uint32_t)b->sample.n - 1;
-	if (!id || *id == TY_PAIR_NONE) {
+	if (!s) {
 		b->failed = -TY_ENOMEM;
 		return;
 	}
-	s = &b->sample.v[*id];
 	s->n++;
 	if (__builtin_add_overflow(s->weight, weight, &s->weight))
 		s->weight = UINT64_MAX;
@@ -144,7 +142,7 @@ static void woken_by(const struct ty_book *b, const struct ty_ledger_key *k, cha
 	char text[TY_WAKER_TEXT];
 
 	switch ((enum ty_ledger_ender)k->end) {
-	case TY_END_THREAD: snprintf(out, size, ", woken by thread %s", name); return;
+	case TY_END_THREAD: snprintf(out, size, ", woken by %s", name); return;
 	case TY_END_SIGNAL: snprintf(out, size, ", woken by a signal from %s", name); return;
 	case TY_END_QUEUED:
 		snprintf(out, size, ", I/O request not yet issued to the device");
@@ -152,7 +150,7 @@ static void woken_by(const struct ty_book *b, const struct ty_ledger_key *k, cha
 	case TY_END_IO:
 	case TY_END_NO_REQUEST:
 		if (!*name) {
-			snprintf(out, size, ", I/O request at a device");
+			snprintf(out, size, ", waiting for I/O completion");
 			return;
 		}
 		by.io = 0;
@@ -160,15 +158,16 @@ static void woken_by(const struct ty_book *b, const struct ty_ledger_key *k, cha
 		break;
 	case TY_END_DEVICE: by.kind = TY_WAKER_DEVICE; break;
 	case TY_END_TIMER: by.kind = TY_WAKER_TIMER; break;
+	case TY_END_TIMEOUT: snprintf(out, size, ", timed out"); return;
 	case TY_END_IRQ: by.name = 0; break;
 	case TY_END_OPEN:
-		snprintf(out, size, ", still %s when the recording ended",
-			 k->what == TY_ROW_STOPPED ? "stopped" : "waiting");
+		snprintf(out, size, ", still %s when the %s ended",
+			 k->what == TY_ROW_STOPPED ? "stopped" : "waiting", ty_model_noun(b->x->m));
 		return;
 	default: snprintf(out, size, ", waker not recorded"); return;
 	}
 	snprintf(out, size, "%s, woken by %s",
-		 k->end == TY_END_NO_REQUEST ? ", no I/O request in flight" : "",
+		 k->end == TY_END_NO_REQUEST ? ", while no I/O request was in flight" : "",
 		 ty_waker_text(b->x->m, &by, text));
 }
 
@@ -189,7 +188,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 		call = ty_syscall_name(b->x->arch, k->what == TY_ROW_RUNNABLE ? 0 : k->abi, k->nr,
 				       buf);
 	if (k->object)
-		obj = b->object.v[k->object - 1];
+		obj = ty_wait_argument(call, b->object.v[k->object - 1]);
 	out += n;
 	size -= n;
 	switch ((enum ty_ledger_what)k->what) {
@@ -217,7 +216,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 						    : "",
 			 k->end == TY_END_THREAD    ? name
 			 : k->end == TY_END_SEVERAL ? "several threads ran on its CPU"
-			 : k->end == TY_END_IDLE    ? "its CPU was idle"
+			 : k->end == TY_END_IDLE    ? "no thread ran on its CPU"
 						    : "activity of its CPU not recorded",
 			 k->end == TY_END_THREAD ? " ran on its CPU" : "");
 		return;
@@ -270,8 +269,7 @@ static void divide(struct ty_book *b, struct ty_ledger *out)
 		.k = {.what = TY_ROW_USER, .state = TY_ST_RUNNING, .nr = -1, .who = TY_NONE}};
 	struct ty_ledger_row *row = NULL, user;
 
-	if (b->sample.n)
-		qsort(b->sample.v, b->sample.n, sizeof(*b->sample.v), by_weight);
+	vec_sort(&b->sample, by_weight);
 	vec_each (s, &b->sample) {
 		if (!row || s->who != of.k.who) {
 			of.k.who = s->who;
@@ -343,4 +341,25 @@ void ty_ledger_fini(struct ty_ledger *l)
 	free(l->rows);
 	l->rows = NULL;
 	l->n = 0;
+}
+
+const char *ty_ledger_row_text(const struct ty_model *m, const struct ty_ledger_row *row,
+			       char out[TY_LEDGER_ROW_TEXT])
+{
+	const char *by = strstr(row->row, ", woken by ");
+	struct ty_waker w;
+	struct ty_span s;
+	char who[TY_WHO_MAX];
+
+	snprintf(out, TY_LEDGER_ROW_TEXT, "%s", row->row);
+	if (!by || row->span == TY_NONE || row->ns != row->longest_ns)
+		return out;
+	s = ty_model_span(m, row->span);
+	w = ty_waker_find(m, s.edge);
+	by += strlen(", woken by ");
+	if (w.kind == TY_WAKER_THREAD &&
+	    !strcmp(by, ty_model_str(m, ty_model_thread(m, w.thread)->name)))
+		snprintf(out + (by - row->row), TY_LEDGER_ROW_TEXT - (size_t)(by - row->row), "%s",
+			 ty_model_who(m, w.thread, s.end_ns, who));
+	return out;
 }

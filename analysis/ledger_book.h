@@ -47,6 +47,7 @@ enum ty_ledger_ender {
 	TY_END_QUEUED,
 	TY_END_NO_REQUEST,
 	TY_END_TIMER,
+	TY_END_TIMEOUT, /* of the call */
 	TY_END_SIGNAL,
 	TY_END_IRQ,
 	TY_END_OPEN,

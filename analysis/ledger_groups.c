@@ -80,11 +80,10 @@ size_t ty_ledger_group_name(const struct ty_model *m, const struct ty_ledger_gro
 	const struct ty_thread *t = ty_model_thread(m, who);
 	const char *name = ty_model_str(m, t->name);
 	uint32_t n = c ? c[who].n : 1;
-	char one[TY_WHO_MAX];
 	int len;
 
 	if (n < 2)
-		len = snprintf(out, size, "%s", ty_model_who_last(m, who, one));
+		len = snprintf(out, size, "%s", ty_who_last(m, who));
 	else if (c[who].processes > 1)
 		len = snprintf(out, size, "%s (%u processes)", name, c[who].processes);
 	else

@@ -4,12 +4,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base_name.h"
 #include "cpu_gaps.h"
 #include "hot.h"
 #include "ledger_book.h"
+#include "wilson.h"
 
 enum { SHOWN_LEAST = 2 }; /* samples of a function */
 
@@ -59,8 +59,8 @@ struct ty_ledger_share ty_ledger_share(const struct ty_samples *s, const struct 
 		.function = of && of->name ? ty_samples_str(s, of->name) : NULL,
 		.module = of && of->module ? ty_base_name(ty_samples_str(s, of->module)) : NULL};
 
-	out.share =
-		ty_hot_share(f->samples, row->samples, f->weight, row->weight, &out.low, &out.high);
+	out.share = row->weight ? (double)f->weight / (double)row->weight : 0;
+	ty_wilson(out.share, (double)row->samples, &out.low, &out.high);
 	return out;
 }
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "compare.h"
@@ -264,8 +263,7 @@ ORDER(by_time, struct ty_log_line,
 
 void ty_log_sort(struct ty_log *l)
 {
-	if (l->line.n)
-		qsort(l->line.v, l->line.n, sizeof(*l->line.v), by_time);
+	vec_sort(&l->line, by_time);
 }
 
 size_t ty_log_after(const struct ty_log *l, uint64_t t_ns)

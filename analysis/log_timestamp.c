@@ -80,15 +80,6 @@ static bool time_of_day(struct cur *c, struct tm *tm)
 	       eat(c, ':') && number(c, 2, 60, &tm->tm_sec);
 }
 
-/* Days from 1970-01-01 in the Gregorian calendar. */
-static int64_t days(int year, int month, int day)
-{
-	int y = year - (month <= 2), era = y / 400, in_era = y - era * 400;
-	int in_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-
-	return (int64_t)era * 146097 + in_era * 365 + in_era / 4 - in_era / 100 + in_year - 719468;
-}
-
 static bool is_date(int year, int month, int day)
 {
 	static const int length[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -97,12 +88,6 @@ static bool is_date(int year, int month, int day)
 	    day > length[month - 1])
 		return false;
 	return month != 2 || day < 29 || (year % 4 == 0 && (year % 100 || year % 400 == 0));
-}
-
-static int64_t utc(const struct tm *tm)
-{
-	return days(tm->tm_year + 1900, tm->tm_mon + 1, tm->tm_mday) * 86400 + tm->tm_hour * 3600 +
-	       tm->tm_min * 60 + tm->tm_sec;
 }
 
 /* Is t the local time tm, with or without daylight saving as isdst says? */
@@ -175,13 +160,14 @@ static bool zone(struct cur *c, int *east)
 
 static bool finish(struct cur *c, const struct tm *tm, struct ty_log_stamp *out)
 {
+	struct tm utc = *tm; /* timegm changes it */
 	uint64_t ns = fraction(c);
 	int64_t sec;
 	int east;
 	size_t n = 0;
 
 	if (zone(c, &east)) {
-		sec = utc(tm) - east;
+		sec = timegm(&utc) - east;
 	} else {
 		eat(c, ' ');
 		while (is_alpha(peek(c, n)) && n < 8)

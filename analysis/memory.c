@@ -8,27 +8,21 @@
  */
 #include "memory.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "memory_table.h"
+#include "wilson.h"
 
 #define PAGE_BYTES 96u /* of a page, while their table grows */
 
-/* Wilson's interval: right for small counts, too. */
 static void shares(struct ty_memory_table *t)
 {
-	const double z = 1.959964;
-
 	for (uint32_t i = 0; i < t->rows_n; i++) {
-		double n = (double)t->samples, s = (double)t->rows[i].count / n;
-		double mid = s + z * z / (2 * n), d = 1 + z * z / n;
-		double half = z * sqrt(s * (1 - s) / n + z * z / (4 * n * n));
+		struct ty_memory_row *w = &t->rows[i];
 
-		t->rows[i].share = s;
-		t->rows[i].low = (mid - half) / d < 0 ? 0 : (mid - half) / d;
-		t->rows[i].high = (mid + half) / d > 1 ? 1 : (mid + half) / d;
+		w->share = (double)w->count / (double)t->samples;
+		ty_wilson(w->share, (double)t->samples, &w->low, &w->high);
 	}
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
+#include "heap.h"
 #include "memory_table.h"
 
 #define SOURCES (TY_MEM_LV_COUNT << 8) /* level << 8 | src_flags */
@@ -104,48 +106,15 @@ static int count_begin(struct ty_memory_tab *t)
 	}
 }
 
-static bool comes_before(const struct ty_memory_rank *x, const struct ty_memory_rank *y)
+ORDER(rank_order, struct ty_memory_rank,
+      compare(b->c.cycles, a->c.cycles) ?: compare(b->c.count, a->c.count) ?:
+      compare(a->key, b->key))
+
+/* The one that comes last in order is on top of the heap. */
+static bool comes_after(const void *none, const struct ty_memory_rank *x,
+			const struct ty_memory_rank *y)
 {
-	if (x->c.cycles != y->c.cycles)
-		return x->c.cycles > y->c.cycles;
-	if (x->c.count != y->c.count)
-		return x->c.count > y->c.count;
-	return x->key < y->key;
-}
-
-static int rank_order(const void *a, const void *b)
-{
-	return comes_before(b, a) - comes_before(a, b);
-}
-
-/* Restore the heap below `at`: the one that comes last in order is on top. */
-static void sift(struct ty_memory_rank *r, size_t n, size_t at)
-{
-	struct ty_memory_rank v = r[at];
-
-	for (size_t child; (child = 2 * at + 1) < n; at = child) {
-		if (child + 1 < n && comes_before(&r[child], &r[child + 1]))
-			child++;
-		if (!comes_before(&v, &r[child]))
-			break;
-		r[at] = r[child];
-	}
-	r[at] = v;
-}
-
-static void offer(struct ty_memory_tab *t, const struct ty_memory_rank *v)
-{
-	uint32_t top = t->request->top;
-
-	if (t->best_n < top) {
-		t->best[t->best_n++] = *v;
-		if (t->best_n == top)
-			for (size_t k = top / 2; k-- > 0;)
-				sift(t->best, top, k);
-	} else if (top && comes_before(v, &t->best[0])) {
-		t->best[0] = *v;
-		sift(t->best, top, 0);
-	}
+	return rank_order(x, y) > 0;
 }
 
 /* The counts by instruction become those by function. */
@@ -188,7 +157,7 @@ static int count_end(struct ty_memory_tab *t)
 		t->out->keys += !!v.c.count;
 		t->out->samples += v.c.count;
 		if (v.c.count)
-			offer(t, &v);
+			heap_keep(t->best, t->best_n, t->request->top, &v, comes_after, NULL);
 	}
 	t->counting = ty_key_range_next(&t->range);
 	return !r && t->counting ? no_counts(t, 0) : r;

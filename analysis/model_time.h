@@ -16,5 +16,9 @@ const char *ty_time_digits(const struct ty_model *m, enum ty_clock clock, uint64
 /* The same with its unit: "3.214 s"; a time of day has none. */
 const char *ty_time_text(const struct ty_model *m, enum ty_clock clock, uint64_t t_ns,
 			 uint64_t res_ns, char out[TY_TIME_MAX]);
+/* Both in a buffer that lives as long as the block around it. */
+#define ty_time_in(m, clock, t_ns, res_ns)                                                         \
+	ty_time_digits(m, clock, t_ns, res_ns, (char[TY_TIME_MAX]){0})
+#define ty_time(m, clock, t_ns, res_ns) ty_time_text(m, clock, t_ns, res_ns, (char[TY_TIME_MAX]){0})
 
 #endif

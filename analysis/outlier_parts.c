@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_args.h"
 #include "compare.h"
 #include "samples.h"
 #include "vec.h"
+#include "thread_walk.h"
 
 typedef VEC(struct ty_outlier_part) parts;
 
@@ -34,8 +36,7 @@ static int add(parts *v, bool sample, bool slow, const char *what)
 static int add_calls(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
 		     bool slow, parts *v)
 {
-	const struct ty_thread *t = ty_model_thread(x->m, thread);
-	const uint32_t end = t->syscalls_first + t->syscalls_n;
+	const uint32_t end = ty_thread_calls(x->m, thread).to;
 	uint32_t i = ty_explain_call_after(x->m, thread, from);
 	int r = 0;
 
@@ -78,11 +79,13 @@ static uint64_t gap(const struct ty_outlier_part *p)
 ORDER(by_gap, struct ty_outlier_part,
       compare(a->sample, b->sample) ?: compare(gap(b), gap(a)) ?: strcmp(a->what, b->what))
 
-int ty_outlier_parts(const struct ty_explain *x, struct ty_outlier *o, uint32_t median_thread)
+int ty_outlier_compare(const struct ty_explain *x, struct ty_outlier *o, uint32_t median_thread)
 {
 	parts v = {0};
-	int r = 0;
+	int r = ty_outlier_ledgers(x, o, median_thread);
 
+	for (uint32_t i = 0; !r && i < o->n; i++)
+		ty_call_name_row(x, o->rows[i].span, o->rows[i].row, sizeof(o->rows[i].row));
 	for (unsigned k = 0; !r && k < 2; k++) {
 		const uint32_t thread = k ? median_thread : o->thread;
 		const uint64_t from = k ? o->median_start_ns : o->slow_start_ns,
@@ -92,13 +95,12 @@ int ty_outlier_parts(const struct ty_explain *x, struct ty_outlier *o, uint32_t 
 		r = add_calls(x, thread, from, to, !k, &v);
 		if (!r && x->samples)
 			r = add_samples(x, thread, from, to, !k, &v);
-		if (x->counts) {
+		if (x->counts && !o->elsewhere) {
 			ty_counts_of(x->counts, ty_model_tid(x->m, thread, from), &first, &end);
 			ty_counts_sum(x->counts, first, end, from, to, &o->counted[k]);
 		}
 	}
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_gap);
+	vec_sort(&v, by_gap);
 	o->parts = v.v;
 	o->parts_n = (uint32_t)v.n;
 	return r;

@@ -6,8 +6,9 @@
 
 #include "outliers.h"
 
-/* Fills o->parts and o->counted of the times of o; ty_outlier_fini in any case. Cost: a step per
- * call and sample in these times. 0 or -TY_ENOMEM. */
-int ty_outlier_parts(const struct ty_explain *x, struct ty_outlier *o, uint32_t median_thread);
+/* Fills the rest of o, whose times are set: rows (ty_outlier_ledgers), parts and counted;
+ * ty_outlier_fini in any case. Cost: a step per call and sample in these times. 0, -TY_EINTR or
+ * -TY_ENOMEM. */
+int ty_outlier_compare(const struct ty_explain *x, struct ty_outlier *o, uint32_t median_thread);
 
 #endif

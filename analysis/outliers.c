@@ -5,6 +5,7 @@
  */
 #include "outliers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,8 @@
 #include "compare.h"
 #include "cpu_gaps.h"
 #include "hash_index.h"
-#include "ledger.h"
 #include "vec.h"
+#include "thread_walk.h"
 
 #define GROUPS 512u /* different calls of one thread that are kept apart; Linux has fewer */
 
@@ -102,9 +103,8 @@ static int take_median(struct search *s, uint32_t call, uint32_t i)
 static int walk(struct search *s, uint32_t thread, int (*each)(struct search *, uint32_t, uint32_t))
 {
 	const struct ty_model *m = s->x->m;
-	const struct ty_thread *t = ty_model_thread(m, thread);
 	uint32_t call = ty_model_syscall_after(m, thread, s->w->from_ns), n;
-	uint32_t end = t->syscalls_first + t->syscalls_n;
+	uint32_t end = ty_thread_calls(m, thread).to;
 	struct ty_comm_memo memo = {0};
 	int r = 0;
 
@@ -154,7 +154,7 @@ static void keep_largest(struct search *s)
 {
 	if (!s->found.n)
 		return;
-	qsort(s->found.v, s->found.n, sizeof(*s->found.v), by_loss);
+	vec_sort(&s->found, by_loss);
 	if (s->found.n > s->max) {
 		s->more += s->found.n - s->max;
 		s->found.n = s->max;
@@ -192,17 +192,34 @@ static uint64_t gap(const struct ty_outlier_row *r)
 
 ORDER(by_gap, struct ty_outlier_row, compare(gap(b), gap(a)) ?: strcmp(a->row, b->row))
 
-static void add(struct ty_outlier *o, const struct ty_ledger_row *row, uint64_t slow,
-		uint64_t median)
+static struct ty_outlier_row *row_of(struct ty_outlier *o, const struct ty_ledger_row *row)
 {
 	uint32_t i = 0;
 
 	while (i < o->n && strcmp(o->rows[i].row, row->row) != 0)
 		i++;
-	if (i == o->n)
+	if (i == o->n) {
+		o->rows[o->n].span = TY_NONE;
 		memcpy(o->rows[o->n++].row, row->row, sizeof(row->row));
-	o->rows[i].slow_ns += slow;
-	o->rows[i].median_ns += median;
+	}
+	return &o->rows[i];
+}
+
+/* Rows of only one of the two name the waker of a single wait with its number. */
+static void name_wakers(const struct ty_model *m, struct ty_outlier *o, const struct ty_ledger *of)
+{
+	char text[TY_LEDGER_ROW_TEXT];
+
+	for (uint32_t i = 0; i < of->n; i++) {
+		struct ty_outlier_row *row = row_of(o, &of->rows[i]);
+
+		if (row->slow_ns && row->median_ns)
+			continue;
+		snprintf(row->row, sizeof(row->row), "%s",
+			 ty_ledger_row_text(m, &of->rows[i], text));
+		if (of->rows[i].ns == of->rows[i].longest_ns)
+			row->span = of->rows[i].span;
+	}
 }
 
 int ty_outlier_ledgers(const struct ty_explain *x, struct ty_outlier *o, uint32_t median_thread)
@@ -217,11 +234,14 @@ int ty_outlier_ledgers(const struct ty_explain *x, struct ty_outlier *o, uint32_
 	if (!r && !(o->rows = calloc(slow.n + median.n + 1, sizeof(*o->rows))))
 		r = -TY_ENOMEM;
 	for (uint32_t i = 0; !r && i < slow.n; i++)
-		add(o, &slow.rows[i], slow.rows[i].ns, 0);
+		row_of(o, &slow.rows[i])->slow_ns += slow.rows[i].ns;
 	for (uint32_t i = 0; !r && i < median.n; i++)
-		add(o, &median.rows[i], 0, median.rows[i].ns);
-	if (!r)
+		row_of(o, &median.rows[i])->median_ns += median.rows[i].ns;
+	if (!r) {
+		name_wakers(x->m, o, &slow);
+		name_wakers(x->m, o, &median);
 		qsort(o->rows, o->n, sizeof(*o->rows), by_gap);
+	}
 	ty_ledger_fini(&slow);
 	ty_ledger_fini(&median);
 	return r;

@@ -11,11 +11,13 @@
 #include "counts.h"
 #include "err.h"
 #include "explain.h"
+#include "ledger.h"
 #include "window.h"
 
 struct ty_outlier_row {
-	char row[160]; /* as in ledger.h */
+	char row[TY_LEDGER_ROW_TEXT]; /* as in ledger.h */
 	uint64_t slow_ns, median_ns;
+	uint32_t span; /* of only one of the two, and in one piece: that; else TY_NONE */
 };
 
 /* System calls, or CPU samples in a function: how many. */
@@ -42,6 +44,7 @@ struct ty_outlier {
 	struct ty_outlier_part *parts;
 	uint32_t parts_n;
 	struct ty_count_sum counted[2];
+	bool elsewhere; /* one of them ended in another thread than it began in: not counted */
 };
 
 struct ty_outliers {

@@ -20,6 +20,16 @@ uint32_t ty_process_of(const struct ty_model *m, uint32_t thread)
 ORDER(by_process, struct ty_member,
       compare(a->process, b->process) ?: compare(a->thread, b->thread))
 
+uint32_t ty_process_parent(const struct ty_model *m, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint32_t by = t->forked_by >= 0 ? (uint32_t)t->forked_by
+		      : t->ppid > 0	? ty_model_thread_find(m, t->ppid, t->start_ns)
+					: TY_NONE;
+
+	return by == TY_NONE ? TY_NONE : ty_process_of(m, by);
+}
+
 struct ty_member *ty_members_find(const struct ty_model *m)
 {
 	uint32_t n = ty_model_summary(m)->threads;

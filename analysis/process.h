@@ -11,6 +11,10 @@
  * when the leader is unknown. */
 uint32_t ty_process_of(const struct ty_model *m, uint32_t thread);
 
+/* The process that made the thread's process, or the thread; of one from before the recording its
+ * parent as listed then. TY_NONE: unknown. */
+uint32_t ty_process_parent(const struct ty_model *m, uint32_t thread);
+
 struct ty_member {
 	uint32_t process; /* ty_process_of */
 	uint32_t thread;

@@ -9,11 +9,12 @@
 #include <string.h>
 
 #include "compare.h"
+#include "log_histogram.h"
 #include "vec.h"
 
 #define BITS	10
 #define BUCKETS (1u << BITS)
-#define OCTAVES (64 - BITS + 1)
+#define OCTAVES (TY_BARS_OF(BITS) / BUCKETS)
 
 struct kind {
 	struct ty_range_kind k;
@@ -81,25 +82,11 @@ static struct kind *kind_of(struct ty_range_stats *s, const struct ty_range_kind
 	return vec_push(&s->kinds, (struct kind){.k = *want}) ? NULL : &s->kinds.v[s->last];
 }
 
-static void bucket_of(uint64_t ns, unsigned *octave, unsigned *bucket)
-{
-	unsigned high = ns ? 63u - (unsigned)__builtin_clzll(ns) : 0;
-
-	*octave = high < BITS ? 0 : high - BITS + 1;
-	*bucket = (unsigned)(*octave ? ns >> (*octave - 1) : ns) & (BUCKETS - 1);
-}
-
-/* The shortest length of a bucket. */
-static uint64_t length_of(unsigned octave, unsigned bucket)
-{
-	return octave ? (uint64_t)(BUCKETS + bucket) << (octave - 1) : bucket;
-}
-
 static int count(struct ty_range_stats *s, const struct ty_range_kind *want, uint32_t thread,
 		 uint64_t start, uint64_t end)
 {
 	struct kind *k;
-	unsigned o, b;
+	unsigned bar, o;
 	uint64_t ns;
 
 	if (start >= s->to_ns || end < s->from_ns || (end == s->from_ns && start < end))
@@ -110,10 +97,11 @@ static int count(struct ty_range_stats *s, const struct ty_range_kind *want, uin
 	if (!k)
 		return -TY_ENOMEM;
 	ns = end - start;
-	bucket_of(ns, &o, &b);
+	bar = ty_bar_in(ns, BITS);
+	o = bar / BUCKETS;
 	if (!k->octave[o] && !(k->octave[o] = calloc(BUCKETS, sizeof(**k->octave))))
 		return -TY_ENOMEM;
-	k->octave[o][b]++;
+	k->octave[o][bar % BUCKETS]++;
 	if (!k->k.spans++ || ns > k->k.max_ns) {
 		k->k.max_ns = ns;
 		k->k.max_thread = thread;
@@ -176,29 +164,21 @@ static uint64_t one(struct ty_range_stats *s, int *rc)
 
 static uint64_t percentile(const struct kind *k, unsigned percent)
 {
-	uint64_t rank = (k->k.spans * percent + 99) / 100, seen = 0;
+	uint64_t rank = (k->k.spans * percent + 99) / 100, seen = 0, width;
 
 	for (unsigned o = 0; o < OCTAVES; o++)
 		for (unsigned b = 0; k->octave[o] && b < BUCKETS; b++) {
 			seen += k->octave[o][b];
 			if (seen >= rank && seen)
-				return length_of(o, b);
+				return ty_bar_first(o * BUCKETS + b, BITS, &width);
 		}
 	return k->k.max_ns;
 }
 
-static int by_total(const void *a, const void *b)
-{
-	const struct ty_range_kind *x = a, *y = b;
-	bool cx = x->track == TY_TRACK_SYSCALLS, cy = y->track == TY_TRACK_SYSCALLS;
-
-	if (cx != cy)
-		return cx ? 1 : -1;
-	return compare(x->track, y->track) ?:
-	       compare(y->total_ns, x->total_ns) ?:
-	       compare(x->nr, y->nr) ?:
-	       (int)x->state - (int)y->state;
-}
+ORDER(by_total, struct ty_range_kind,
+      compare(a->track == TY_TRACK_SYSCALLS, b->track == TY_TRACK_SYSCALLS) ?:
+      compare(a->track, b->track) ?: compare(b->total_ns, a->total_ns) ?:
+      compare(a->nr, b->nr) ?: compare(a->state, b->state))
 
 static int finish(struct ty_range_stats *s)
 {

@@ -60,8 +60,9 @@ bool ty_region_chosen(const struct ty_model *m, const struct ty_window *w,
 	return touches(w, r) && is_of(m, w, r, memo);
 }
 
+/* Those of a name (NULL: of all), or of the name and kind of one (like). */
 static int choose(const struct ty_explain *x, const struct ty_window *w, const char *name,
-		  picks *out, bool *known)
+		  const struct ty_region *like, picks *out, bool *known)
 {
 	struct ty_comm_memo memo = {0};
 	uint32_t n = ty_model_regions(x->m), of = TY_NONE;
@@ -69,12 +70,16 @@ static int choose(const struct ty_explain *x, const struct ty_window *w, const c
 	for (uint32_t i = 0; i < n; i++) {
 		struct ty_region r = ty_model_region(x->m, i);
 
+		if (!(i & 4095) && ty_explain_stopped(x))
+			return -TY_EINTR;
 		if (!touches(w, &r))
 			continue;
 		if (r.thread != of)
 			memo = (struct ty_comm_memo){0};
 		of = r.thread;
 		if (name && strcmp(ty_model_str(x->m, r.name), name) != 0)
+			continue;
+		if (like && (r.name != like->name || r.kind != like->kind))
 			continue;
 		*known = true;
 		if (!is_of(x->m, w, &r, &memo))
@@ -87,8 +92,6 @@ static int choose(const struct ty_explain *x, const struct ty_window *w, const c
 						.timed = !r.flags && r.kind != TY_REG_INSTANT &&
 							 r.kind != TY_REG_COUNTER}))
 			return -TY_ENOMEM;
-		if (!(i & 4095) && ty_explain_stopped(x))
-			return -TY_EINTR;
 	}
 	return 0;
 }
@@ -120,6 +123,8 @@ static int measure(const struct ty_explain *x, const struct pick *p, size_t n, u
 	for (size_t i = 0; i < n; i++) {
 		struct ty_region r = ty_model_region(x->m, p[i].region);
 
+		if (!(i & 4095) && ty_explain_stopped(x))
+			return -TY_EINTR;
 		threads[i] = p[i].thread;
 		if (r.kind == TY_REG_COUNTER) {
 			s->min = !i || r.value < s->min ? r.value : s->min;
@@ -134,7 +139,8 @@ static int measure(const struct ty_explain *x, const struct pick *p, size_t n, u
 		if (!p[i].timed)
 			continue;
 		s->timed++;
-		if (x->counts && r.kind != TY_REG_ASYNC_BEGIN)
+		s->elsewhere += !ty_region_of_one_thread(&r);
+		if (x->counts && ty_region_of_one_thread(&r))
 			add_counts(x, &r, &s->counts);
 		s->total_ns += p[i].length_ns;
 		s->self_ns += r.self_ns;
@@ -189,8 +195,7 @@ static int add_up(const struct ty_explain *x, picks *p, bool threads, struct ty_
 		r = r ? r : vec_push(&v, s);
 	}
 	free(scratch);
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_total);
+	vec_sort(&v, by_total);
 	*out = v.v;
 	*n = (uint32_t)v.n;
 	return r;
@@ -223,8 +228,10 @@ static int compare_two(const struct ty_explain *x, const struct ty_region_stats 
 				 .slow_start_ns = slow.start_ns,
 				 .slow_ns = slow.end_ns - slow.start_ns,
 				 .median_start_ns = median.start_ns,
-				 .median_ns = median.end_ns - median.start_ns};
-	return ty_outlier_ledgers(x, o, median.thread) ?: ty_outlier_parts(x, o, median.thread);
+				 .median_ns = median.end_ns - median.start_ns,
+				 .elsewhere = !ty_region_of_one_thread(&slow) ||
+					      !ty_region_of_one_thread(&median)};
+	return ty_outlier_compare(x, o, median.thread);
 }
 
 int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w, const char *name,
@@ -235,7 +242,7 @@ int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w,
 	int r;
 
 	*out = (struct ty_region_report){.left_out = ty_model_summary(x->m)->regions_left_out};
-	r = choose(x, w, name, &p, &known);
+	r = choose(x, w, name, NULL, &p, &known);
 	r = r ? r : add_up(x, &p, false, &out->v, &out->n);
 	if (!r && name) {
 		r = known ? add_up(x, &p, true, &out->by_thread, &out->by_thread_n) : -TY_ENOTFOUND;
@@ -245,6 +252,43 @@ int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w,
 	}
 	vec_fini(&p);
 	return r;
+}
+
+int ty_region_slowest_find(const struct ty_explain *x, const struct ty_window *w, uint32_t region,
+			   uint32_t max, struct ty_region_slowest *out)
+{
+	const struct ty_region like = ty_model_region(x->m, region);
+	struct ty_region_stats *all = NULL;
+	uint32_t n = 0;
+	bool known = false;
+	picks p = {0};
+	int r;
+
+	*out = (struct ty_region_slowest){.other = TY_NONE};
+	r = choose(x, w, NULL, &like, &p, &known);
+	r = r ? r : add_up(x, &p, false, &all, &n);
+	if (!r && n) {
+		out->all = *all;
+		out->v = calloc(max, sizeof(*out->v));
+		r = out->v ? 0 : -TY_ENOMEM;
+	}
+	/* By length now. */
+	for (size_t i = n ? all->timed : 0; !r && i > 0 && out->n < max; i--)
+		out->v[out->n++] = p.v[i - 1].region;
+	for (size_t i = 0; !r && n && i < all->timed && i <= (all->timed + 1) / 2; i++)
+		if (p.v[i].region != all->median)
+			out->other = p.v[i].region;
+	r = r ? r : add_up(x, &p, true, &out->by_thread, &out->by_thread_n);
+	free(all);
+	vec_fini(&p);
+	return r;
+}
+
+void ty_region_slowest_fini(struct ty_region_slowest *s)
+{
+	free(s->v);
+	free(s->by_thread);
+	*s = (struct ty_region_slowest){0};
 }
 
 void ty_region_report_fini(struct ty_region_report *r)

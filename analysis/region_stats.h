@@ -31,8 +31,10 @@ struct ty_region_stats {
 	uint32_t slow, median;	/* ty_model_region: the longest, and the first of the median's
 				   length; TY_NONE */
 	int64_t min, max, last; /* COUNTER: values in the window */
-	/* Of those with a length that have no id: what their threads counted in them. */
+	/* Of those with a length: what their threads counted in them. Not of those that ended in
+	 * another thread (elsewhere). */
 	struct ty_count_sum counts;
+	uint64_t elsewhere;
 };
 
 /* How many of the timed lengths have their highest bit there: [0] of 0 ns, [k] from 2^(k-1) ns to
@@ -62,5 +64,18 @@ bool ty_region_chosen(const struct ty_model *m, const struct ty_window *w,
 int ty_region_report_find(const struct ty_explain *x, const struct ty_window *w, const char *name,
 			  struct ty_region_report *out);
 void ty_region_report_fini(struct ty_region_report *r);
+
+/* Of a name and kind: the longest of those with a length. */
+struct ty_region_slowest {
+	struct ty_region_stats all; /* its median is what they are compared with, */
+	uint32_t other;		    /* but for the median itself: that beside it; TY_NONE */
+	uint32_t *v, n;		    /* ty_model_region, the longest first */
+	struct ty_region_stats *by_thread;
+	uint32_t by_thread_n;
+};
+/* Of the name and kind of a region, `max` at most. As ty_region_report_find. */
+int ty_region_slowest_find(const struct ty_explain *x, const struct ty_window *w, uint32_t region,
+			   uint32_t max, struct ty_region_slowest *out);
+void ty_region_slowest_fini(struct ty_region_slowest *s);
 
 #endif

@@ -39,6 +39,5 @@ int ty_request_compare(const struct ty_explain *x, const struct ty_request *r,
 		return -TY_ENOTFOUND;
 	out->median_start_ns = median->start_ns;
 	out->median_ns = median->end_ns - median->start_ns;
-	return ty_outlier_ledgers(x, out, ty_request_thread(median))
-		       ?: ty_outlier_parts(x, out, ty_request_thread(median));
+	return ty_outlier_compare(x, out, ty_request_thread(median));
 }

@@ -60,10 +60,12 @@ static void by_name(const struct ty_explain *x, struct ty_sock *s, const char *n
 		s->kind = TY_FD_SOCKET;
 		s->role = tcp_role(x, name);
 		s->client = s->role == TY_SOCK_CLIENT;
-	} else if (!strncmp(name, "UNIX:[", 6)) {
+	} else if (!strncmp(name, "UNIX:[", 6) ||
+		   (!strncmp(name, "UNIX-", 5) && strchr(name, ','))) {
 		s->kind = TY_FD_SOCKET;
 		s->role = TY_SOCK_SERVER;
-	} else if (!strncmp(name, "UDP", 3) || !strncmp(name, "socket:", 7)) {
+	} else if (!strncmp(name, "UNIX-", 5) || !strncmp(name, "UDP", 3) ||
+		   !strncmp(name, "socket:", 7)) {
 		s->kind = TY_FD_SOCKET;
 	} else {
 		s->kind = TY_FD_OTHER;

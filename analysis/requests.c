@@ -4,11 +4,10 @@
 #include "requests.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compare.h"
+#include "heap.h"
 #include "process.h"
 #include "request_sockets.h"
 #include "syscall_table.h"
@@ -49,7 +48,7 @@ struct pass {
 	struct cursor *heap;
 	struct ty_syscall *next; /* by thread index: what its cursor stands at, read once */
 	uint32_t heap_n;
-	struct kept kept, client_waits;
+	struct kept kept, client_waits, pending;
 	uint32_t most; /* of each */
 	uint64_t read, calls, all;
 	bool full; /* `calls` were read */
@@ -61,29 +60,15 @@ static uint64_t length(const struct ty_request *r)
 	return r->end_ns - r->start_ns;
 }
 
+static bool shorter(const void *none, const struct ty_request *a, const struct ty_request *b)
+{
+	(void)none;
+	return length(a) < length(b);
+}
+
 static void keep(struct kept *k, uint32_t most, const struct ty_request *r)
 {
-	uint32_t i;
-
-	if (k->n < most) {
-		for (i = k->n++; i && length(&k->v[(i - 1) / 2]) > length(r); i = (i - 1) / 2)
-			k->v[i] = k->v[(i - 1) / 2];
-		k->v[i] = *r;
-		return;
-	}
-	if (!most || length(r) <= length(&k->v[0]))
-		return;
-	for (i = 0; 2 * i + 1 < k->n;) {
-		uint32_t c = 2 * i + 1;
-
-		if (c + 1 < k->n && length(&k->v[c + 1]) < length(&k->v[c]))
-			c++;
-		if (length(&k->v[c]) >= length(r))
-			break;
-		k->v[i] = k->v[c];
-		i = c;
-	}
-	k->v[i] = *r;
+	heap_keep(k->v, k->n, most, r, shorter, NULL);
 }
 
 /* Every stride-th one, by its number from 0: where there are too many, every other one of them. */
@@ -330,23 +315,10 @@ static bool matters(const struct pass *p, const struct ty_syscall *c, uint64_t *
 	return true;
 }
 
-static void sift(struct pass *p, uint32_t i)
+static bool earlier(const void *none, const struct cursor *a, const struct cursor *b)
 {
-	struct cursor c = p->heap[i];
-
-	for (;;) {
-		uint32_t k = 2 * i + 1;
-
-		if (k >= p->heap_n)
-			break;
-		if (k + 1 < p->heap_n && p->heap[k + 1].at_ns < p->heap[k].at_ns)
-			k++;
-		if (p->heap[k].at_ns >= c.at_ns)
-			break;
-		p->heap[i] = p->heap[k];
-		i = k;
-	}
-	p->heap[i] = c;
+	(void)none;
+	return a->at_ns < b->at_ns;
 }
 
 /* The thread's next call that matters; false: there is none. */
@@ -410,8 +382,7 @@ static int merge(struct pass *p, const struct birth *births, uint32_t births_n, 
 {
 	uint32_t born = 0;
 
-	for (uint32_t i = p->heap_n / 2; i--;)
-		sift(p, i);
+	heap_order(p->heap, p->heap_n, earlier, NULL);
 	while (p->heap_n && !p->nomem) {
 		struct cursor *c = &p->heap[0];
 
@@ -429,7 +400,7 @@ static int merge(struct pass *p, const struct birth *births, uint32_t births_n, 
 		if (!advance(p, c))
 			p->heap[0] = p->heap[--p->heap_n];
 		if (p->heap_n)
-			sift(p, 0);
+			heap_down(p->heap, p->heap_n, 0, earlier, NULL);
 	}
 	return p->nomem ? -TY_ENOMEM : 0;
 }
@@ -445,21 +416,26 @@ static void leftovers(struct pass *p, uint64_t until_ns)
 		for (size_t fd = 0; fd < p->process[i].table.fd.n; fd++) {
 			struct ty_sock *s = &p->process[i].table.fd.v[fd];
 			uint64_t died = ty_model_thread(p->m, i)->end_ns;
+			struct ty_request r;
 
 			/* Of what never hears anything a reply is not awaited. */
 			heard(p, i, (int64_t)fd, s, died < end ? died : end,
 			      TY_REQ_OPEN | (s->heard || s->connecting ? 0 : TY_REQ_VAIN));
 
-			if (!s->open || !s->replied || s->since_ns >= end)
+			if (!s->open || s->since_ns >= end)
 				continue;
-			request(p, i,
-				(struct ty_request){.start_ns = s->since_ns,
-						    .end_ns = died < end ? died : end,
-						    .thread = s->thread,
-						    .replied_by = TY_NONE,
-						    .fd = (int32_t)fd,
-						    .flags = TY_REQ_OPEN |
-							     (s->inferred ? TY_REQ_INFERRED : 0)});
+			r = (struct ty_request){.start_ns = s->since_ns,
+						.end_ns = died < end ? died : end,
+						.thread = s->thread,
+						.replied_by = TY_NONE,
+						.service = i,
+						.fd = (int32_t)fd,
+						.flags = TY_REQ_OPEN |
+							 (s->inferred ? TY_REQ_INFERRED : 0)};
+			if (s->replied)
+				request(p, i, r);
+			else if (r.start_ns < r.end_ns)
+				keep(&p->pending, p->most, &r);
 		}
 }
 
@@ -489,7 +465,7 @@ static int services(struct pass *p, struct ty_requests *out)
 		if (!of->n && !of->open)
 			continue;
 		if (of->n)
-			qsort(of->ns100.v, of->ns100.n, sizeof(*of->ns100.v), by_number);
+			vec_sort(&of->ns100, by_number);
 		rc = vec_push(&v, (struct ty_service){.process = i,
 						      .n = of->n,
 						      .open = of->open,
@@ -505,8 +481,7 @@ static int services(struct pass *p, struct ty_requests *out)
 	at = rc ? NULL : malloc(((size_t)threads + 1) * sizeof(*at));
 	if (!at)
 		return -TY_ENOMEM;
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_total);
+	vec_sort(&v, by_total);
 	for (uint32_t i = 0; i < v.n; i++) {
 		at[v.v[i].process] = i;
 		v.v[i].sample = out->sample_n;
@@ -567,18 +542,18 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	p.next = calloc((size_t)threads + 1, sizeof(*p.next));
 	p.kept.v = calloc((size_t)most + 1, sizeof(*p.kept.v));
 	p.client_waits.v = calloc((size_t)most + 1, sizeof(*p.client_waits.v));
+	p.pending.v = calloc((size_t)most + 1, sizeof(*p.pending.v));
 	if (births && p.process && p.process_of && p.heap && p.next && p.kept.v &&
-	    p.client_waits.v) {
+	    p.client_waits.v && p.pending.v) {
 		rc = 0;
 		if (x->arch && x->args)
 			rc = merge(&p, births, prepare(&p, births), &until_ns);
 		if (!rc)
 			leftovers(&p, until_ns);
-		if (!rc && p.kept.n)
-			qsort(p.kept.v, p.kept.n, sizeof(*p.kept.v), by_length);
-		if (!rc && p.client_waits.n)
-			qsort(p.client_waits.v, p.client_waits.n, sizeof(*p.client_waits.v),
-			      by_length);
+		if (!rc)
+			vec_sort(&p.kept, by_length);
+		if (!rc)
+			vec_sort(&p.client_waits, by_length);
 		rc = rc ? rc : services(&p, out);
 	}
 	for (uint32_t i = 0; p.process && i < threads; i++) {
@@ -595,6 +570,8 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	out->n = p.kept.n;
 	out->client_waits = p.client_waits.v;
 	out->client_waits_n = p.client_waits.n;
+	out->pending = p.pending.v;
+	out->pending_n = p.pending.n;
 	out->all = p.all;
 	out->cut_ns = p.full ? until_ns : 0;
 	if (rc) {
@@ -632,11 +609,55 @@ const struct ty_request *ty_requests_awaited(const struct ty_requests *r, uint32
 	return NULL;
 }
 
+bool ty_requests_pending(const struct ty_requests *r, uint32_t thread, uint64_t from_ns,
+			 uint64_t to_ns)
+{
+	if (ty_requests_around(r, thread, from_ns, to_ns))
+		return true;
+	for (uint32_t i = 0; r && i < r->pending_n; i++)
+		if (r->pending[i].thread == thread && r->pending[i].start_ns <= from_ns &&
+		    r->pending[i].end_ns >= to_ns)
+			return true;
+	return false;
+}
+
+bool ty_requests_served(const struct ty_requests *r, uint32_t process)
+{
+	for (uint32_t i = 0; r && i < r->services_n; i++)
+		if (r->services[i].process == process && r->services[i].n)
+			return true;
+	return false;
+}
+
+/* Is one of these, which are in order of length, of the process, and open for half of the time? */
+static bool any_open(const struct ty_request *v, uint32_t n, const struct ty_model *m,
+		     uint32_t process, uint64_t from_ns, uint64_t to_ns)
+{
+	for (uint32_t i = 0; i < n && length(&v[i]) > (to_ns - from_ns) / 2; i++) {
+		uint64_t a = v[i].start_ns > from_ns ? v[i].start_ns : from_ns,
+			 b = v[i].end_ns < to_ns ? v[i].end_ns : to_ns;
+		uint32_t thread = v[i].thread == TY_NONE ? v[i].replied_by : v[i].thread;
+
+		if (b > a && b - a > (to_ns - from_ns) / 2 && thread != TY_NONE &&
+		    ty_process_of(m, thread) == process && !(v[i].flags & TY_REQ_VAIN))
+			return true;
+	}
+	return false;
+}
+
+bool ty_requests_of_process(const struct ty_requests *r, const struct ty_model *m, uint32_t process,
+			    uint64_t from_ns, uint64_t to_ns)
+{
+	return r && (any_open(r->v, r->n, m, process, from_ns, to_ns) ||
+		     any_open(r->client_waits, r->client_waits_n, m, process, from_ns, to_ns));
+}
+
 void ty_requests_fini(struct ty_requests *r)
 {
 	free(r->services);
 	free(r->v);
 	free(r->client_waits);
+	free(r->pending);
 	free(r->sample);
 	*r = (struct ty_requests){0};
 }

@@ -65,6 +65,10 @@ struct ty_requests {
 	 * first. */
 	struct ty_request *client_waits;
 	uint32_t client_waits_n;
+	/* Data received where this end may be the server, though it never sent any there: requests
+	 * without a reply so far, or messages that need none. Not in order. */
+	struct ty_request *pending;
+	uint32_t pending_n;
 	uint64_t all;	 /* requests in all */
 	uint64_t cut_ns; /* the limit of calls was reached here; 0: all were read */
 };
@@ -89,6 +93,16 @@ const struct ty_request *ty_requests_around(const struct ty_requests *r, uint32_
  * including those that never came. r may be NULL. */
 const struct ty_request *ty_requests_awaited(const struct ty_requests *r, uint32_t thread,
 					     uint64_t from_ns, uint64_t to_ns, bool vain);
+/* True if the thread had received what may be a request before from and not answered it before to.
+ * r may be NULL. */
+bool ty_requests_pending(const struct ty_requests *r, uint32_t thread, uint64_t from_ns,
+			 uint64_t to_ns);
+/* True if the process replied to requests. r may be NULL. */
+bool ty_requests_served(const struct ty_requests *r, uint32_t process);
+/* True if a kept request of the process, or one of which it awaited the reply, was open for more
+ * than half of the time. r may be NULL: then none is known. */
+bool ty_requests_of_process(const struct ty_requests *r, const struct ty_model *m, uint32_t process,
+			    uint64_t from_ns, uint64_t to_ns);
 void ty_requests_fini(struct ty_requests *r);
 
 #endif

@@ -137,8 +137,7 @@ static int put_in_order(struct keep *k, uint64_t max_bytes)
 	uint64_t bytes = 0;
 	size_t n = 0;
 
-	if (k->lines.n)
-		qsort(k->lines.v, k->lines.n, sizeof(*k->lines.v), line_order);
+	vec_sort(&k->lines, line_order);
 	for (; n < k->lines.n; n++) {
 		struct ty_sharing_line *l = &k->lines.v[n];
 		struct ty_sharing_site *from = vec_at(&k->sites, l->sites_first);

@@ -38,7 +38,7 @@ enum ty_sharing_kind {
 enum ty_sharing_evidence {
 	TY_SHARING_APART,  /* the threads' accesses do not even overlap in time */
 	TY_SHARING_TIME,   /* only that they accessed it at the same time */
-	TY_SHARING_REMOTE, /* loads came from far away, or missed all caches */
+	TY_SHARING_REMOTE, /* loads reached the last-level cache or another socket */
 	TY_SHARING_PEER,   /* loads came from another core's cache, or modified data did */
 };
 

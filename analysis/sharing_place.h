@@ -71,7 +71,7 @@ static inline bool ty_line_in_range(const struct ty_gather *g, uint32_t h)
 /* Home slot of the hash, independent of the range. */
 static inline struct ty_line_slot *ty_line_home(const struct ty_gather *g, uint32_t h)
 {
-	return &g->slot[(uint64_t)(h * 0x9e3779b1u) * g->slots >> 32];
+	return &g->slot[ty_hash_bits(h, 32) * g->slots >> 32];
 }
 
 /* The key's slot, or the free one where it belongs. */

@@ -251,8 +251,7 @@ int ty_gather_sites(struct ty_gather *g)
 	if (r)
 		return r;
 	drop_sites(g);
-	if (g->sites.n)
-		qsort(g->sites.v, g->sites.n, sizeof(*g->sites.v), site_order);
+	vec_sort(&g->sites, site_order);
 	for (size_t i = g->sites.n; i-- > 0;) {
 		struct ty_sharing_line *l = &g->lines.v[g->sites.v[i].line].line;
 

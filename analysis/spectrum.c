@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Latencies over time; see spectrum.h. One walk over the durations, with a callback for each. */
+#include "log_histogram.h"
 #include "spectrum.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "compare.h"
 #include "hash_index.h"
+#include "heap.h"
 #include "process.h"
 #include "vec.h"
 
@@ -241,29 +242,13 @@ static int run(const struct ty_explain *x, const struct ty_spec_query *a, bool a
 
 /* For percentiles: 512 bars per power of two (below 512 one per ns). */
 #define FINE_BITS 9
-#define FINE	  ((64u - FINE_BITS + 1) << FINE_BITS)
+#define FINE	  TY_BARS_OF(FINE_BITS)
 
 struct picture {
 	struct ty_spectrum *s;
 	uint64_t from, length;
 	uint32_t bar[FINE];
 };
-
-static unsigned bar_of(uint64_t ns)
-{
-	unsigned e = ns >> FINE_BITS ? 63 - (unsigned)__builtin_clzll(ns) - FINE_BITS + 1 : 0;
-
-	return e ? e << FINE_BITS | (unsigned)(ns >> (e - 1) & ((1u << FINE_BITS) - 1))
-		 : (unsigned)ns;
-}
-
-static uint64_t bar_begin(unsigned bar)
-{
-	unsigned e = bar >> FINE_BITS;
-	uint64_t low = bar & ((1u << FINE_BITS) - 1);
-
-	return e ? (UINT64_C(1) << FINE_BITS | low) << (e - 1) : low;
-}
 
 /* Columns begin at from + length * i / cols, rounded down. */
 static uint32_t column(const struct picture *p, uint64_t t)
@@ -291,7 +276,7 @@ static int add(void *ctx, const struct item *i)
 	cell = &s->count[(size_t)bin * s->cols + c];
 	if (++*cell > s->most)
 		s->most = *cell;
-	p->bar[bar_of(ns)]++;
+	p->bar[ty_bar_in(ns, FINE_BITS)]++;
 	s->total_ns += ns;
 	if (!s->n || bin < s->first)
 		s->first = bin;
@@ -310,10 +295,11 @@ static int add(void *ctx, const struct item *i)
 static uint64_t at_rank(const struct picture *p, uint64_t rank)
 {
 	unsigned k = 0;
+	uint64_t width;
 
 	for (; k + 1 < FINE && rank >= p->bar[k]; k++)
 		rank -= p->bar[k];
-	return bar_begin(k);
+	return ty_bar_first(k, FINE_BITS, &width);
 }
 
 static void percentiles(const struct picture *p)
@@ -428,8 +414,7 @@ int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_query *a,
 		vec_fini(&k.v);
 		return r;
 	}
-	if (k.v.n)
-		qsort(k.v.v, k.v.n, sizeof(*k.v.v), by_place);
+	vec_sort(&k.v, by_place);
 	*out = k.v.v;
 	*n = (uint32_t)k.v.n;
 	return 0;
@@ -447,59 +432,26 @@ struct list {
 };
 
 /* Longer is better; of equal ones the earlier. */
-static int worse(const struct ty_spec_span *a, const struct ty_spec_span *b)
+ORDER(by_length, struct ty_spec_span,
+      compare(b->end_ns - b->start_ns, a->end_ns - a->start_ns) ?:
+      compare(a->start_ns, b->start_ns) ?: compare(a->index, b->index))
+
+static bool is_worse(const void *none, const struct ty_spec_span *a, const struct ty_spec_span *b)
 {
-	uint64_t x = a->end_ns - a->start_ns, y = b->end_ns - b->start_ns;
-
-	if (x != y)
-		return x < y ? 1 : -1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns > b->start_ns ? 1 : -1;
-	return compare(a->index, b->index);
-}
-
-static int by_length(const void *a, const void *b)
-{
-	return worse(a, b);
-}
-
-static void sift_down(struct list *l)
-{
-	uint32_t i = 0, k;
-
-	while ((k = 2 * i + 1) < l->n) {
-		struct ty_spec_span s;
-
-		k += k + 1 < l->n && worse(&l->v[k + 1], &l->v[k]) > 0;
-		if (worse(&l->v[k], &l->v[i]) <= 0)
-			return;
-		s = l->v[k];
-		l->v[k] = l->v[i];
-		l->v[i] = s;
-		i = k;
-	}
+	(void)none;
+	return by_length(a, b) > 0;
 }
 
 static int gather(void *ctx, const struct item *i)
 {
 	struct list *l = ctx;
 	uint64_t ns = i->s.end_ns - i->s.start_ns;
-	uint32_t k;
 
 	if (!i->timed || ns < l->min || ns >= l->end ||
 	    (!l->before && i->s.start_ns < l->a->window.from_ns))
 		return 0;
 	l->all++;
-	if (l->n == l->max) {
-		if (worse(&i->s, &l->v[0]) < 0) {
-			l->v[0] = i->s;
-			sift_down(l);
-		}
-		return 0;
-	}
-	for (k = l->n++; k && worse(&i->s, &l->v[(k - 1) / 2]) > 0; k = (k - 1) / 2)
-		l->v[k] = l->v[(k - 1) / 2];
-	l->v[k] = i->s;
+	heap_keep(l->v, l->n, l->max, &i->s, is_worse, NULL);
 	return 0;
 }
 
@@ -521,7 +473,7 @@ int ty_spectrum_list(const struct ty_explain *x, const struct ty_spec_query *a, 
 		free(l.v);
 		return r;
 	}
-	qsort(l.v, l.n, sizeof(*l.v), by_length);
+	vec_sort(&l, by_length);
 	*out = l.v;
 	*n = l.n;
 	*all = l.all;

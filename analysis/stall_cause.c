@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The culprit of a wait, and whether it is a stall (stalls.h).
+ * The culprit of a wait, and whether it is a stall.
  *
  * Budget: the path of the wait (chain.h), for a lock that of its holders, too; and bounded looks
  * back: TY_STALL_BACK spans or calls of one thread, SIGNALS points of a CPU.
  */
 #include "block_requests.h"
 #include "fd_kind.h"
+#include "path_part.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
+#include "thread_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,11 +68,6 @@ static void requests(struct ty_stall_search *h, struct ty_candidate *c, const st
 
 /* stops ------------------------------------------------------------------------------------- */
 
-static bool is_stop_signal(uint64_t sig)
-{
-	return sig >= 19 && sig <= 22; /* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
-}
-
 /* The sender of the signal that stopped the thread at t. TY_NONE: not recorded (a tracer). */
 static uint32_t stopper(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
@@ -86,7 +83,8 @@ static uint32_t stopper(const struct ty_model *m, uint32_t thread, uint64_t t)
 
 			if (p.ts_ns < at)
 				break;
-			if (p.kind != TY_PT_SIGNAL || !is_stop_signal(p.a) || p.b >= TY_NONE)
+			if (p.kind != TY_PT_SIGNAL || !ty_stall_is_stop_signal(p.a) ||
+			    p.b >= TY_NONE)
 				continue;
 			if (p.b != thread &&
 			    (tgid < 0 || ty_model_thread(m, (uint32_t)p.b)->tgid != tgid))
@@ -112,6 +110,30 @@ static void blame_stopper(const struct ty_stall_search *h, struct ty_candidate *
 		return;
 	c->s.culprit = by;
 	c->s.culprit_ns = c->s.start_ns;
+}
+
+/* A stop for most of the wait ends the chain: what the one that continued the thread did until then
+ * explains nothing. */
+static void end_at_stop(const struct ty_stall_search *h, struct ty_candidate *c)
+{
+	const struct ty_link *l = c->s.link;
+	uint64_t whole_ns = l->end_ns - l->start_ns;
+
+	for (uint32_t k = 1; k < c->s.links; k++) {
+		struct ty_span s;
+		uint32_t by;
+
+		if (l[k].span == TY_NONE || l[k].end_ns - l[k].start_ns < whole_ns / 2)
+			continue;
+		s = ty_model_span(h->x->m, l[k].span);
+		if (s.state != TY_ST_STOPPED)
+			continue;
+		by = stopper(h->x->m, l[k].thread, s.start_ns);
+		c->s.links = k + 1;
+		c->s.root_ns = 0;
+		c->s.culprit = by == TY_NONE ? l[k].thread : by;
+		c->s.culprit_ns = s.start_ns;
+	}
 }
 
 /* waits ------------------------------------------------------------------------------------- */
@@ -201,7 +223,7 @@ static void describe(struct ty_stall_search *h, struct ty_candidate *c, const st
 static bool were_last_words(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_thread *t, *own = ty_model_thread(h->x->m, c->s.thread);
-	struct ty_cell rest = {0};
+	struct ty_cell rest;
 
 	if (c->w.kind != TY_STALL_FUTEX || c->waker.kind != TY_WAKER_THREAD)
 		return false;
@@ -209,9 +231,7 @@ static bool were_last_words(const struct ty_stall_search *h, const struct ty_can
 	if (!t->died || t->tid == t->tgid || t->tgid < 0 || t->tgid != own->tgid)
 		return false;
 	/* It may have to wait for a CPU yet. */
-	if (t->end_ns > c->waker.act_ns)
-		ty_model_cells(h->x->m, (struct ty_track){TY_TRACK_THREAD, c->waker.thread},
-			       c->waker.act_ns, t->end_ns, 1, &rest);
+	rest = ty_thread_time(h->x->m, c->waker.thread, c->waker.act_ns, t->end_ns);
 	return rest.ns[TY_ST_RUNNING] + rest.ns[TY_ST_SLEEPING] + rest.ns[TY_ST_BLOCKED] <
 	       h->o.min_ns;
 }
@@ -238,23 +258,27 @@ static bool child_died(const struct ty_model *m, const struct ty_candidate *c)
 /* Where nothing is known of the thread's states: the call that most of the time was spent in. */
 static uint32_t call_within(const struct ty_model *m, const struct ty_candidate *c)
 {
-	uint32_t i = ty_model_syscall_after(m, c->s.thread, c->s.start_ns), best = TY_NONE;
-	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
-	uint64_t most = c->s.duration_ns / 2;
+	uint32_t call = ty_explain_main_call(m, c->s.thread, c->s.start_ns, c->end_ns);
 
-	for (unsigned n = 0; n < TY_STALL_BACK && i < t->syscalls_first + t->syscalls_n; n++, i++) {
-		struct ty_syscall s = ty_model_syscall_brief(m, c->s.thread, i);
-		uint64_t a = s.start_ns > c->s.start_ns ? s.start_ns : c->s.start_ns,
-			 b = s.end_ns < c->end_ns ? s.end_ns : c->end_ns;
+	return call != TY_NONE && !(ty_model_syscall_brief(m, c->s.thread, call).flags & TY_SF_LOST)
+		       ? call
+		       : TY_NONE;
+}
 
-		if (s.start_ns >= c->end_ns)
-			break;
-		if (b > a && b - a > most && !(s.flags & TY_SF_LOST)) {
-			most = b - a;
-			best = i;
-		}
+/* The path of a wait in one attempt: a part of a kept one, or found. */
+static int path_of(struct ty_stall_search *h, const struct ty_candidate *c, struct ty_path *p)
+{
+	int r = 0;
+
+	if (c->s.state == TY_ST_SLEEPING && c->waker.kind == TY_WAKER_THREAD) {
+		for (unsigned i = 0; i < TY_STALL_KEPT && !r; i++)
+			r = ty_path_part(&h->kept[i], c->s.thread, c->s.span, c->s.start_ns,
+					 c->end_ns, p);
 	}
-	return best;
+	if (r)
+		return r < 0 ? r : 0;
+	r = ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, p);
+	return r ? r : ty_stall_keep_path(h, p);
 }
 
 /* The path of the wait; for a lock, of the part in which the holder was not idle. 1; 0: there is
@@ -262,7 +286,7 @@ static uint32_t call_within(const struct ty_model *m, const struct ty_candidate 
 static int find_path(struct ty_stall_search *h, struct ty_candidate *c, struct ty_path *p)
 {
 	int r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, p)
-			 : ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, p);
+			 : path_of(h, c, p);
 
 	if (r || !p->seg.n)
 		return r;
@@ -274,23 +298,20 @@ static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span(m, c->s.span);
-	struct ty_release by = ty_stall_poll_releaser(h, c);
+	struct ty_release by = {.thread = TY_NONE};
+	unsigned left = TY_RELEASE_LOOKS;
 	struct ty_path p = {0};
 	struct ty_root root;
 	int r;
 
+	if (c->poll_got != TY_NONE)
+		by = ty_polled_release(h->x, c->poll_failed, c->poll_got, &left);
 	c->s.syscall = c->polled;
 	c->w = ty_wait_for(h->x, &s, c->polled);
 	c->w.kind = c->s.kind = TY_STALL_LOCK;
 	c->w.class = TY_WAIT_DEFINITE;
 	c->s.proven = by.thread == TY_NONE; /* the wait is proven; its holder is inferred */
-	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
-					.span = c->s.span,
-					.start_ns = c->s.start_ns,
-					.end_ns = c->end_ns,
-					.what = TY_SEG_TIMER,
-					.waker = c->waker};
-	c->s.links = 1;
+	ty_stall_only_link(c, TY_SEG_TIMER, c->waker);
 	if (by.thread == TY_NONE)
 		return ty_stall_judge(h, c, NULL, 0);
 	c->waker = (struct ty_waker){.kind = TY_WAKER_THREAD,
@@ -315,12 +336,13 @@ static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 	return ty_stall_judge(h, c, NULL, 0);
 }
 
-/* Is the state of the root unknown for most of its time? Then nothing is known of the cause. */
+/* Is the state of the root unknown for most of its time, or its waker one that slept then? Then
+ * nothing is known of the cause. */
 static bool unknown_root(const struct ty_candidate *c, const struct ty_path *p)
 {
 	uint8_t what = p->seg.v[c->root.seg].what;
 
-	return what == TY_SEG_UNKNOWN || what == TY_SEG_LOST;
+	return what == TY_SEG_UNKNOWN || what == TY_SEG_LOST || what == TY_SEG_LOOP;
 }
 
 int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
@@ -337,7 +359,7 @@ int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 	c->s.culprit = c->s.syscall = TY_NONE;
 	c->io = TY_NONE;
 	c->rival_prio = c->own_prio = INT32_MIN;
-	c->waker = (struct ty_waker){.thread = TY_NONE, .io = TY_NONE};
+	c->waker = TY_NO_WAKER;
 	c->s.syscall = ty_wait_call(h->x, &s);
 	if (c->s.state == TY_ST_RUNNABLE) {
 		r = ty_stall_run_queue(h, c);
@@ -347,13 +369,7 @@ int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 		return explain_polls(h, c);
 	if (c->s.state == TY_ST_UNKNOWN) {
 		c->s.kind = TY_STALL_LOST;
-		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
-						.span = c->s.span,
-						.start_ns = c->s.start_ns,
-						.end_ns = c->end_ns,
-						.what = TY_SEG_LOST,
-						.waker = c->waker};
-		c->s.links = 1;
+		ty_stall_only_link(c, TY_SEG_LOST, c->waker);
 		c->s.syscall = call_within(m, c);
 		s.state = TY_ST_SLEEPING;
 		if (c->s.syscall != TY_NONE)
@@ -421,6 +437,8 @@ int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 	}
 	if (c->s.kind == TY_STALL_STOPPED)
 		blame_stopper(h, c);
+	else
+		end_at_stop(h, c);
 	if (c->s.culprit != TY_NONE &&
 	    (c->s.kind == TY_STALL_IO || c->s.kind == TY_STALL_FAULT ||
 	     c->s.kind == TY_STALL_TIMER) &&
@@ -459,6 +477,7 @@ void ty_stall_refine(struct ty_stall_search *h, struct ty_candidate *c)
 
 	if (!ty_stall_is_wait(c->s.state))
 		return;
+	s.syscall = c->s.syscall; /* which end of a pipe it used */
 	/* Each try may open the file anew. */
 	if (c->polls)
 		s.start_ns = ty_model_syscall(h->x->m, c->polled).start_ns;
@@ -478,5 +497,5 @@ void ty_stall_refine(struct ty_stall_search *h, struct ty_candidate *c)
 	}
 	if (open)
 		c->s.kind = c->w.kind;
-	c->s.proven = c->s.proven && !c->w.guessed;
+	c->s.proven = c->s.proven && (!c->w.guessed || c->w.ready);
 }

@@ -8,12 +8,12 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compare.h"
 #include "irq_find.h"
 #include "partition.h"
 #include "stalls_priv.h"
+#include "thread_walk.h"
 
 #define IDLE_NS UINT64_C(5000000)
 #define RIVALS	256
@@ -40,8 +40,7 @@ static int make_prios(struct ty_stall_search *h)
 				return -TY_ENOMEM;
 			}
 		}
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_thread_time);
+	vec_sort(&v, by_thread_time);
 	h->prio = v.v;
 	h->prios = v.n;
 	return 0;
@@ -180,12 +179,9 @@ static uint64_t used_before(const struct ty_model *m, const struct ty_throttled 
 
 	for (size_t i = 0; i < g->tids_n && from < t; i++) {
 		uint32_t thread = ty_model_thread_find(m, g->tids[i], t);
-		struct ty_cell cell;
 
-		if (thread == TY_NONE)
-			continue;
-		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, from, t, 1, &cell);
-		ns += cell.ns[TY_ST_RUNNING];
+		if (thread != TY_NONE)
+			ns += ty_thread_time(m, thread, from, t).ns[TY_ST_RUNNING];
 	}
 	return ns;
 }
@@ -239,13 +235,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 	int r;
 
 	c->s.kind = TY_STALL_RUNQUEUE;
-	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
-					.span = c->s.span,
-					.start_ns = c->s.start_ns,
-					.end_ns = c->end_ns,
-					.what = TY_SEG_RUNNABLE,
-					.waker = {.thread = TY_NONE, .io = TY_NONE}};
-	c->s.links = 1;
+	ty_stall_only_link(c, TY_SEG_RUNNABLE, TY_NO_WAKER);
 	if (s.cpu == TY_NONE)
 		return 1;
 	add_rivals(m, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
@@ -257,6 +247,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 		return r;
 	c->own_prio = prio_at(h, c->s.thread, c->end_ns);
 	c->idle_ns = q.idle;
+	c->run_inferred = !q.sure;
 	c->s.proven = false;
 	/* A free CPU does not leave a ready thread standing: it was not allowed to run, if there is
 	 * a quota; or the CPU was not there. Or the thread ran, unseen: who is not seen running
@@ -344,7 +335,7 @@ int ty_stall_blame_rival(struct ty_stall_search *h, struct ty_candidate *c, cons
 			.start_ns = q.most.longest_at - q.most.longest_ns / 2,
 			.end_ns = q.most.longest_at + q.most.longest_ns / 2,
 			.what = TY_SEG_RUNS,
-			.waker = {.thread = TY_NONE, .io = TY_NONE}};
+			.waker = TY_NO_WAKER};
 	return 1;
 }
 

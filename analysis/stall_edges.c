@@ -2,8 +2,6 @@
 /* See stall_edges.h. */
 #include "stall_edges.h"
 
-#include <string.h>
-
 #include "waits.h"
 
 const char *ty_edge_kind_name(enum ty_edge_kind k)

@@ -10,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIKE	3 /* so many at least */
-#define LONGER	4 /* times as long as the one beside it: not alike */
-#define NO_MORE 3 /* times the shorter wait between the two: not closely */
+#include "compare.h"
+
+#define ALIKE	3  /* so many at least */
+#define LONGER	4  /* times as long as the one beside it: not alike */
+#define PARTS	16 /* of a wait, between others that overlap it, are examined */
+#define NO_MORE 3  /* times the shorter wait between the two: not closely */
 
 static int32_t nr_of(const struct ty_model *m, const struct ty_candidate *c)
 {
@@ -27,17 +30,9 @@ static bool may_join(const struct ty_candidate *c)
 	       !(c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
 }
 
-static int by_thread(const void *pa, const void *pb)
-{
-	const struct ty_candidate *a = *(struct ty_candidate *const *)pa,
-				  *b = *(struct ty_candidate *const *)pb;
-
-	if (a->s.thread != b->s.thread)
-		return a->s.thread < b->s.thread ? -1 : 1;
-	if (a->s.kind != b->s.kind)
-		return a->s.kind < b->s.kind ? -1 : 1;
-	return a->s.start_ns < b->s.start_ns ? -1 : a->s.start_ns > b->s.start_ns;
-}
+ORDER(by_thread, typeof(struct ty_candidate *),
+      compare((*a)->s.thread, (*b)->s.thread) ?: compare((*a)->s.kind, (*b)->s.kind) ?:
+      compare((*a)->s.start_ns, (*b)->s.start_ns))
 
 /* Does b, which comes next, say the same as a? */
 static bool alike(const struct ty_model *m, const struct ty_candidate *a,
@@ -257,8 +252,35 @@ static bool counted(const struct ty_stall_search *h, size_t first, size_t k)
 	return v[k].s.thread == v[first].s.thread;
 }
 
-/* b is one of the others of c, which stands for all. */
-static void add(struct ty_candidate *c, struct ty_candidate *b, bool new_thread)
+/* How long no wait of another thread that is counted for the first lasted beside the wait k; of
+ * PARTS such times. */
+static uint64_t alone(const struct ty_stall_search *h, size_t first, size_t k)
+{
+	const struct ty_candidate *v = h->cand.v;
+	uint64_t t = v[k].s.start_ns, end_ns = v[k].s.last_end_ns, ns = 0;
+
+	for (unsigned n = 0; t < end_ns && n < PARTS; n++) {
+		uint64_t beside = t, next = end_ns;
+
+		for (size_t j = first; j < k; j++) {
+			const struct ty_stall *o = &v[j].s;
+
+			if ((j != first && (v[j].folded_into != first + 1 || !v[j].path_counted)) ||
+			    o->thread == v[k].s.thread)
+				continue;
+			if (o->start_ns > t)
+				next = o->start_ns < next ? o->start_ns : next;
+			else
+				beside = o->last_end_ns > beside ? o->last_end_ns : beside;
+		}
+		ns += beside == t ? next - t : 0;
+		t = beside == t ? next : beside;
+	}
+	return ns;
+}
+
+/* b is one of the others of c, which stands for all. alone_ns: see alone. */
+static void add(struct ty_candidate *c, struct ty_candidate *b, bool new_thread, uint64_t alone_ns)
 {
 	b->dropped = true;
 	c->s.sum_ns += b->s.duration_ns;
@@ -267,11 +289,10 @@ static void add(struct ty_candidate *c, struct ty_candidate *b, bool new_thread)
 		c->s.more_waits += b->s.waits > 1 ? b->s.waits : 1;
 		c->more_ns += b->s.duration_ns;
 	}
-	/* What the command lost by both at one time it lost once. */
-	if (b->s.thread == c->s.thread || !ty_stall_overlap(c, b)) {
-		c->more_path_ns += b->s.path_ns;
-		c->more_aside_ns += b->aside_ns;
-	}
+	/* What the command lost by several at one time it lost once. */
+	b->path_counted = alone_ns > 0;
+	c->more_path_ns += b->s.path_ns < alone_ns ? b->s.path_ns : alone_ns;
+	c->more_aside_ns += b->aside_ns < alone_ns ? b->aside_ns : alone_ns;
 	if (new_thread) {
 		if (c->others < TY_STALL_OTHERS) {
 			c->other[c->others] = b->s.thread;
@@ -337,7 +358,7 @@ void ty_stall_fold_causes(struct ty_stall_search *h, size_t n)
 				continue;
 			c->s.by_root = c->s.by_root || by_root;
 			b->folded_into = i + 1;
-			add(c, b, !counted(h, i, k));
+			add(c, b, !counted(h, i, k), alone(h, i, k));
 		}
 		c->s.threads = c->others ? c->others + 1 : c->s.threads;
 	}

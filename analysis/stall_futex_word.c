@@ -7,6 +7,7 @@
  * either side of the wait.
  */
 #include "stalls_priv.h"
+#include "thread_walk.h"
 
 #define THREADS 64
 #define CALLS	64
@@ -32,15 +33,13 @@ static bool look(const struct ty_stall_search *h, const struct ty_candidate *c, 
 
 	for (uint32_t i = 0; i < threads && seen < THREADS; i++) {
 		const struct ty_thread *t = ty_model_thread(m, i);
-		uint32_t first = t->syscalls_first, end = first + t->syscalls_n, at;
+		struct ty_rows near;
 
 		if ((tgid < 0 ? i != c->s.thread : t->tgid != tgid) || !t->syscalls_n)
 			continue;
 		seen++;
-		at = ty_model_syscall_after(m, i, c->s.start_ns);
-		at = at < end ? at : end;
-		if (counts(h, i, nr, c->w.word, at - first > CALLS ? at - CALLS : first,
-			   end - at > CALLS ? at + CALLS : end))
+		near = ty_calls_near(m, i, c->s.start_ns, CALLS);
+		if (counts(h, i, nr, c->w.word, near.from, near.to))
 			return true;
 	}
 	return false;

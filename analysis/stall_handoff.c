@@ -6,6 +6,7 @@
  * all its words; and BACK spans before the wait.
  */
 #include "stalls_priv.h"
+#include "thread_walk.h"
 
 #define BACK 16
 #define USE  UINT64_C(3) /* a word's address is a multiple of four */
@@ -100,20 +101,16 @@ static enum came came_from(const struct ty_stall_search *h, uint32_t thread, uin
 static bool just_let_go(const struct ty_stall_search *h, uint32_t thread, uint32_t call,
 			uint64_t word)
 {
-	const struct ty_model *m = h->x->m;
-	uint32_t first = ty_model_thread(m, thread)->syscalls_first;
-	uint64_t next = ty_model_syscall_brief(m, thread, call).start_ns, worked = 0, at;
+	struct ty_calls_back w = ty_calls_before(h->x->m, thread, call, BACK);
+	uint64_t next = ty_model_syscall_brief(h->x->m, thread, call).start_ns, worked = 0, at;
 
-	for (unsigned n = 0; n < BACK && call > first; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(m, thread, --call);
-
-		worked += next > s.end_ns ? next - s.end_ns : 0;
+	for (; ty_call_back(&w); next = w.s.start_ns) {
+		worked += next > w.s.end_ns ? next - w.s.end_ns : 0;
 		if (worked >= TY_STALL_LITTLE_NS)
 			return false;
-		if (ty_wait_futex_use(h->x, call, &at) == TY_FUTEX_WAKES &&
+		if (ty_wait_futex_use(h->x, w.call, &at) == TY_FUTEX_WAKES &&
 		    (at & ~UINT64_C(7)) == (word & ~UINT64_C(7)))
 			return true;
-		next = s.start_ns;
 	}
 	return false;
 }
@@ -124,13 +121,10 @@ static bool comes_from_work(const struct ty_stall_search *h, const struct ty_can
 			    uint64_t word)
 {
 	uint32_t thread = c->s.thread;
-	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
-	uint32_t k = c->first_span - th->spans_first > TY_STALL_BACK ? c->first_span - TY_STALL_BACK
-								     : th->spans_first,
-		 end = th->spans_first + th->spans_n;
+	struct ty_rows near = ty_rows_near(ty_thread_spans(h->x->m, thread), c->first_span,
+					   c->s.span, TY_STALL_BACK);
 
-	end = end - c->s.span > TY_STALL_BACK ? c->s.span + TY_STALL_BACK : end;
-	for (; k < end; k++) {
+	for (uint32_t k = near.from; k < near.to; k++) {
 		struct ty_span s = ty_model_span_brief(h->x->m, thread, k);
 
 		if (s.state != TY_ST_SLEEPING || s.end_ns - s.start_ns < TY_STALL_LITTLE_NS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A wait for a lock whose holder is idle is an idle wait: of the workers of a server one accepts,
- * the others wait for the lock around accept (stalls.h).
+ * the others wait for the lock around accept.
  *
  * Budget: each hop of the wait's path whose parents are all waits for that lock is examined once,
  * with up to TY_STALL_BACK calls of the holder and of the next one; for an unfinished wait, the
@@ -9,6 +9,7 @@
  */
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
+#include "thread_walk.h"
 
 bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call,
 		      const struct ty_wait_for *w)
@@ -51,27 +52,15 @@ static void add(struct idle *idle, uint64_t from, uint64_t to)
  * says. */
 static bool may_accept(const struct ty_explain *x, uint32_t thread, uint64_t t)
 {
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	uint32_t first = th->syscalls_first, end = first + th->syscalls_n,
-		 at = ty_model_syscall_after(x->m, thread, t);
+	struct ty_rows near = ty_calls_near(x->m, thread, t, TY_STALL_BACK);
 	unsigned says = 0;
 
-	at = at < end ? at : end;
-	for (uint32_t n = 0; n < TY_STALL_BACK; n++) {
-		const uint32_t near[] = {at + n, at - 1 - n};
+	for (uint32_t i = near.from; i < near.to && !(says & TY_ACCEPTS); i++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, i);
 
-		for (unsigned k = 0; k < 2; k++) {
-			struct ty_syscall s;
-
-			if (near[k] - first >= th->syscalls_n)
-				continue;
-			s = ty_model_syscall_brief(x->m, thread, near[k]);
-			says |= ty_syscall_ipc(x, &s).says & (TY_ACCEPTS | TY_GIVES | TY_TAKES);
-			if (says & TY_ACCEPTS)
-				return true;
-		}
+		says |= ty_syscall_ipc(x, &s).says & (TY_ACCEPTS | TY_GIVES | TY_TAKES);
 	}
-	return !says;
+	return !says || says & TY_ACCEPTS;
 }
 
 /* Since it got the lock, and before this call, did the thread send first on the descriptor, as a
@@ -81,22 +70,13 @@ static bool is_client_of(const struct ty_stall_search *h, const struct ty_candid
 {
 	const struct ty_explain *x = h->x;
 	struct ty_syscall own = ty_model_syscall(x->m, c->s.syscall);
-	uint32_t i = call, first = ty_model_thread(x->m, thread)->syscalls_first;
-	uint64_t args[6], other[6];
+	struct ty_calls_back w = ty_calls_before(x->m, thread, call, TY_STALL_BACK);
 	unsigned said = 0;
 
-	if (x->args(x->ctx, &own, args))
-		return false;
-	for (unsigned n = 0; i > first && n < TY_STALL_BACK; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
-		struct ty_syscall_ipc t;
-		unsigned on;
+	while (ty_call_back(&w) && !ty_explain_same_args(x, &w.s, &own, 1)) {
+		struct ty_syscall_ipc t = ty_syscall_ipc(x, &w.s);
+		unsigned on = w.s.ret > 0 ? ty_syscall_ipc_on(x, &w.s, &t, fd) : 0;
 
-		if (s.nr == own.nr && s.abi == own.abi && !x->args(x->ctx, &s, other) &&
-		    other[0] == args[0])
-			break;
-		t = ty_syscall_ipc(x, &s);
-		on = s.ret > 0 ? ty_syscall_ipc_on(x, &s, &t, fd) : 0;
 		said = on & (TY_GIVES | TY_TAKES) ? on : said;
 	}
 	return said & TY_GIVES;
@@ -190,26 +170,17 @@ static uint64_t got_lock(const struct ty_stall_search *h, const struct ty_candid
 			 uint32_t thread)
 {
 	const struct ty_explain *x = h->x;
-	const struct ty_thread *t = ty_model_thread(x->m, thread);
 	struct ty_syscall own = ty_model_syscall(x->m, c->s.syscall);
-	uint32_t i = t->syscalls_first + t->syscalls_n;
-	uint64_t args[6], other[6];
+	struct ty_calls_back w =
+		ty_calls_before(x->m, thread, ty_thread_calls(x->m, thread).to, TY_STALL_BACK);
 
-	if (x->args(x->ctx, &own, args))
-		return 0;
-	for (unsigned n = 0; i > t->syscalls_first && n < TY_STALL_BACK; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
-
-		if (s.nr != own.nr || s.abi != own.abi)
-			continue;
-		s = ty_model_syscall(x->m, i);
-		if (x->args(x->ctx, &s, other) || other[0] != args[0])
-			continue;
-		return !s.ret && other[1] == args[1] && other[2] == args[2] &&
-				       !(s.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
-			       ? s.end_ns
-			       : 0;
-	}
+	while (ty_call_back(&w))
+		if (ty_explain_same_args(x, &w.s, &own, 1))
+			return !w.s.ret && ty_explain_same_args(x, &w.s, &own, 3) &&
+					       !(w.s.flags &
+						 (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
+				       ? w.s.end_ns
+				       : 0;
 	return 0;
 }
 

@@ -6,19 +6,26 @@
  * Budget: TY_STALL_BACK calls of the thread on either side of the
  * wait.
  */
-#include <string.h>
 
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
+#include "thread_walk.h"
+
+bool ty_stall_is_stop_signal(uint64_t sig)
+{
+	return sig >= 19 && sig <= 22; /* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
+}
 
 bool ty_stall_signalled(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t i = ty_model_syscall_at(h->x->m, c->waker.thread, c->waker.act_ns);
+	int sig = ty_waker_signal(h->x->m, c->s.thread, &c->waker);
 	struct ty_syscall s;
 
+	if (sig == 9 || ty_stall_is_stop_signal((uint64_t)sig)) /* SIGKILL: no message */
+		return false;
 	if (i == TY_NONE)
-		return !ty_model_thread(h->x->m, c->waker.thread)->traced &&
-		       ty_waker_signal(h->x->m, c->s.thread, &c->waker);
+		return sig && !ty_model_thread(h->x->m, c->waker.thread)->traced;
 	s = ty_model_syscall_brief(h->x->m, c->waker.thread, i);
 	return ty_syscall_ipc(h->x, &s).says & TY_SIGNALS;
 }
@@ -50,11 +57,11 @@ static unsigned message_of(const struct ty_explain *x, uint32_t thread, uint32_t
 
 bool ty_stall_has_open_request(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
-	uint32_t i = c->s.syscall, first = ty_model_thread(h->x->m, c->s.thread)->syscalls_first;
+	struct ty_calls_back w = ty_calls_before(h->x->m, c->s.thread, c->s.syscall, TY_STALL_BACK);
 	unsigned says = 0;
 
-	for (unsigned n = 0; i != TY_NONE && !says && i > first && n < TY_STALL_BACK; n++)
-		says = message_of(h->x, c->s.thread, --i);
+	while (!says && ty_call_back(&w))
+		says = message_of(h->x, c->s.thread, w.call);
 	return says & TY_TAKES;
 }
 
@@ -102,7 +109,6 @@ bool ty_stall_has_unseen_request(const struct ty_stall_search *h, const struct t
 	const struct ty_model *m = h->x->m;
 	uint32_t thread = c->s.thread, i = ty_stall_first_call(h, c), first, end, k;
 	const struct ty_thread *th = ty_model_thread(m, thread);
-	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = 1, .nr = -1};
 	struct ty_syscall was, next;
 	struct ty_wait_for w;
 	unsigned says = 0;
@@ -126,7 +132,7 @@ bool ty_stall_has_unseen_request(const struct ty_stall_search *h, const struct t
 	if (heard == FROM_OTHERS)
 		return false;
 	next = ty_model_syscall_brief(m, thread, i);
-	k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, next.end_ns, false);
+	k = ty_sleep_after(m, thread, next.end_ns, 1);
 	/* The next request was there at once, and may have been one to exit. */
 	if (k == TY_NONE)
 		return c->s.flags & TY_SF_BEFORE && heard == FROM_IT;

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "compare.h"
 #include "fd_kind.h"
 #include "stalls_priv.h"
 
@@ -17,9 +18,7 @@ int ty_stall_by_length(const void *pa, const void *pb)
 {
 	const struct ty_candidate *a = pa, *b = pb;
 
-	if (a->s.duration_ns != b->s.duration_ns)
-		return a->s.duration_ns > b->s.duration_ns ? -1 : 1;
-	return a->s.start_ns < b->s.start_ns ? -1 : a->s.start_ns > b->s.start_ns;
+	return compare(b->s.duration_ns, a->s.duration_ns) ?: compare(a->s.start_ns, b->s.start_ns);
 }
 
 static bool is_end(const struct ty_candidate *c)
@@ -60,13 +59,9 @@ static bool folded_into(const struct ty_candidate *a, const struct ty_candidate 
 static bool same_end(const struct ty_model *m, const struct ty_candidate *a,
 		     const struct ty_candidate *b)
 {
-	uint32_t call;
+	uint32_t call = ty_waker_call(m, &a->waker);
 
-	if (a->waker.kind != TY_WAKER_THREAD || b->waker.kind != TY_WAKER_THREAD ||
-	    a->waker.thread != b->waker.thread)
-		return false;
-	call = ty_model_syscall_at(m, a->waker.thread, a->waker.act_ns);
-	return call != TY_NONE && call == ty_model_syscall_at(m, b->waker.thread, b->waker.act_ns);
+	return call != TY_NONE && call == ty_waker_call(m, &b->waker);
 }
 
 /* Were both stopped as threads of one process, by the same signal? A thread stops only when it gets
@@ -161,21 +156,10 @@ static uint64_t victim_ns(const struct ty_candidate *c)
 }
 
 /* Known causes before unknown ones; then what the command lost, then the length. */
-static int by_rank(const void *pa, const void *pb)
-{
-	const struct ty_candidate *a = pa, *b = pb;
-	unsigned blame_a = no_blame(a), blame_b = no_blame(b);
-
-	if (a->dropped != b->dropped)
-		return a->dropped ? 1 : -1;
-	if (blame_a != blame_b)
-		return blame_a < blame_b ? -1 : 1;
-	if (command_ns(a) != command_ns(b))
-		return command_ns(a) > command_ns(b) ? -1 : 1;
-	if (victim_ns(a) != victim_ns(b))
-		return victim_ns(a) > victim_ns(b) ? -1 : 1;
-	return ty_stall_by_length(pa, pb);
-}
+ORDER(by_rank, struct ty_candidate,
+      compare(a->dropped, b->dropped) ?: compare(no_blame(a), no_blame(b)) ?:
+      compare(command_ns(b), command_ns(a)) ?: compare(victim_ns(b), victim_ns(a)) ?:
+      ty_stall_by_length(a, b))
 
 static bool in_chain(const struct ty_candidate *c, uint32_t thread)
 {

@@ -4,17 +4,20 @@
  * at most once for a wait; its cost is stated where it is implemented (stall_request.c,
  * stall_worker.c ...).
  */
+#include "process.h"
 #include "relations.h"
 #include "rule.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 #include "wait_peer.h"
+#include "thread_walk.h"
 
 struct view {
 	struct ty_stall_search *h;
 	struct ty_candidate *c;
 	const struct ty_path *p; /* of a wait; else NULL */
 	int cpu_explained;
+	uint64_t shown_ns; /* what the window, and so the command's path, has of it */
 	/* Which side the thread has on the descriptor it waits on: made when first asked for. */
 	bool side_made, guessed;
 	int64_t fd;
@@ -37,17 +40,8 @@ static bool just_woke_another(const struct ty_stall_search *h, const struct ty_c
 /* Is what ended the wait among lost events? */
 static bool end_lost(const struct ty_model *m, const struct ty_candidate *c)
 {
-	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
-	struct ty_span next;
-
-	if (c->waker.kind != TY_WAKER_NONE)
-		return false;
-	if (c->s.flags & TY_SF_LOST)
-		return true;
-	if (c->s.span + 1 >= t->spans_first + t->spans_n)
-		return false;
-	next = ty_model_span_brief(m, c->s.thread, c->s.span + 1);
-	return next.state == TY_ST_UNKNOWN && next.flags & TY_SF_LOST;
+	return c->waker.kind == TY_WAKER_NONE &&
+	       (c->s.flags & TY_SF_LOST || ty_lost_behind(m, c->s.thread, c->s.span));
 }
 
 /* The descriptor of the other side, unless new peers arrive there; -1: unknown. guessed: by what
@@ -99,17 +93,74 @@ static bool work_shared(const struct view *v)
 	       ty_stall_hands_on(v->h, v->c, v->p->seg.v[0].thread);
 }
 
+/* Does a thread of the process wait for any event in this span? */
+static bool in_loop(const struct view *v, uint32_t thread, uint32_t span, uint32_t process)
+{
+	struct ty_span s;
+
+	if (span == TY_NONE || ty_process_of(v->h->x->m, thread) != process)
+		return false;
+	s = ty_model_span(v->h->x->m, span);
+	return ty_wait_for(v->h->x, &s, s.syscall).kind == TY_STALL_EVENTS;
+}
+
+/* Is the hop, or one that it is behind, a wait of the process for any event? */
+static bool behind_loop(const struct view *v, uint32_t hop, uint32_t process)
+{
+	for (; hop != TY_NONE; hop = v->p->hop.v[hop].parent)
+		if (in_loop(v, v->p->hop.v[hop].thread, v->p->hop.v[hop].span, process))
+			return true;
+	return false;
+}
+
+/* Is most of the wait that threads of the process waited for any event, while no client of the
+ * process, nor it as a client, waited for a reply? Runtimes wait so for their next timer, each time
+ * in another thread; and threads of a server that replied to requests, for the next one. */
+static bool own_loop(const struct view *v)
+{
+	const struct ty_model *m = v->h->x->m;
+	const struct ty_candidate *c = v->c;
+	const struct ty_requests *q = v->h->o.requests;
+	uint32_t process = ty_process_of(m, c->s.thread);
+	bool serves = ty_requests_served(q, process);
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; serves && i < v->p->hop.n; i++) {
+		const struct ty_hop *p = &v->p->hop.v[i];
+
+		if (in_loop(v, p->thread, p->span, process) && !behind_loop(v, p->parent, process))
+			ns += p->end_ns - p->start_ns;
+	}
+	vec_each (s, &v->p->seg)
+		if (s->what == TY_SEG_TIMER && in_loop(v, s->thread, s->span, process) &&
+		    !(serves && behind_loop(v, s->hop, process)))
+			ns += s->end_ns - s->start_ns;
+	return ns > c->s.duration_ns / 2 &&
+	       !ty_requests_of_process(q, m, process, c->s.start_ns, c->end_ns);
+}
+
+/* Did the exit of its process wake the thread, which made no call from then on? A thread that joins
+ * one that exits makes others. */
+static bool killed(const struct view *v)
+{
+	const struct ty_model *m = v->h->x->m;
+	const struct ty_candidate *c = v->c;
+	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
+	uint32_t by = c->waker.thread, call;
+
+	if (c->s.syscall == TY_NONE || !t->died ||
+	    c->s.syscall + 1 < t->syscalls_first + t->syscalls_n ||
+	    ty_process_of(m, by) != ty_process_of(m, c->s.thread))
+		return false;
+	call = ty_model_syscall_at(m, by, c->waker.act_ns);
+	return call != TY_NONE && ty_model_syscall_brief(m, by, call).flags & TY_SF_ENDED;
+}
+
 static bool is_request(const struct view *v)
 {
 	const struct ty_candidate *c = v->c;
 
 	return ty_requests_around(v->h->o.requests, c->s.thread, c->s.start_ns, c->end_ns);
-}
-
-static const struct ty_request *awaited(const struct ty_stall_search *h,
-					const struct ty_candidate *c, bool vain)
-{
-	return ty_requests_awaited(h->o.requests, c->s.thread, c->s.start_ns, c->end_ns, vain);
 }
 
 /* The other side waited for a CPU itself: a busy machine, as long as that is short, and no piece of
@@ -199,8 +250,17 @@ static bool of_messages(struct view *v, enum ty_relation r)
 	case TY_R_SENT_MORE: return ty_stall_is_sent_more(h, c);
 	case TY_R_ENDED_BY_REQUEST: return ty_stall_ended_by_request(h, c, first);
 	case TY_R_IN_REQUEST: return is_request(v);
-	case TY_R_AWAITS_REPLY: return awaited(h, c, false);
-	case TY_R_UNANSWERED: return awaited(h, c, true);
+	case TY_R_MAYBE_IN_REQUEST:
+		return ty_requests_pending(h->o.requests, c->s.thread, c->s.start_ns, c->end_ns);
+	case TY_R_AWAITS_REPLY:
+		return ty_requests_awaited(h->o.requests, c->s.thread, c->s.start_ns, c->end_ns,
+					   false);
+	case TY_R_REPLY_THERE:
+		return ty_wait_reply_there(h->x, h->o.requests, c->s.thread, c->s.syscall,
+					   c->s.start_ns, c->end_ns);
+	case TY_R_UNANSWERED:
+		return ty_wait_unanswered(h->x, h->o.requests, c->s.thread, c->s.syscall,
+					  c->s.start_ns, c->end_ns);
 	case TY_R_SIGNALLED: return ty_stall_signalled(h, c);
 	case TY_R_SIGNALLER_TRACED:
 		return c->waker.thread != TY_NONE &&
@@ -216,13 +276,15 @@ static bool of_habits(struct view *v, enum ty_relation r)
 {
 	struct ty_stall_search *h = v->h;
 	const struct ty_candidate *c = v->c;
-	uint64_t half = (c->s.duration_ns + 1) / 2;
+	uint64_t half = (v->shown_ns + 1) / 2;
 	bool futex = c->w.kind == TY_STALL_FUTEX;
 
 	switch (r) {
 	case TY_R_PASSED_ON: return ty_stall_is_passed_on(h, c, v->p);
 	case TY_R_WORLD_STOPPED: return ty_stall_stops_world(h, c, v->p);
 	case TY_R_WAKER_IDLE: return c->w.word && ty_stall_waker_was_idle(h, c);
+	case TY_R_OWN_LOOP: return own_loop(v);
+	case TY_R_KILLED: return killed(v);
 	case TY_R_FOR_WORKERS: return ty_stall_is_for_workers(h, c, v->p);
 	case TY_R_WORK_SHARED: return work_shared(v);
 	case TY_R_FOR_PROGRAM: return ty_stall_is_for_program(h, c, v->p);
@@ -305,31 +367,55 @@ static bool rests_on(const struct ty_rule *rule, enum ty_relation r)
 	return false;
 }
 
+/* Where the window cuts the one wait off, all of it. */
+static void widen(const struct ty_stall_search *h, struct ty_candidate *c)
+{
+	struct ty_span s;
+
+	if (!ty_stall_is_wait(c->s.state) || c->s.waits > 1 || c->tries || c->polls ||
+	    c->busy_waited)
+		return;
+	s = ty_model_span_brief(h->x->m, c->s.thread, c->s.span);
+	if (c->s.start_ns == h->w.from_ns && s.start_ns < c->s.start_ns)
+		c->s.start_ns = s.start_ns;
+	if (c->end_ns == h->w.to_ns && s.end_ns > c->end_ns)
+		c->end_ns = c->s.last_end_ns = s.end_ns;
+	c->s.duration_ns = c->end_ns - c->s.start_ns;
+}
+
 bool ty_stall_judge(struct ty_stall_search *h, struct ty_candidate *c, const struct ty_path *p,
 		    int cpu_explained)
 {
-	struct view v = {.h = h, .c = c, .p = p, .cpu_explained = cpu_explained};
+	struct view v = {.h = h,
+			 .c = c,
+			 .p = p,
+			 .cpu_explained = cpu_explained,
+			 .shown_ns = c->s.duration_ns};
+	const uint64_t start_ns = c->s.start_ns, end_ns = c->end_ns, last_end_ns = c->s.last_end_ns;
 
+	/* What a wait is does not depend on how much of it the window has. */
+	widen(h, c);
 	v.of.find = find;
 	v.of.ctx = &v;
-	c->s.rule = ty_rules_judge(&h->rules, &v.of);
+	c->s.rule = ty_rules_judge(&v.of);
 	if (c->s.rule->verdict == TY_STALL || c->s.rule->kind == TY_KIND_LOST)
 		apply(&v, c->s.rule);
+	c->s.start_ns = start_ns;
+	c->s.duration_ns = v.shown_ns;
+	c->end_ns = end_ns;
+	c->s.last_end_ns = last_end_ns;
 	return c->s.rule->verdict == TY_STALL || h->o.all;
 }
 
 /* The last call before the wait that sent something to a peer; TY_NONE. */
 static uint32_t last_sent(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
-	uint32_t i = ty_stall_first_call(h, c);
-	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
+	struct ty_calls_back w =
+		ty_calls_before(h->x->m, c->s.thread, ty_stall_first_call(h, c), 32);
 
-	for (unsigned n = 0; i != TY_NONE && i > t->syscalls_first && n < 32; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(h->x->m, c->s.thread, --i);
-
-		if (s.ret >= 0 && ty_syscall_ipc(h->x, &s).says & TY_GIVES)
-			return i;
-	}
+	while (ty_call_back(&w))
+		if (w.s.ret >= 0 && ty_syscall_ipc(h->x, &w.s).says & TY_GIVES)
+			return w.call;
 	return TY_NONE;
 }
 
@@ -337,9 +423,14 @@ static uint32_t last_sent(const struct ty_stall_search *h, const struct ty_candi
  */
 static void find_peer(const struct ty_stall_search *h, struct ty_candidate *c)
 {
-	int32_t fd = ty_wait_peer(h->x, h->o.requests, c->s.thread, c->s.start_ns, c->end_ns, &c->w,
-				  c->s.peer, &c->connecting);
+	const struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, c->s.span);
+	int32_t fd = ty_wait_peer(h->x, h->o.requests, c->s.thread, c->s.syscall, c->s.start_ns,
+				  c->end_ns, &c->w, c->s.peer, &c->connecting);
 
+	/* Of several waits, each for another one, that of the main wait. */
+	if (fd < 0 && c->s.waits > 1)
+		fd = ty_wait_peer(h->x, h->o.requests, c->s.thread, c->s.syscall, s.start_ns,
+				  s.end_ns, &c->w, c->s.peer, &c->connecting);
 	c->s.proven = c->s.proven && (fd < 0 || fd == c->w.fd);
 }
 

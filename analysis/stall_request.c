@@ -2,214 +2,23 @@
 /*
  * Requests and replies, from wakeups and system calls.
  *
- * Budget: TY_STALL_BACK spans or calls of one thread for each question; ty_stall_woke_another: of
- * each thread that was woken meanwhile.
+ * Budget: TY_STALL_BACK spans or calls of one thread for each question; ty_stall_sent_any_request:
+ * of each thread that was woken meanwhile.
  */
-
 #include <unistd.h>
 
-#include "stalls_priv.h"
+#include "process.h"
+#include "stall_woken.h"
 #include "syscall_ipc.h"
+#include "thread_walk.h"
 
-#define WAKEUPS	 8		  /* wakeups of one by the other that are looked at */
-#define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
-
-bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
-{
-	const struct ty_thread *th = ty_model_thread(m, thread);
-	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = TY_STALL_LITTLE_NS, .nr = -1};
-	uint32_t k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, th->start_ns,
-				   false);
-
-	return th->born && (k == TY_NONE || ty_model_span_brief(m, thread, k).start_ns >= t);
-}
-
-/* How long the thread ran from its birth to t. */
-static uint64_t ran_ns(const struct ty_model *m, uint32_t thread, uint64_t t)
-{
-	uint64_t from = ty_model_thread(m, thread)->start_ns;
-	struct ty_cell cell = {0};
-
-	if (t > from)
-		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, from, t, 1, &cell);
-	return cell.ns[TY_ST_RUNNING];
-}
-
-/*
- * Could what ended the wait before this span be a request or an answer of `who`, about something
- * that is waited for by futex or otherwise? Not a lock that is let go, of the kernel (that of their
- * memory map) or their own; nor a new thread's word to its maker that it has begun; nor that the
- * other side of a FIFO is there.
- */
-static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
-		       uint64_t ts, bool futex)
-{
-	const struct ty_thread *t = ty_model_thread(x->m, thread);
-	struct ty_wait_for w;
-	struct ty_span s;
-	enum ty_sysid id;
-	uint32_t call;
-
-	if (span == t->spans_first)
-		return true;
-	s = ty_model_span_brief(x->m, thread, span - 1);
-	if (s.state == TY_ST_BLOCKED || !t->traced)
-		return s.state != TY_ST_BLOCKED;
-	/* RUNNING: woken before it had left the CPU. */
-	call = ty_model_syscall_at(x->m, thread, s.end_ns - 1);
-	if (call == TY_NONE)
-		return s.state == TY_ST_SLEEPING;
-	w = ty_wait_for(x, &s, call);
-	if (w.kind == TY_STALL_FUTEX && ty_model_thread(x->m, who)->forked_by == (int32_t)thread &&
-	    ty_stall_just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
-		return false;
-	/* Both sides of a FIFO wait for each other to open it. */
-	id = ty_explain_row(x, call)->id;
-	if (id == TY_SYS_open || id == TY_SYS_openat)
-		return false;
-	return w.kind != TY_STALL_OTHER && (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE);
-}
-
-/* What the waker's call says, by which it woke; 0: nothing. */
-static unsigned waker_says(const struct ty_explain *x, const struct ty_waker *k)
-{
-	uint32_t call = k->kind == TY_WAKER_THREAD ? ty_model_syscall_at(x->m, k->thread, k->act_ns)
-						   : TY_NONE;
-	struct ty_syscall c;
-
-	if (call == TY_NONE)
-		return 0;
-	c = ty_model_syscall_brief(x->m, k->thread, call);
-	return ty_syscall_ipc(x, &c).says;
-}
-
-bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k)
-{
-	return (waker_says(x, k) & (TY_TAKES | TY_GIVES)) == TY_TAKES;
-}
-
-bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k)
-{
-	unsigned says = waker_says(x, k);
-
-	return says & (TY_TAKES | TY_GIVES) && !(says & (TY_MESSAGE | TY_SIGNALS));
-}
-
-/* Did `who` wake thread with the wakeup that began this span? A birth is no asking, nor is a lock
- * of the kernel (that of their memory map) that is let go. */
-static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
-		     bool futex, uint64_t *ts)
-{
-	const struct ty_model *m = x->m;
-	struct ty_span s = ty_model_span_brief(m, thread, span);
-	struct ty_waker k;
-
-	if (s.state != TY_ST_RUNNABLE ||
-	    s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE | TY_SF_NEW))
-		return false;
-	if (!ty_waker_is(m, ty_model_span_edge(m, &s, span), who, &k))
-		return false;
-	*ts = k.ts_ns;
-	/* What makes room tells waiting writers: that is no message. */
-	if (ty_stall_made_room(x, &k))
-		return false;
-	return is_message(x, thread, span, who, *ts, futex);
-}
-
-/*
- * The wakeup that began this span of peer came from a word that thread waits on, too: so wait those
- * who want a lock that is passed around (an interpreter's), not who serves requests.
- */
-static bool is_passed_around(const struct ty_stall_search *h, uint32_t thread, uint32_t peer,
-			     uint32_t span)
-{
-	const struct ty_model *m = h->x->m;
-	uint64_t t = ty_model_span_brief(m, peer, span).start_ns, word;
-	uint32_t call = ty_model_syscall_at(m, peer, t - 1);
-
-	word = call == TY_NONE ? 0 : ty_wait_word(h->x, call);
-	return word && ty_stall_on_word(h, thread, word, t).waits;
-}
-
-/* When did `who` last wake thread up to t, and, where h is given, not by passing something around?
- * 0: not seen. *span: the one that this began. */
-static uint64_t last_wakeup(const struct ty_explain *x, const struct ty_stall_search *h,
-			    uint32_t thread, uint32_t who, uint64_t t, bool futex, uint32_t *span)
-{
-	const struct ty_model *m = x->m;
-	const struct ty_thread *th = ty_model_thread(m, thread);
-	uint32_t k = ty_model_span_find(m, thread, t);
-	uint64_t ts;
-
-	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
-		*span = k;
-		if (woken_by(x, thread, k, who, futex, &ts) && ts <= t &&
-		    (!h || !is_passed_around(h, who, thread, k)))
-			return ts;
-		if (k == th->spans_first)
-			break;
-	}
-	return 0;
-}
-
-static uint64_t last_woken_at(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
-			      bool futex, uint32_t *span)
-{
-	return last_wakeup(x, NULL, thread, who, t, futex, span);
-}
-
-static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
-			   bool futex)
-{
-	uint32_t span;
-
-	return last_woken_at(x, thread, who, t, futex, &span);
-}
-
-uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t)
-{
-	return last_woken(x, thread, who, t, true);
-}
-
-/* When did `who` first wake thread, and, where h is given, not by passing something around?
- * UINT64_MAX: not among its first spans since both are there. */
-static uint64_t first_wakeup(const struct ty_explain *x, const struct ty_stall_search *h,
-			     uint32_t thread, uint32_t who, bool futex)
-{
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	uint64_t born = ty_model_thread(x->m, who)->start_ns, ts;
-	uint32_t k = born > th->start_ns ? ty_model_span_find(x->m, thread, born) : TY_NONE,
-		 first = k == TY_NONE ? th->spans_first : k, end = th->spans_first + th->spans_n;
-
-	for (k = first; k < end && k - first < TY_STALL_BACK; k++)
-		if (woken_by(x, thread, k, who, futex, &ts) &&
-		    (!h || !is_passed_around(h, who, thread, k)))
-			return ts;
-	return UINT64_MAX;
-}
-
-static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, bool futex)
-{
-	return first_wakeup(x, NULL, thread, who, futex);
-}
-
-/* When did `who` last wake thread up to t, but by passing something around? 0: not seen. */
-static uint64_t last_message(const struct ty_stall_search *h, uint32_t thread, uint32_t who,
-			     uint64_t t, bool futex, uint32_t *span)
-{
-	return last_wakeup(h->x, h, thread, who, t, futex, span);
-}
+#define WAKEUPS 8 /* wakeups of one by the other that are looked at */
 
 bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t)
 {
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	uint32_t end = th->syscalls_first + th->syscalls_n,
-		 i = ty_model_syscall_after(x->m, thread, t);
+	struct ty_rows near = ty_calls_near(x->m, thread, t, TY_STALL_BACK);
 
-	i = i < end ? i : end;
-	end = end - i > TY_STALL_BACK ? i + TY_STALL_BACK : end;
-	i = i - th->syscalls_first > TY_STALL_BACK ? i - TY_STALL_BACK : th->syscalls_first;
-	for (; word && i < end; i++)
+	for (uint32_t i = near.from; word && i < near.to; i++)
 		if (ty_wait_word(x, i) == word)
 			return true;
 	return false;
@@ -219,11 +28,12 @@ static bool has_request(const struct ty_stall_search *h, uint32_t thread, uint32
 			bool futex)
 {
 	uint32_t span, other;
-	uint64_t request_ns = last_message(h, peer, thread, t, futex, &span);
+	uint64_t request_ns = ty_stall_last_message(h, peer, thread, t, futex, &span);
 
-	return request_ns && request_ns > last_message(h, thread, peer, t, futex, &other) &&
-	       first_wakeup(h->x, h, peer, thread, futex) <=
-		       first_wakeup(h->x, h, thread, peer, futex);
+	return request_ns &&
+	       request_ns > ty_stall_last_message(h, thread, peer, t, futex, &other) &&
+	       ty_stall_first_message(h, peer, thread, futex) <=
+		       ty_stall_first_message(h, thread, peer, futex);
 }
 
 /* Had the thread heard something where it waits now before it ever woke the one that ended the
@@ -231,7 +41,7 @@ static bool has_request(const struct ty_stall_search *h, uint32_t thread, uint32
 static bool heard_first(const struct ty_explain *x, const struct ty_candidate *c)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
-	uint64_t first = first_woken(x, c->waker.thread, c->s.thread, false);
+	uint64_t first = ty_stall_first_woken(x, c->waker.thread, c->s.thread, false);
 	bool heard = false;
 
 	for (uint32_t k = 0; c->w.fd >= 0 && k < th->syscalls_n && k < TY_STALL_BACK; k++) {
@@ -244,7 +54,6 @@ static bool heard_first(const struct ty_explain *x, const struct ty_candidate *c
 			break;
 		if (!(t.says & (TY_TAKES | TY_CLOSES)))
 			continue;
-		s = ty_model_syscall(x->m, th->syscalls_first + k);
 		says = ty_syscall_ipc_on(x, &s, &t, c->w.fd);
 		if (says & TY_CLOSES)
 			heard = false; /* what the number was before */
@@ -257,31 +66,27 @@ static bool heard_first(const struct ty_explain *x, const struct ty_candidate *c
 /* Had the culprit woken the thread before that ever woke `first`? */
 static bool gives_work(const struct ty_explain *x, const struct ty_candidate *c, uint32_t first)
 {
-	uint64_t t = c->s.culprit == TY_NONE ? UINT64_MAX
-					     : first_woken(x, c->s.thread, c->s.culprit, true);
+	uint64_t t = c->s.culprit == TY_NONE
+			     ? UINT64_MAX
+			     : ty_stall_first_woken(x, c->s.thread, c->s.culprit, true);
 
-	return t < c->s.start_ns && t < first_woken(x, first, c->s.thread, true);
+	return t < c->s.start_ns && t < ty_stall_first_woken(x, first, c->s.thread, true);
 }
 
 /* Before its wait the thread gave something to fd `to` and has taken nothing from `from` since. */
 static bool sent_last(const struct ty_explain *x, uint32_t call, int64_t to, int64_t from)
 {
-	struct ty_syscall s = ty_model_syscall(x->m, call);
-	const struct ty_thread *th = ty_model_thread(x->m, s.thread);
+	struct ty_calls_back w =
+		ty_calls_before(x->m, ty_model_syscall(x->m, call).thread, call, 32);
 
-	for (unsigned n = 0; call > th->syscalls_first && n < 32; n++) {
-		struct ty_syscall_ipc t;
+	while (ty_call_back(&w) && w.s.end_ns - w.s.start_ns < TY_STALL_LITTLE_NS) {
+		struct ty_syscall_ipc t = ty_syscall_ipc(x, &w.s);
 
-		s = ty_model_syscall_brief(x->m, s.thread, --call);
-		t = ty_syscall_ipc(x, &s);
-		if (s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
-			return false;
-		if (s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
+		if (w.s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
 			continue;
-		s = ty_model_syscall(x->m, call);
-		if (ty_syscall_ipc_on(x, &s, &t, to) & TY_GIVES)
+		if (ty_syscall_ipc_on(x, &w.s, &t, to) & TY_GIVES)
 			return true;
-		if (ty_syscall_ipc_on(x, &s, &t, from) & TY_TAKES)
+		if (ty_syscall_ipc_on(x, &w.s, &t, from) & TY_TAKES)
 			return false;
 	}
 	return false;
@@ -309,10 +114,11 @@ static bool has_unseen_request(const struct ty_stall_search *h, const struct ty_
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, last = c->waker.thread;
-	uint64_t first = first_woken(x, last, thread, false);
+	uint64_t first = ty_stall_first_woken(x, last, thread, false);
 	int64_t to;
 
-	if (c->w.fd < 0 || first >= c->s.start_ns || first > first_woken(x, thread, last, false))
+	if (c->w.fd < 0 || first >= c->s.start_ns ||
+	    first > ty_stall_first_woken(x, thread, last, false))
 		return false;
 	to = ty_stall_given_to(x, thread, first);
 	return to >= 0 && sent_last(x, ty_stall_first_call(h, c), to, c->w.fd);
@@ -354,8 +160,8 @@ static bool says_more(const struct ty_explain *x, const struct ty_candidate *c, 
 {
 	uint64_t end = ty_model_summary(x->m)->end_ns;
 
-	return last_woken(x, c->s.thread, c->waker.thread, end, futex) > c->end_ns &&
-	       last_woken(x, c->waker.thread, c->s.thread, end, futex) == request_ns;
+	return ty_stall_last_woken(x, c->s.thread, c->waker.thread, end, futex) > c->end_ns &&
+	       ty_stall_last_woken(x, c->waker.thread, c->s.thread, end, futex) == request_ns;
 }
 
 /* The reply was there before the thread waited for it, so no wakeup is recorded: since it last sent
@@ -366,24 +172,20 @@ static bool replied_unseen(const struct ty_stall_search *h, const struct ty_cand
 			   bool futex, int64_t from)
 {
 	const struct ty_explain *x = h->x;
-	uint32_t thread = c->s.thread, call = c->s.syscall, span;
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	uint32_t thread = c->s.thread, span;
 	uint64_t request_ns =
-		last_woken_at(x, c->waker.thread, thread, c->s.start_ns, futex, &span);
-	int64_t to = from < 0 || call == TY_NONE ? -1 : ty_stall_given_to(x, thread, request_ns);
+		ty_stall_last_woken_at(x, c->waker.thread, thread, c->s.start_ns, futex, &span);
+	int64_t to = from < 0 ? -1 : ty_stall_given_to(x, thread, request_ns);
+	struct ty_calls_back w = ty_calls_before(x->m, thread, c->s.syscall, TY_STALL_BACK);
 
-	for (unsigned n = 0; to >= 0 && call > th->syscalls_first && n < TY_STALL_BACK; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --call);
-		struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
+	while (to >= 0 && ty_call_back(&w) && w.s.start_ns > request_ns) {
+		struct ty_syscall_ipc t = ty_syscall_ipc(x, &w.s);
 
-		if (s.start_ns <= request_ns)
-			break;
-		if (s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
+		if (w.s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
 			continue;
-		s = ty_model_syscall(x->m, call);
-		if (ty_syscall_ipc_on(x, &s, &t, to) & TY_GIVES)
+		if (ty_syscall_ipc_on(x, &w.s, &t, to) & TY_GIVES)
 			break;
-		if (ty_syscall_ipc_on(x, &s, &t, from) & TY_TAKES)
+		if (ty_syscall_ipc_on(x, &w.s, &t, from) & TY_TAKES)
 			return went_back(x, c->waker.thread, span, c->waker.act_ns) ||
 			       says_more(x, c, request_ns, futex);
 	}
@@ -407,11 +209,18 @@ bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_cand
 		return true;
 	if (has_unseen_request(h, c))
 		return true;
+	/* What comes from outside is no reply to what was handed on within the process. */
+	if (c->w.kind == TY_STALL_EVENTS &&
+	    ty_process_of(x->m, first) == ty_process_of(x->m, thread) &&
+	    ty_process_of(x->m, last) != ty_process_of(x->m, thread))
+		return false;
 	/* Others handed the matter on, but not who had given the thread its work before. */
 	return !gives_work(x, c, first) && first != thread && first != last &&
 	       has_request(h, thread, first, t, futex) &&
-	       last_woken(x, first, thread, t, futex) > last_woken(x, thread, last, t, futex) &&
-	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
+	       ty_stall_last_woken(x, first, thread, t, futex) >
+		       ty_stall_last_woken(x, thread, last, t, futex) &&
+	       ty_stall_first_woken(x, first, thread, futex) <=
+		       ty_stall_first_woken(x, thread, last, futex);
 }
 
 #define HANDED 4 /* threads of one process that hand a wakeup on */
@@ -475,18 +284,19 @@ bool ty_stall_sent_unseen_request(const struct ty_stall_search *h, const struct 
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, peer = c->waker.thread, span, i, end;
-	const struct ty_thread *p = ty_model_thread(x->m, peer);
-	uint64_t answered = last_woken(x, thread, peer, c->s.start_ns, true), word;
+	uint64_t answered = ty_stall_last_woken(x, thread, peer, c->s.start_ns, true), word;
 
-	if (!c->w.word || !answered || !last_woken_at(x, peer, thread, answered, true, &span) ||
-	    first_woken(x, peer, thread, true) > first_woken(x, thread, peer, true) ||
+	if (!c->w.word || !answered ||
+	    !ty_stall_last_woken_at(x, peer, thread, answered, true, &span) ||
+	    ty_stall_first_woken(x, peer, thread, true) >
+		    ty_stall_first_woken(x, thread, peer, true) ||
 	    ty_stall_waits_on(x, peer, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns) ||
-	    is_passed_around(h, thread, peer, span))
+	    ty_stall_passed_around(h, thread, peer, span))
 		return false;
 	i = ty_model_syscall_at(x->m, peer, ty_model_span_brief(x->m, peer, span).start_ns - 1);
 	word = i == TY_NONE ? 0 : ty_wait_word(x, i);
 	i = ty_model_syscall_after(x->m, peer, answered);
-	end = p->syscalls_first + p->syscalls_n;
+	end = ty_thread_calls(x->m, peer).to;
 	for (unsigned n = 0; word && i < end && n < TY_STALL_BACK; n++, i++) {
 		struct ty_syscall s;
 
@@ -494,7 +304,8 @@ bool ty_stall_sent_unseen_request(const struct ty_stall_search *h, const struct 
 			continue;
 		s = ty_model_syscall_brief(x->m, peer, i);
 		if (s.start_ns > c->waker.act_ns)
-			return last_woken(x, thread, peer, s.start_ns, true) <= c->waker.ts_ns;
+			return ty_stall_last_woken(x, thread, peer, s.start_ns, true) <=
+			       c->waker.ts_ns;
 		if (!s.ret)
 			return false;
 	}
@@ -561,56 +372,22 @@ bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidat
 		return true;
 	for (unsigned i = 0; i < 2; i++)
 		if (peer[i] != c->s.thread &&
-		    last_woken_at(x, peer[i], c->s.thread, c->s.start_ns, true, &span) &&
+		    ty_stall_last_woken_at(x, peer[i], c->s.thread, c->s.start_ns, true, &span) &&
 		    hands_over(x, c->s.thread, peer[i], span))
 			return true;
 	return false;
 }
 
-/* Did `who` wake thread in [from, to]? */
-static bool woke_within(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t from,
-			uint64_t to)
-{
-	const struct ty_model *m = x->m;
-	uint32_t first = ty_model_thread(m, thread)->spans_first, k;
-	uint64_t ts;
-
-	if (!ty_model_wakeups(m, thread, from, to + 1))
-		return false;
-	k = ty_model_span_find(m, thread, to);
-	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
-		if (woken_by(x, thread, k, who, true, &ts) && ts >= from && ts <= to)
-			return true;
-		if (k == first || ty_model_span_brief(m, thread, k).start_ns < from)
-			break;
-	}
-	return false;
-}
-
-bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
-			   uint32_t but)
-{
-	uint32_t threads = ty_model_summary(x->m)->threads;
-
-	for (uint32_t i = 0; i < threads; i++)
-		if (i != thread && i != but && !ty_model_thread(x->m, i)->kernel &&
-		    woke_within(x, i, thread, from, to))
-			return true;
-	return false;
-}
-
-/* Do both calls, of one thread, begin with the same argument: a futex word, a set of semaphores? */
+/* Do both calls begin with the same argument: a futex word, a set of semaphores? */
 static bool same_place(const struct ty_explain *x, uint32_t call_a, uint32_t call_b)
 {
 	struct ty_syscall a, b;
-	uint64_t u[6], v[6];
 
-	if (call_a == TY_NONE || call_b == TY_NONE || !x->args)
+	if (call_a == TY_NONE || call_b == TY_NONE)
 		return false;
 	a = ty_model_syscall(x->m, call_a);
 	b = ty_model_syscall(x->m, call_b);
-	return a.nr == b.nr && a.abi == b.abi && !x->args(x->ctx, &a, u) &&
-	       !x->args(x->ctx, &b, v) && u[0] == v[0];
+	return ty_explain_same_args(x, &a, &b, 1);
 }
 
 /* When thread woke the other one first, had that one waited since before the recording? */
@@ -622,8 +399,8 @@ static bool waited_before(const struct ty_stall_search *h, uint32_t thread, uint
 	uint64_t ts;
 
 	return th->spans_n > 1 && ty_model_span_brief(m, other, first).flags & TY_SF_BEFORE &&
-	       woken_by(h->x, other, first + 1, thread, true, &ts) &&
-	       !is_passed_around(h, thread, other, first + 1);
+	       ty_stall_woken_by(h->x, other, first + 1, thread, true, &ts) &&
+	       !ty_stall_passed_around(h, thread, other, first + 1);
 }
 
 /* Are these waits of a thread certainly for different things? Not where both are on words, which
@@ -671,11 +448,40 @@ static bool is_answer(const struct ty_stall_search *h, const struct ty_candidate
 	return fd >= 0 && ty_stall_side(h, c, fd).is_server;
 }
 
+/* Did a thread other than this one wake the waiter on that futex before? Then requests of several
+ * arrive there, as in a pool's queue. */
+static bool queue_of_several(const struct ty_stall_search *h, const struct ty_candidate *c,
+			     uint32_t other)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
+	uint64_t word = c->w.word ? ty_wait_word_of(h->x, &c->w, c->s.syscall) : 0, at;
+	uint32_t k = c->s.span;
+
+	for (unsigned n = 0; word && k > t->spans_first && n < TY_STALL_BACK; n++) {
+		struct ty_span s = ty_model_span_brief(m, c->s.thread, --k);
+		struct ty_waker by;
+		uint32_t call;
+
+		if (s.state != TY_ST_RUNNABLE || s.flags & (TY_SF_PREEMPT | TY_SF_YIELD))
+			continue;
+		by = ty_waker_find(m, ty_model_span_edge(m, &s, k));
+		if (by.kind != TY_WAKER_THREAD || by.thread == other)
+			continue;
+		call = ty_model_syscall_at(m, by.thread, by.act_ns);
+		if (call != TY_NONE && ty_wait_futex_use(h->x, call, &at) == TY_FUTEX_WAKES &&
+		    at == word)
+			return true;
+	}
+	return false;
+}
+
 /* Was the wakeup of another thread at `request_ns` a request? Not by the object that is waited for
  * now, as of a lock that is handed on. Nor, if this wait is still open, when the other thread had
  * waited since before the recording (and may have been the client), or is done with it, or got a
- * reply itself (is_answer), or started this one as a program whose output it reads. `span` of that
- * other thread began so. */
+ * reply itself (is_answer), or waits for
+ * requests of several threads there, or started this one as a program whose output it reads. `span`
+ * of that other thread began so. */
 static bool is_request(const struct ty_stall_search *h, const struct ty_candidate *c,
 		       uint32_t other, uint32_t span, uint64_t request_ns)
 {
@@ -684,7 +490,7 @@ static bool is_request(const struct ty_stall_search *h, const struct ty_candidat
 
 	if (c->s.flags & TY_SF_OPEN &&
 	    (waited_before(h, c->s.thread, other) || is_done(h, other, span) ||
-	     is_answer(h, c, other, request_ns) ||
+	     is_answer(h, c, other, request_ns) || queue_of_several(h, c, other) ||
 	     (c->w.fd == STDIN_FILENO && ty_stall_descends(m, c->s.thread, tgid))))
 		return false;
 	return !same_place(h->x, ty_model_syscall_at(m, c->s.thread, request_ns), c->s.syscall);
@@ -710,9 +516,10 @@ bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_
 
 		/* The expensive check only for threads that were woken. */
 		if (i == thread || ty_model_thread(m, i)->kernel ||
-		    !woke_within(h->x, i, thread, from, t) || !has_request(h, thread, i, t, true))
+		    !ty_stall_woke_within(h->x, i, thread, from, t) ||
+		    !has_request(h, thread, i, t, true))
 			continue;
-		request_ns = last_message(h, i, thread, t, true, &span);
+		request_ns = ty_stall_last_message(h, i, thread, t, true, &span);
 		if (request_ns >= from && is_request(h, c, i, span, request_ns))
 			return true;
 	}
@@ -721,26 +528,19 @@ bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_
 
 bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
-	return last_woken(h->x, c->waker.thread, c->s.thread, ty_model_summary(h->x->m)->end_ns,
-			  true) > c->end_ns;
+	return ty_stall_last_woken(h->x, c->waker.thread, c->s.thread,
+				   ty_model_summary(h->x->m)->end_ns, true) > c->end_ns;
 }
 
 bool ty_stall_sent(const struct ty_stall_search *h, uint32_t thread, uint32_t call, int64_t fd)
 {
-	const struct ty_explain *x = h->x;
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	uint32_t i = call;
+	struct ty_calls_back w = ty_calls_before(h->x->m, thread, call, 32);
 
-	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first && n < 32; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
-		struct ty_syscall_ipc t;
+	while (ty_call_back(&w) && w.s.end_ns - w.s.start_ns < TY_STALL_LITTLE_NS) {
+		struct ty_syscall_ipc t = ty_syscall_ipc(h->x, &w.s);
 
-		if (s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
-			return false;
-		t = ty_syscall_ipc(x, &s);
-		if (s.ret < 0 || !(t.says & TY_GIVES))
-			continue;
-		if (fd < 0 || ty_syscall_ipc_on(x, &s, &t, fd) & TY_GIVES)
+		if (w.s.ret >= 0 && t.says & TY_GIVES &&
+		    (fd < 0 || ty_syscall_ipc_on(h->x, &w.s, &t, fd) & TY_GIVES))
 			return true;
 	}
 	return false;
@@ -751,29 +551,27 @@ bool ty_stall_sent(const struct ty_stall_search *h, uint32_t thread, uint32_t ca
 static struct ty_stall_side side_on(const struct ty_explain *x, uint32_t thread, uint32_t call,
 				    int64_t fd, int64_t to)
 {
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	struct ty_calls_back w = ty_calls_before(x->m, thread, call, TY_STALL_BACK + 1);
 	struct ty_stall_side side = {0};
 	unsigned first = 0, last = 0, seen = 0;
-	uint32_t i = call;
 
-	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
-		struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
+	while (ty_call_back(&w)) {
+		struct ty_syscall_ipc t = ty_syscall_ipc(x, &w.s);
 		unsigned what;
 
-		if (n >= TY_STALL_BACK)
+		if (!w.left)
 			return side; /* what came first is not known */
-		if (!t.says || (s.ret < 0 && !(t.says & TY_CONNECTS)))
+		if (!t.says || (w.s.ret < 0 && !(t.says & TY_CONNECTS)))
 			continue;
 		if (t.says & TY_ACCEPTS) {
-			side.is_server = s.ret == fd;
+			side.is_server = w.s.ret == fd;
 			if (side.is_server)
 				break;
 			continue;
 		}
-		what = ty_syscall_ipc_on(x, &s, &t, fd);
+		what = ty_syscall_ipc_on(x, &w.s, &t, fd);
 		if (to >= 0)
-			what |= ty_syscall_ipc_on(x, &s, &t, to) & (TY_GIVES | TY_CLOSES);
+			what |= ty_syscall_ipc_on(x, &w.s, &t, to) & (TY_GIVES | TY_CLOSES);
 		if (!what)
 			continue;
 		side.is_client = what & TY_CONNECTS;
@@ -816,7 +614,7 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 	 * thread is a server only if it was started with that pipe as its standard input; it may
 	 * have sent a greeting first. Others may only have been informed that the peer is there. */
 	side.is_server = fd == STDIN_FILENO && ty_stall_is_started(h, c);
-	request_ns = last_woken(x, c->waker.thread, c->s.thread, c->s.start_ns, false);
+	request_ns = ty_stall_last_woken(x, c->waker.thread, c->s.thread, c->s.start_ns, false);
 	to = request_ns ? ty_stall_given_to(x, c->s.thread, request_ns) : -1;
 	if (to < 0 || to == fd)
 		return side;
@@ -834,11 +632,11 @@ bool ty_stall_serves(const struct ty_stall_search *h, const struct ty_candidate 
 	const struct ty_model *m = h->x->m;
 	uint32_t thread = c->s.thread, peer = c->waker.thread;
 	bool futex = c->w.kind == TY_STALL_FUTEX;
-	uint64_t first = first_woken(h->x, thread, peer, futex);
+	uint64_t first = ty_stall_first_woken(h->x, thread, peer, futex);
 
 	return !c->w.word && !ty_stall_takes_turns(h, c) &&
-	       last_woken(h->x, peer, thread, c->s.start_ns, futex) &&
-	       first < first_woken(h->x, peer, thread, futex) &&
+	       ty_stall_last_woken(h->x, peer, thread, c->s.start_ns, futex) &&
+	       first < ty_stall_first_woken(h->x, peer, thread, futex) &&
 	       !ty_stall_sent(h, thread, ty_model_syscall_at(m, thread, first), -1);
 }
 
@@ -847,26 +645,24 @@ bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_cand
 	uint32_t thread = c->s.thread, peer = c->waker.thread;
 	bool futex = c->w.kind == TY_STALL_FUTEX;
 
-	return last_woken(h->x, thread, peer, c->s.start_ns, true) &&
-	       first_woken(h->x, thread, peer, futex) < first_woken(h->x, peer, thread, futex);
+	return ty_stall_last_woken(h->x, thread, peer, c->s.start_ns, true) &&
+	       ty_stall_first_woken(h->x, thread, peer, futex) <
+		       ty_stall_first_woken(h->x, peer, thread, futex);
 }
 
 bool ty_stall_woken_similarly(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
-	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
-	uint32_t own = c->s.span + 1, first = c->tries ? c->first_span : c->s.span,
-		 k = first - th->spans_first > TY_STALL_BACK ? first - TY_STALL_BACK
-							     : th->spans_first + 1,
-		 end = th->spans_first + th->spans_n;
+	uint32_t own = c->s.span + 1, first = c->tries ? c->first_span : c->s.span;
+	struct ty_rows all = ty_thread_spans(x->m, c->s.thread),
+		       near = ty_rows_near(all, first, own, TY_STALL_BACK);
 
-	end = end - own > TY_STALL_BACK ? own + TY_STALL_BACK : end;
-	for (; k < end; k++) {
+	for (uint32_t k = near.from > all.from ? near.from : all.from + 1; k < near.to; k++) {
 		struct ty_span s;
 		uint64_t ts;
 
 		if ((k > first && k <= own) ||
-		    !woken_by(x, c->s.thread, k, c->waker.thread, true, &ts))
+		    !ty_stall_woken_by(x, c->s.thread, k, c->waker.thread, true, &ts))
 			continue;
 		s = ty_model_span(x->m, k - 1);
 		if (ty_stall_waits_similarly(h, c, &s))
@@ -879,10 +675,11 @@ bool ty_stall_woken_similarly(const struct ty_stall_search *h, const struct ty_c
 static bool gave_by_fd(const struct ty_explain *x, const struct ty_candidate *c, uint32_t peer)
 {
 	uint32_t thread = c->s.thread;
-	uint64_t request_ns = c->s.start_ns, heard = last_woken(x, thread, peer, request_ns, true);
+	uint64_t request_ns = c->s.start_ns,
+		 heard = ty_stall_last_woken(x, thread, peer, request_ns, true);
 
 	for (unsigned n = 0; n < WAKEUPS; n++) {
-		request_ns = last_woken(x, peer, thread, request_ns, true);
+		request_ns = ty_stall_last_woken(x, peer, thread, request_ns, true);
 		if (request_ns <= heard)
 			return false;
 		if (ty_stall_given_to(x, thread, request_ns--) >= 0)
@@ -895,5 +692,6 @@ bool ty_stall_ended_by_request(const struct ty_stall_search *h, const struct ty_
 			       uint32_t first)
 {
 	return c->w.word && ty_stall_only_ends(h, c) &&
-	       (gave_by_fd(h->x, c, c->waker.thread) || gave_by_fd(h->x, c, first));
+	       (!ty_stall_on_path(h, c, true) || gave_by_fd(h->x, c, c->waker.thread) ||
+		gave_by_fd(h->x, c, first));
 }

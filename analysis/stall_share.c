@@ -10,6 +10,7 @@
 #include "fd_kind.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
+#include "thread_walk.h"
 
 #define FDS   8	 /* that are looked at for one wait */
 #define GIVEN 16 /* what was given to one of them */
@@ -27,39 +28,23 @@ struct on_set {
  */
 static struct on_set on_set(const struct ty_explain *x, uint32_t thread, uint32_t call, uint64_t t)
 {
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = 1, .nr = -1};
-	uint32_t end = th->syscalls_first + th->syscalls_n,
-		 i = ty_model_syscall_after(x->m, thread, t);
+	struct ty_rows near = ty_calls_near(x->m, thread, t, TY_STALL_BACK);
 	struct ty_syscall there = ty_model_syscall(x->m, call);
 	struct on_set does = {0};
-	uint64_t args[6], other[6];
 	bool behind;
 
 	ty_explain_deed(x, &there, &behind);
-	if (behind || !x->args || x->args(x->ctx, &there, args))
-		return does;
-	i = i < end ? i : end;
-	end = end - i > TY_STALL_BACK ? i + TY_STALL_BACK : end;
-	i = i - th->syscalls_first > TY_STALL_BACK ? i - TY_STALL_BACK : th->syscalls_first;
-	for (; i < end; i++) {
+	for (uint32_t i = near.from; !behind && i < near.to; i++) {
 		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, i);
-		uint32_t k;
 
-		if (c.nr != there.nr || c.abi != there.abi)
+		if (!ty_explain_same_args(x, &c, &there, 1))
 			continue;
-		c = ty_model_syscall(x->m, i);
-		if (x->args(x->ctx, &c, other) || other[0] != args[0])
-			continue;
-		if (other[1] != args[1]) {
+		if (!ty_explain_same_args(x, &c, &there, 2)) {
 			does.differs = true;
 			continue;
 		}
 		does.same++;
-		k = ty_model_seek(x->m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, c.start_ns,
-				  false);
-		does.slept +=
-			k != TY_NONE && ty_model_span_brief(x->m, thread, k).start_ns < c.end_ns;
+		does.slept += ty_sleep_in(x->m, &c) != TY_NONE;
 	}
 	return does;
 }
@@ -91,9 +76,7 @@ bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candi
 static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd, int32_t maker)
 {
 	uint32_t thread = ty_model_syscall(x->m, call).thread,
-		 threads = ty_model_summary(x->m)->threads;
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	uint32_t end = th->syscalls_first + th->syscalls_n;
+		 threads = ty_model_summary(x->m)->threads, end = ty_thread_calls(x->m, thread).to;
 	uint64_t from[GIVEN], to[GIVEN];
 	unsigned gave = 0;
 
@@ -104,7 +87,6 @@ static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd, i
 
 		if (!(talk.says & (TY_GIVES | TY_CLOSES)))
 			continue;
-		s = ty_model_syscall(x->m, call);
 		says = ty_syscall_ipc_on(x, &s, &talk, fd);
 		if (says & TY_CLOSES)
 			break;
@@ -150,27 +132,18 @@ static bool is_among(int64_t fd, const int64_t *v, unsigned n)
 static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_candidate *c,
 				uint64_t t, int32_t maker)
 {
-	uint32_t thread = c->s.thread, call = c->s.syscall;
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	struct ty_calls_back w = ty_calls_before(x->m, c->s.thread, c->s.syscall, TY_STALL_BACK);
 	uint64_t from = 0;
 	int64_t one = -1, none[FDS]; /* one with a peer; those without */
 	unsigned nones = 0;
 	bool several = false;
 
-	for (unsigned n = 0; call != TY_NONE && call > th->syscalls_first && n < TY_STALL_BACK;
-	     n++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --call);
-		struct ty_syscall_ipc talk = ty_syscall_ipc(x, &s);
-		int64_t to;
+	while (ty_call_back(&w) && w.s.start_ns > t) {
+		int64_t to = w.s.ret > 0 ? ty_stall_given_to(x, c->s.thread, w.s.start_ns) : -1;
 
-		if (s.start_ns <= t)
-			break;
-		if (s.ret <= 0 || !(talk.says & TY_GIVES) || talk.gives < 0)
-			continue;
-		to = ty_stall_given_to(x, thread, s.start_ns);
 		if (to <= STDERR_FILENO || is_among(to, none, nones))
 			continue;
-		if (to != one && !several && !has_peer(x, to, call, maker)) {
+		if (to != one && !several && !has_peer(x, to, w.call, maker)) {
 			if (nones == FDS)
 				break;
 			none[nones++] = to;
@@ -178,7 +151,7 @@ static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand
 		}
 		several = several || (one >= 0 && to != one);
 		one = to;
-		from = s.start_ns;
+		from = w.s.start_ns;
 	}
 	return several ? from : 0;
 }
@@ -212,15 +185,6 @@ static bool have_to_do(const struct ty_explain *x, const struct ty_candidate *c,
 	       (ty_stall_just_born(x->m, thread, c->s.start_ns) && takes_and_gives(x, thread));
 }
 
-static uint64_t worked_ns(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
-{
-	struct ty_cell cell = {0};
-
-	if (from < to)
-		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, from, to, 1, &cell);
-	return cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE];
-}
-
 bool ty_stall_shares_out(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
@@ -231,20 +195,22 @@ bool ty_stall_shares_out(const struct ty_stall_search *h, const struct ty_candid
 
 	if (peer->forked_by < 0 || !x->args)
 		return false;
-	if (worked_ns(x->m, c->waker.thread, c->s.start_ns, c->end_ns) < c->s.duration_ns / 2)
+	if (ty_thread_worked(x->m, c->waker.thread, c->s.start_ns, c->end_ns) <
+	    c->s.duration_ns / 2)
 		return false;
 	from = gave_to_several(x, c,
 			       ty_stall_last_woke(x, c->s.thread, c->waker.thread, c->s.start_ns),
 			       peer->forked_by);
 	if (!from)
 		return false;
-	works = worked_ns(x->m, c->waker.thread, from, c->end_ns);
+	works = ty_thread_worked(x->m, c->waker.thread, from, c->end_ns);
 	for (uint32_t i = 0; i < threads && looked < TY_STALL_LOOKED; i++) {
 		const struct ty_thread *t = ty_model_thread(x->m, i);
 
 		if (i == c->s.thread || i == c->waker.thread || !t->traced ||
 		    t->forked_by != peer->forked_by || t->end_ns <= from ||
-		    t->start_ns >= c->end_ns || worked_ns(x->m, i, from, c->end_ns) < works / 2)
+		    t->start_ns >= c->end_ns ||
+		    ty_thread_worked(x->m, i, from, c->end_ns) < works / 2)
 			continue;
 		looked++;
 		if (have_to_do(x, c, i))

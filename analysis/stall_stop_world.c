@@ -10,6 +10,7 @@
  * works.
  */
 #include "stalls_priv.h"
+#include "thread_walk.h"
 
 #define TOGETHER_NS UINT64_C(20000000) /* woken within that, they are woken together */
 #define WORKER_BACK 256		       /* spans before and after */
@@ -81,11 +82,9 @@ static bool is_worker(const struct ty_stall_search *h, const struct ty_candidate
 		 first = k - t->spans_first > WORKER_BACK ? k - WORKER_BACK : t->spans_first;
 	uint64_t word = ty_wait_word_of(h->x, &c->w, c->s.syscall), before = 0;
 	unsigned waits = 0, reports = 0;
-	struct ty_cell cell;
 
-	ty_model_cells(h->x->m, (struct ty_track){TY_TRACK_THREAD, c->waker.thread}, c->s.start_ns,
-		       c->end_ns, 1, &cell);
-	if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= c->s.duration_ns / 2)
+	if (ty_thread_worked(h->x->m, c->waker.thread, c->s.start_ns, c->end_ns) >=
+	    c->s.duration_ns / 2)
 		return false;
 	for (k = first; k < t->spans_first + t->spans_n && k - first < 2 * WORKER_BACK; k++) {
 		struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, k);
@@ -131,11 +130,8 @@ static uint64_t stopped_along(const struct ty_model *m, const struct ty_candidat
 static bool works_too(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t i,
 		      uint64_t began)
 {
-	struct ty_cell cell;
-
-	ty_model_cells(h->x->m, (struct ty_track){TY_TRACK_THREAD, i}, c->s.start_ns, c->end_ns, 1,
-		       &cell);
-	return cell.ns[TY_ST_RUNNING] > c->s.duration_ns / 10 &&
+	return ty_thread_time(h->x->m, i, c->s.start_ns, c->end_ns).ns[TY_ST_RUNNING] >
+		       c->s.duration_ns / 10 &&
 	       ty_stall_last_woke(h->x, i, c->waker.thread, c->end_ns) < began;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A stall in words: object, cause and the one sentence, with its numbers. */
 #include "stalls_priv.h"
+#include "block_requests.h"
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "call_args.h"
@@ -14,34 +14,17 @@
 #include "units.h"
 #include "process_titles.h"
 #include "wait_holder.h"
+#include "wait_peer.h"
 
 #define PATH_SHOWN 72 /* the end of a cgroup's tells most */
 
-static void say_ns(struct ty_sentence *o, uint64_t ns)
-{
-	char d[TY_DURATION_MAX];
-
-	ty_put(o, "%s", ty_fmt_duration(ns, d));
-}
-
-static void say_who(struct ty_sentence *o, const struct ty_model *m, uint32_t thread, uint64_t t)
-{
-	char who[TY_WHO_MAX];
-
-	ty_put(o, "%s", ty_model_who(m, thread, t, who));
-}
-
-static void say_time(struct ty_sentence *o, const struct ty_explain *x, uint64_t t)
-{
-	char b[TY_TIME_MAX];
-
-	ty_put(o, "%s", ty_time_text(x->m, x->clock, t, 1000000, b));
-}
+/* A thread by its name at t. */
+#define who(thread, t) ty_who(h->x->m, thread, t)
 
 /* The kernel's scale: 0..98 real-time (99 - rt priority), 100..139 nice. */
 static void say_prio(struct ty_sentence *o, int32_t prio, const char *before, const char *behind)
 {
-	if (prio == INT32_MIN || prio == 120)
+	if (prio == INT32_MIN)
 		return;
 	if (prio < 0)
 		ty_put(o, "%sa deadline thread%s", before, behind);
@@ -51,17 +34,20 @@ static void say_prio(struct ty_sentence *o, int32_t prio, const char *before, co
 		ty_put(o, "%snice %d%s", before, prio - 120, behind);
 }
 
-/* Was another CPU idle meanwhile, on which the thread may run? */
-static void say_idle(struct ty_sentence *o, const struct ty_stall_search *h,
-		     const struct ty_candidate *c)
+static uint32_t cpu_of(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	return ty_model_span_brief(h->x->m, c->s.thread, c->s.span).cpu;
+}
+
+/* The CPU that was idle longest meanwhile, of the others on which the thread may run; TY_NONE. */
+static uint32_t idle_cpu(const struct ty_stall_search *h, const struct ty_candidate *c,
+			 uint64_t *idle_ns)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t affinity = ty_model_thread(m, c->s.thread)->affinity, best = TY_NONE;
-	uint32_t own = ty_model_span_brief(m, c->s.thread, c->s.span).cpu;
-	uint64_t most = 0;
+	uint32_t own = cpu_of(h, c);
 
-	if (c->s.waits > 1)
-		return; /* in between it ran */
+	*idle_ns = 0;
 	for (uint32_t cpu = 0; cpu < ty_model_summary(m)->cpus; cpu++) {
 		struct ty_track t = {TY_TRACK_CPU, cpu};
 		struct ty_cell cell;
@@ -69,17 +55,37 @@ static void say_idle(struct ty_sentence *o, const struct ty_stall_search *h,
 		if (cpu == own || (affinity && !ty_cpu_ranges_have(ty_model_str(m, affinity), cpu)))
 			continue;
 		ty_model_cells(m, t, c->s.start_ns, c->end_ns, 1, &cell);
-		if (cell.ns[TY_ST_IDLE] > most) {
-			most = cell.ns[TY_ST_IDLE];
+		if (cell.ns[TY_ST_IDLE] > *idle_ns) {
+			*idle_ns = cell.ns[TY_ST_IDLE];
 			best = cpu;
 		}
 	}
+	return best;
+}
+
+/* Did one stand idle for half of the wait? Then who ran on the thread's own CPU is not all of the
+ * cause: a quota that is not recorded, or the scheduler, left it there. */
+static bool was_left(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	uint64_t ns;
+
+	return c->s.kind == TY_STALL_RUNQUEUE && c->s.state == TY_ST_RUNNABLE && c->s.waits <= 1 &&
+	       ty_model_thread(h->x->m, c->s.thread)->affinity && idle_cpu(h, c, &ns) != TY_NONE &&
+	       ns >= c->s.duration_ns / 2;
+}
+
+static void say_idle(struct ty_sentence *o, const struct ty_stall_search *h,
+		     const struct ty_candidate *c)
+{
+	uint64_t most;
+	uint32_t best = c->s.waits > 1 ? TY_NONE /* in between it ran */ : idle_cpu(h, c, &most);
+
 	if (best == TY_NONE || most < c->s.duration_ns / 10)
 		return;
-	ty_put(o, ". CPU %u was idle for ", best);
-	say_ns(o, most);
-	if (!affinity)
-		ty_put(o, " (CPU affinity not recorded)");
+	ty_put(o, ". CPU %u was idle for %s%s", best, ty_duration(most),
+	       !ty_model_thread(h->x->m, c->s.thread)->affinity ? " (CPU affinity not recorded)"
+	       : was_left(h, c) ? ": unknown why it did not run there"
+				: "");
 }
 
 static void say_device(struct ty_sentence *o, const struct ty_stall_search *h,
@@ -93,29 +99,21 @@ static void say_device(struct ty_sentence *o, const struct ty_stall_search *h,
 		return;
 	}
 	io = ty_model_io(h->x->m, c->io);
-	ty_put(o, "%s", ty_explain_disk(h->x, io.major, io.minor, disk));
-	ty_put(o, " (%u request%s%s%s", c->ios ? c->ios : 1, c->ios > 1 ? "s" : "",
-	       c->longest_ns ? " in the longest wait" : "", c->ios > 1 ? ", the longest " : ", ");
-	say_ns(o, io.end_ns - io.start_ns);
-	ty_put(o, ")");
+	ty_put(o, "%s (%u request%s%s%s%s)", ty_explain_disk(h->x, io.major, io.minor, disk),
+	       c->ios ? c->ios : 1, c->ios > 1 ? "s" : "",
+	       c->longest_ns ? " in the longest wait" : "", c->ios > 1 ? ", the longest " : ", ",
+	       ty_duration(io.end_ns - io.start_ns));
 }
 
 /* What of a wait for devices no request explains. */
 static void say_before_device(struct ty_sentence *o, const struct ty_candidate *c)
 {
-	if (c->queued_ns > c->s.duration_ns / 20) {
-		ty_put(o, ". For ");
-		say_ns(o, c->queued_ns);
-		ty_put(o, " of that time, the request was not yet issued to the device");
-	}
+	if (c->queued_ns > c->s.duration_ns / 20)
+		ty_put(o, ". For %s of the wait, the request was not yet issued to the device",
+		       ty_duration(c->queued_ns));
 	if (c->no_io_ns > c->s.duration_ns / 20 && c->s.links &&
-	    c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST) {
-		ty_put(o, ". For ");
-		say_ns(o, c->no_io_ns);
-		ty_put(o,
-		       " of that time, no request was in flight (throttled, or waiting for other "
-		       "I/O)");
-	}
+	    c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST)
+		ty_put(o, ". For %s of the wait, " TY_NOT_IN_FLIGHT, ty_duration(c->no_io_ns));
 }
 
 static void say_throttled(struct ty_sentence *o, const struct ty_candidate *c)
@@ -123,132 +121,115 @@ static void say_throttled(struct ty_sentence *o, const struct ty_candidate *c)
 	size_t n = strlen(c->held.path);
 	bool cut = n > PATH_SHOWN;
 
-	ty_put(o, "throttled by CPU quota: its cgroup %s%s may use ", cut ? "..." : "",
-	       c->held.path + (cut ? n - PATH_SHOWN : 0));
-	say_ns(o, c->held.quota_us * 1000);
-	ty_put(o, " of CPU time every ");
-	say_ns(o, c->held.period_us * 1000);
-	if (!c->used_ns && !c->held.ns) {
-		ty_put(o, ", and its CPU was idle for ");
-		say_ns(o, c->idle_ns);
-		return;
-	}
-	ty_put(o, c->used_ns ? ", and had used " : ", and was throttled for ");
-	say_ns(o, c->used_ns ? c->used_ns : c->held.ns);
-	ty_put(o, c->used_ns ? " in that period before" : " around that time");
+	ty_put(o, "throttled by CPU quota: its cgroup %s%s may use %s of CPU time every %s, and ",
+	       cut ? "..." : "", c->held.path + (cut ? n - PATH_SHOWN : 0),
+	       ty_duration(c->held.quota_us * 1000), ty_duration(c->held.period_us * 1000));
+	if (c->used_ns)
+		ty_put(o, "had used %s in that period before", ty_duration(c->used_ns));
+	else if (c->held.ns)
+		ty_put(o, "was throttled for %s around that time", ty_duration(c->held.ns));
+	else
+		ty_put(o, "its CPU was idle for %s", ty_duration(c->idle_ns));
 }
 
 /* What the hypervisor possibly took: the whole cause, or (aside) a part of it. */
 static void say_steal(struct ty_sentence *o, const struct ty_stall_search *h,
 		      const struct ty_candidate *c, bool aside)
 {
-	uint32_t cpu = ty_model_span_brief(h->x->m, c->s.thread, c->s.span).cpu;
+	uint32_t cpu = cpu_of(h, c);
 
 	if (aside) {
-		if (!ty_stall_steal_matters(c))
-			return;
-		ty_put(o, ". For ");
-		say_ns(o, c->s.steal_ns);
-		ty_put(o, " of that time, a CPU showed no activity (steal time, inferred)");
+		if (ty_stall_steal_matters(c))
+			ty_put(o,
+			       ". For %s of that time, a CPU showed no activity (steal time, "
+			       "inferred)",
+			       ty_duration(c->s.steal_ns));
 		return;
 	}
-	if (c->s.steal_ns) {
-		ty_put(o, "CPU %u showed no activity for ", cpu);
-		say_ns(o, c->s.steal_ns);
-		ty_put(o, " of ");
-		say_ns(o, c->end_ns - c->s.start_ns);
-		ty_put(o, ": lost to the hypervisor (steal time, inferred)");
-	} else {
+	if (c->s.steal_ns)
+		ty_put(o,
+		       "CPU %u showed no activity for %s of %s: lost to the hypervisor (steal "
+		       "time, inferred)",
+		       cpu, ty_duration(c->s.steal_ns), ty_duration(c->end_ns - c->s.start_ns));
+	else
 		ty_put(o, "CPU %u was lost to the hypervisor (steal time, inferred)", cpu);
-	}
-	if (c->s.steal_counted_ns) {
-		ty_put(o, " (the kernel counted ");
-		say_ns(o, c->s.steal_counted_ns);
-		ty_put(o, " of steal time around then)");
-	}
+	if (c->s.steal_counted_ns)
+		ty_put(o, " (the kernel counted %s of steal time around then)",
+		       ty_duration(c->s.steal_counted_ns));
+}
+
+/* " for 40.0 ms of that time", or of nearly all of it " all that time". */
+static void say_part(struct ty_sentence *o, uint64_t ns, uint64_t of_ns)
+{
+	if (ns >= of_ns - of_ns / 100)
+		ty_put(o, " all that time");
+	else
+		ty_put(o, " for %s of that time", ty_duration(ns));
 }
 
 static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 		      const struct ty_candidate *c)
 {
-	const struct ty_model *m = h->x->m;
-	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
+	uint32_t cpu = cpu_of(h, c);
 
 	if (c->s.kind == TY_STALL_THROTTLED) {
 		say_throttled(o, c);
-		return;
-	}
-	if (c->idle_ns && c->s.culprit == TY_NONE && !c->unfair && !c->rival_ns) {
-		ty_put(o, "its CPU %u was idle for ", s.cpu);
-		say_ns(o, c->idle_ns);
+	} else if (c->s.culprit != TY_NONE) {
+		ty_put(o, "%s ran", who(c->s.culprit, c->s.culprit_ns));
+		say_part(o, c->rival_ns, c->s.duration_ns);
+		ty_put(o, " on CPU %u", cpu);
+		if (c->rival_prio != 120)
+			say_prio(o, c->rival_prio, ", ", "");
+		if (c->own_prio != c->rival_prio)
+			say_prio(o, c->own_prio, " (victim: ", ")");
+		say_idle(o, h, c);
+	} else if (c->unfair) {
 		ty_put(o,
-		       ", and no CPU quota of its cgroup is recorded: unknown why it did not run");
-		return;
-	}
-	if (c->s.culprit == TY_NONE) {
-		if (c->unfair) {
-			ty_put(o, "starved: other threads used ");
-			say_ns(o, c->rival_ns);
-			ty_put(o, " on CPU %u, more than its priority explains", s.cpu);
-			ty_put(o,
-			       c->quota_seen
-				       ? ". Possible causes: a CPU quota, or the weight of its "
-					 "cgroup or session"
-				       : ". Possible cause: the weight of its cgroup or session");
-		} else if (c->rival_ns) {
-			ty_put(o, "several threads shared CPU %u for ", s.cpu);
-			say_ns(o, c->rival_ns);
-			ty_put(o, " of that time: ");
-			for (unsigned i = 0; i < c->rivals_n; i++) {
-				ty_put(o, i ? ", " : "");
-				say_who(o, m, c->rivals[i].thread, c->rivals[i].at_ns);
-				ty_put(o, " ");
-				say_ns(o, c->rivals[i].ns);
-				say_prio(o, c->rivals[i].prio, " (", ")");
-			}
-			say_idle(o, h, c);
-		} else {
-			ty_put(o, "the thread that ran instead is not recorded");
+		       "starved: other threads used %s on CPU %u, more than its priority "
+		       "explains. Possible cause%s the weight of its cgroup or session",
+		       ty_duration(c->rival_ns), cpu, c->quota_seen ? "s: a CPU quota, or" : ":");
+	} else if (c->rival_ns) {
+		ty_put(o, "several threads shared CPU %u", cpu);
+		say_part(o, c->rival_ns, c->s.duration_ns);
+		for (unsigned i = 0; i < c->rivals_n; i++) {
+			const struct ty_ran *ran = &c->rivals[i];
+
+			ty_put(o, "%s%s %s", i ? ", " : ", mostly ", who(ran->thread, ran->at_ns),
+			       ty_duration(ran->ns));
+			if (ran->prio != 120)
+				say_prio(o, ran->prio, " (", ")");
 		}
-		return;
+		say_idle(o, h, c);
+	} else if (c->idle_ns) {
+		ty_put(o,
+		       "its CPU %u was idle for %s, and no CPU quota of its cgroup is recorded: "
+		       "unknown why it did not run",
+		       cpu, ty_duration(c->idle_ns));
+	} else {
+		ty_put(o, "the thread that ran instead is not recorded");
 	}
-	say_who(o, m, c->s.culprit, c->s.culprit_ns);
-	ty_put(o, " ran for ");
-	say_ns(o, c->rival_ns);
-	ty_put(o, " of that time on CPU %u", s.cpu);
-	say_prio(o, c->rival_prio, ", ", "");
-	if (c->own_prio != c->rival_prio && c->own_prio != INT32_MIN) {
-		ty_put(o, " (victim:");
-		if (c->own_prio == 120)
-			ty_put(o, " nice 0");
-		else if (c->own_prio >= 100)
-			ty_put(o, " nice %d", c->own_prio - 120);
-		else
-			ty_put(o, " real-time priority %d", 99 - c->own_prio);
-		ty_put(o, ")");
-	}
-	say_idle(o, h, c);
 }
 
 /* The thread of a link, by the name it had in the middle; the culprit by the name at culprit_ns. */
-static void say_link(struct ty_sentence *o, const struct ty_stall_search *h,
-		     const struct ty_candidate *c, const struct ty_link *l)
-{
-	say_who(o, h->x->m, l->thread,
-		l->thread == c->s.culprit ? c->s.culprit_ns
-					  : l->start_ns + (l->end_ns - l->start_ns) / 2);
-}
+#define link_who(c, l)                                                                             \
+	who((l)->thread, (l)->thread == (c)->s.culprit                                             \
+				 ? (c)->s.culprit_ns                                               \
+				 : (l)->start_ns + ((l)->end_ns - (l)->start_ns) / 2)
 
-bool ty_stall_link_text(const struct ty_explain *x, const struct ty_stall *s, uint32_t k,
-			char out[TY_LINK_TEXT])
+bool ty_stall_link_text(const struct ty_explain *x, const struct ty_link *link, uint32_t n,
+			uint64_t root_ns, uint32_t k, char out[TY_LINK_TEXT])
 {
-	char d[TY_DURATION_MAX], length[sizeof(d) + sizeof("a total of ")];
-	uint64_t ns = s->link[k].end_ns - s->link[k].start_ns;
-	bool all = k + 1 == s->links && s->root_ns > ns;
+	char length[2 * TY_DURATION_MAX + sizeof(" of the ")];
+	uint64_t own_ns = link[k].end_ns - link[k].start_ns;
+	bool root = k + 1 == n && root_ns > own_ns;
+	const char *ns = ty_duration(root ? root_ns : own_ns),
+		   *all = ty_duration(link->end_ns - link->start_ns);
 
-	snprintf(length, sizeof(length), "%s%s", all ? "a total of " : "",
-		 ty_fmt_duration(all ? s->root_ns : ns, d));
-	return ty_link_text(x, &s->link[k], length, out, TY_LINK_TEXT);
+	if (root && strcmp(ns, all) != 0)
+		snprintf(length, sizeof(length), "%s of the %s", ns, all);
+	else
+		snprintf(length, sizeof(length), "%s", ns);
+	return ty_link_text(x, &link[k], length, out, TY_LINK_TEXT);
 }
 
 /* "slept 2.305 s in fsync": what the thread at the root did, and what is known of it. */
@@ -259,21 +240,21 @@ static void say_root(struct ty_sentence *o, const struct ty_stall_search *h,
 	bool last = k + 1 == c->s.links;
 	char what[TY_LINK_TEXT];
 
-	ty_stall_link_text(h->x, &c->s, k, what);
+	ty_stall_link_text(h->x, c->s.link, c->s.links, c->s.root_ns, k, what);
 	ty_put(o, "%s", what);
+	if (l->span != TY_NONE && ty_model_span(h->x->m, l->span).state == TY_ST_STOPPED &&
+	    c->s.culprit != l->thread && c->s.culprit != TY_NONE)
+		ty_put(o, ", by a signal from %s", who(c->s.culprit, c->s.culprit_ns));
 	if (!last) { /* it was runnable */
-		ty_put(o, " while ");
-		say_link(o, h, c, l + 1);
-		ty_put(o, " ran there for ");
-		say_ns(o, c->rival_ns);
+		ty_put(o, " while %s ran there for %s", link_who(c, l + 1),
+		       ty_duration(c->rival_ns));
 	} else if (l->what == TY_SEG_DEVICE && c->ios) {
 		ty_put(o, ": ");
 		say_device(o, h, c);
 	} else if (l->what == TY_SEG_RUNS &&
 		   c->root.what_ns[TY_SEG_RUNNABLE] > c->s.duration_ns / 5) {
-		ty_put(o, " and waited ");
-		say_ns(o, c->root.what_ns[TY_SEG_RUNNABLE]);
-		ty_put(o, " for a CPU");
+		ty_put(o, " and waited %s for a CPU",
+		       ty_duration(c->root.what_ns[TY_SEG_RUNNABLE]));
 	} else if (l->what == TY_SEG_RUNNABLE && c->held.path) {
 		ty_put(o, ", ");
 		say_throttled(o, c);
@@ -295,14 +276,15 @@ static bool say_held(struct ty_sentence *o, const struct ty_stall_search *h,
 	return name && end;
 }
 
-/* Is the holder one that the recorder read? Then it is not inferred from the wakeup. */
+/* Is the holder, or its process, one that the recorder read? Then it is not inferred from the
+ * wakeup alone, as the line below the sentence says. */
 static bool saw_holder(const struct ty_stall_search *h, const struct ty_candidate *c,
 		       uint32_t thread)
 {
 	struct ty_wait_holder seen;
 
 	return c->s.waits <= 1 && ty_wait_holder(h->x, c->s.thread, c->s.span, &seen) &&
-	       seen.proven && seen.thread == thread;
+	       seen.proven && thread == c->waker.thread;
 }
 
 /* "flusher/815, which slept 2.3 s in fsync"; of a longer chain the thread that woke the victim, and
@@ -315,16 +297,20 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 
 	if (root > 1 && l[root - 1].what == TY_SEG_RUNNABLE)
 		root--; /* the last one is what ran there */
-	say_link(o, h, c, &l[1]);
+	ty_put(o, "%s", link_who(c, &l[1]));
 	if (c->s.kind == TY_STALL_LOCK && !c->s.proven && !saw_holder(h, c, l[1].thread))
-		ty_put(o, " [inferred holder]");
+		ty_put(o, " (inferred)");
+	if (root > 1 && l[1].span != TY_NONE &&
+	    ty_model_span(h->x->m, l[1].span).state == TY_ST_STOPPED)
+		ty_put(o, ", which was stopped");
 	ty_put(o, root > 1 ? ". Root cause: " : ", which ");
 	if (root > 1) {
-		say_link(o, h, c, &l[root]);
-		ty_put(o, " ");
+		ty_put(o, "%s ", link_who(c, &l[root]));
 		say_held(o, h, &l[root - 1]);
 	}
 	say_root(o, h, c, root);
+	if (c->s.waits > 1 && l->end_ns - l->start_ns < c->s.duration_ns / 2)
+		ty_put(o, " (in one of these waits)");
 }
 
 static void waker(struct ty_sentence *o, const struct ty_stall_search *h,
@@ -334,11 +320,15 @@ static void waker(struct ty_sentence *o, const struct ty_stall_search *h,
 
 	if (c->waker.kind == TY_WAKER_THREAD && c->s.links > 1)
 		chain(o, h, c);
+	else if (c->waker.kind == TY_WAKER_TIMER && !c->waker.net &&
+		 ty_wait_reply_there(h->x, h->o.requests, c->s.thread, c->s.syscall, c->s.start_ns,
+				     c->end_ns))
+		ty_put(o, TY_REPLY_THERE_TEXT);
 	else
 		ty_put(o, "%s", ty_waker_text(h->x->m, &c->waker, by));
 }
 
-/* What the thread still was when the recording ended. */
+/* What the thread still was at the end. */
 static const char *still(const struct ty_candidate *c)
 {
 	return c->busy_waited || c->s.state == TY_ST_SLEEPING || c->s.state == TY_ST_BLOCKED ||
@@ -347,19 +337,15 @@ static const char *still(const struct ty_candidate *c)
 		       : ty_state_name(c->s.state);
 }
 
-static void theft(struct ty_sentence *o, const struct ty_model *m, const struct ty_candidate *c)
+static void theft(struct ty_sentence *o, const struct ty_stall_search *h,
+		  const struct ty_candidate *c)
 {
 	static const char *const what[] = {"interrupt", "softirq", "vector"};
 
-	ty_put(o, "interrupts took ");
-	say_ns(o, c->stolen_ns);
-	ty_put(o, " of ");
-	say_ns(o, c->end_ns - c->s.start_ns);
-	ty_put(o, " on CPU %u, of which %s %s took ",
-	       ty_model_span_brief(m, c->s.thread, c->s.span).cpu,
-	       what[c->theft.kind < 3 ? c->theft.kind : 2], ty_model_str(m, c->theft.name));
-	say_ns(o, c->theft.ns);
-	ty_put(o, " in %u run%s", c->theft.n, c->theft.n == 1 ? "" : "s");
+	ty_put(o, "interrupts took %s of %s on CPU %u, of which %s %s took %s in %u run%s",
+	       ty_duration(c->stolen_ns), ty_duration(c->end_ns - c->s.start_ns), cpu_of(h, c),
+	       what[c->theft.kind < 3 ? c->theft.kind : 2], ty_model_str(h->x->m, c->theft.name),
+	       ty_duration(c->theft.ns), c->theft.n, c->theft.n == 1 ? "" : "s");
 }
 
 /* A lock that was tried for again and again. */
@@ -372,8 +358,10 @@ static void polled(struct ty_sentence *o, const struct ty_stall_search *h,
 		ty_put(o, "released by ");
 		waker(o, h, c);
 	} else {
-		ty_put(o, c->s.flags & TY_SF_OPEN ? "still waiting when the recording ended"
-						  : "holder not recorded");
+		ty_put(o,
+		       c->s.flags & TY_SF_OPEN ? "still waiting when the %s ended"
+					       : "holder not recorded",
+		       ty_model_noun(h->x->m));
 	}
 	ty_put(o, ". It polled the lock: %u attempts failed with %s%s", c->polls,
 	       ty_errno_name((int)-s.ret), c->poll_got == TY_NONE ? ", and none succeeded" : "");
@@ -391,10 +379,12 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 	case TY_STALL_THROTTLED:
 		if (c->s.state == TY_ST_RUNNABLE) {
 			run_queue(o, h, c);
+			if (c->run_inferred)
+				ty_put(o, ". The run times of some of these threads are inferred");
 			return;
 		}
 		break;
-	case TY_STALL_IRQ: theft(o, m, c); return;
+	case TY_STALL_IRQ: theft(o, h, c); return;
 	case TY_STALL_CPU:
 		ty_put(o, "the call itself used the CPU (computing or busy-waiting)");
 		return;
@@ -409,33 +399,22 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 								  : "woken by a timer");
 		return;
 	case TY_STALL_STOPPED:
-		if (c->tracer) {
-			ty_put(o, "stopped by its tracer ");
-			say_who(o, m, c->s.culprit, c->s.culprit_ns);
-			return;
-		}
-		if (c->s.culprit != TY_NONE) {
-			ty_put(o, "stopped by a signal from ");
-			say_who(o, m, c->s.culprit, c->s.culprit_ns);
-		} else {
+		if (c->s.culprit == TY_NONE)
 			ty_put(o, "stopped by an unrecorded signal or tracer");
-		}
-		if (c->waker.kind == TY_WAKER_THREAD) {
-			ty_put(o, ", continued by ");
-			say_who(o, m, c->waker.thread, c->waker.act_ns);
-			if (ty_waker_signal(m, c->s.thread, &c->waker) == SIGCONT)
-				ty_put(o, " (SIGCONT)");
-		}
+		else
+			ty_put(o, "stopped by %s %s", c->tracer ? "its tracer" : "a signal from",
+			       who(c->s.culprit, c->s.culprit_ns));
+		if (c->waker.kind == TY_WAKER_THREAD && !c->tracer)
+			ty_put(o, ", continued by %s%s", who(c->waker.thread, c->waker.act_ns),
+			       ty_waker_signal(m, c->s.thread, &c->waker) == SIGCONT ? " (SIGCONT)"
+										     : "");
 		return;
 	case TY_STALL_UNINTERRUPTIBLE:
 		if (c->waker.io == TY_NONE)
 			break;
 		ty_put(o, "woken by block I/O completion on ");
 		say_device(o, h, c);
-		ty_put(o, ". For ");
-		say_ns(o, c->no_io_ns);
-		ty_put(o, " before that, no request was in flight (throttled, or waiting for other "
-			  "I/O)");
+		ty_put(o, ". For %s before that, " TY_NOT_IN_FLIGHT, ty_duration(c->no_io_ns));
 		return;
 	case TY_STALL_IO:
 	case TY_STALL_FAULT:
@@ -458,10 +437,15 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 	}
 	if (c->waker.kind == TY_WAKER_NONE) {
 		if (c->s.flags & TY_SF_OPEN)
-			ty_put(o, "still %s when the recording ended", still(c));
+			ty_put(o, "still %s when the %s ended", still(c), ty_model_noun(h->x->m));
 		else
 			ty_put(o, c->s.state == TY_ST_RUNNING ? "what ended it is not recorded"
 							      : "waker not recorded");
+		return;
+	}
+	if (c->root.what_ns[TY_SEG_KILLED] && c->root.thread == c->s.thread) {
+		ty_put(o, "until a signal from %s killed it",
+		       who(c->waker.thread, c->waker.act_ns));
 		return;
 	}
 	ty_put(o, c->s.state == TY_ST_RUNNING ? "released by "
@@ -471,21 +455,21 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 	waker(o, h, c);
 }
 
-/* What several waited for. */
+/* What several waited for: behind "also waited". */
 static void say_common(struct ty_sentence *o, const struct ty_stall_search *h,
 		       const struct ty_candidate *c)
 {
 	if (c->s.by_root) {
-		say_who(o, h->x->m, c->s.culprit, c->s.culprit_ns);
+		ty_put(o, " for %s", who(c->s.culprit, c->s.culprit_ns));
 		return;
 	}
 	switch (c->s.kind) {
-	case TY_STALL_RUNQUEUE: ty_put(o, "that CPU"); return;
-	case TY_STALL_THROTTLED: ty_put(o, "that quota"); return;
+	case TY_STALL_RUNQUEUE: ty_put(o, " for that CPU"); return;
+	case TY_STALL_THROTTLED: ty_put(o, " for that quota"); return;
 	case TY_STALL_IO:
-	case TY_STALL_FAULT: ty_put(o, "that disk"); return;
-	case TY_STALL_LOCK: ty_put(o, "that lock"); return;
-	default: ty_put(o, "the same cause");
+	case TY_STALL_FAULT: ty_put(o, " for that disk"); return;
+	case TY_STALL_LOCK: ty_put(o, " for that lock"); return;
+	default: ty_put(o, ", with the same cause");
 	}
 }
 
@@ -498,25 +482,34 @@ static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 	if (!c->others && !c->s.more_waits)
 		return;
 	ty_put(o, ". ");
-	for (uint32_t i = 0; i < named; i++) {
-		ty_put(o, !i ? "" : named == c->others ? " and " : ", ");
-		say_who(o, h->x->m, c->other[i], c->other_ns[i]);
-	}
+	for (uint32_t i = 0; i < named; i++)
+		ty_put(o, "%s%s",
+		       !i		    ? ""
+		       : named == c->others ? " and "
+					    : ", ",
+		       who(c->other[i], c->other_ns[i]));
 	if (c->others > named)
 		ty_put(o, " and %u more thread%s", c->others - named,
 		       c->others - named > 1 ? "s" : "");
 	if (c->others) {
-		ty_put(o, " also waited for ");
+		ty_put(o, " also waited");
 		say_common(o, h, c);
 	}
 	if (c->s.more_waits)
 		ty_put(o, "%s%u more wait%s of %s had the same cause", c->others ? ". " : "",
 		       c->s.more_waits, c->s.more_waits > 1 ? "s" : "",
 		       ty_model_comm(h->x->m, c->s.thread, c->s.start_ns));
-	ty_put(o, c->s.sum_inferred && c->s.proven ? " (inferred; all these waits: "
-						   : " (all these waits: ");
-	say_ns(o, c->s.sum_ns);
-	ty_put(o, ")");
+	ty_put(o, " (all these waits together: %s%s)", ty_duration(c->s.sum_ns),
+	       c->s.sum_inferred && c->s.proven ? ", inferred" : "");
+}
+
+const char *ty_stall_grade(const struct ty_stall *s)
+{
+	const char *end = strstr(s->text, " ended");
+
+	if (s->proven)
+		return "proven";
+	return !strncmp(s->text, "still ", 6) && end && !end[6] ? "cause unknown" : "inferred";
 }
 
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32])
@@ -535,13 +528,29 @@ static void name_file(const struct ty_explain *x, struct ty_stall *s)
 	ty_buf_fini(&b);
 }
 
+/* The clients that a stall inside a request held up. */
+static void say_clients(struct ty_sentence *o, const struct ty_stall_search *h,
+			const struct ty_candidate *c)
+{
+	uint32_t v[TY_STALL_CLIENTS], n = ty_stall_clients(h, c, v);
+
+	ty_put(o, ". Meanwhile ");
+	for (uint32_t i = 0; i < n && i < TY_STALL_CLIENTS; i++)
+		ty_put(o, "%s%s", !i ? "" : n == 2 ? " and " : ", ", who(v[i], c->end_ns - 1));
+	if (n > TY_STALL_CLIENTS)
+		ty_put(o, " and %u more", n - TY_STALL_CLIENTS);
+	ty_put(o, n > 1 ? " waited for its replies"
+		  : n	? " waited for its reply"
+			: "a client waited for its reply");
+}
+
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_stall *s = &c->s;
 	struct ty_sentence t = {s->text, sizeof(s->text), 0},
 			   o = {s->sentence, sizeof(s->sentence), 0};
-	char buf[32];
+	char buf[32], time[TY_TIME_MAX];
 	const char *call = ty_stall_call(h->x, s, buf);
 	static const char *const did[TY_ST_COUNT] = {
 		[TY_ST_RUNNING] = "ran",	 [TY_ST_RUNNABLE] = "waited for a CPU",
@@ -551,9 +560,11 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 			 !c->busy_waited && !c->w.word && !c->w.path && !c->w.guessed &&
 			 !c->w.by_waker && *call && *c->w.object;
 
-	if (s->links && s->link[s->links - 1].what < TY_SEG_WHATS)
+	if (s->links && s->link[s->links - 1].what < TY_SEG_WHATS &&
+	    s->link[s->links - 1].thread == c->root.thread)
 		s->root_ns = c->root.what_ns[s->link[s->links - 1].what];
 	cause(&t, h, c);
+	s->proven = s->proven && !was_left(h, c);
 	if (s->waits <= 1)
 		say_before_device(&t, c);
 	if (s->kind != TY_STALL_STEAL)
@@ -570,7 +581,7 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 			name_file(h->x, s);
 	} else if (s->kind == TY_STALL_RUNQUEUE || s->kind == TY_STALL_THROTTLED ||
 		   s->kind == TY_STALL_STEAL) {
-		uint32_t cpu = ty_model_span_brief(m, s->thread, s->span).cpu;
+		uint32_t cpu = cpu_of(h, c);
 
 		if (cpu != TY_NONE)
 			snprintf(s->object, sizeof(s->object), "cpu %u", cpu);
@@ -579,8 +590,8 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	}
 	/* Of many waits the name is that of the chief one's time. */
 	s->named_ns = s->waits > 1 && s->links ? s->link[0].start_ns : s->start_ns;
-	say_who(&o, m, s->thread, s->named_ns);
-	ty_put(&o, " %s%s", c->busy_waited ? "busy-waited" : did[s->state],
+	ty_put(&o, "%s %s%s", who(s->thread, s->named_ns),
+	       c->busy_waited ? "busy-waited" : did[s->state],
 	       c->busy_waited && s->state == TY_ST_SLEEPING ? " and slept" : "");
 	if (s->threads > 1 && s->kind == TY_STALL_STOPPED)
 		ty_put(&o,
@@ -593,38 +604,43 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		ty_put(&o, " in %s", call);
 	if (*s->file)
 		ty_put(&o, " on %s", s->file);
-	if (!file_lock && *call && *c->w.object && c->w.guessed && !c->w.path)
-		ty_put(&o, ", probably for %s (inferred from its next call),", c->w.object);
+	if (*s->peer && c->w.guessed && c->w.class == TY_WAIT_IDLE)
+		; /* by the peer below */
+	else if (!file_lock && *call && *c->w.object && c->w.guessed && !c->w.path)
+		ty_put(&o,
+		       c->w.ready ? ", which found %s ready,"
+				  : ", probably for %s (inferred from its next call),",
+		       c->w.object);
 	else if (!file_lock && *call && *c->w.object)
-		ty_put(&o, "(%s%s)", c->w.object,
+		ty_put(&o, "(%s%s)", ty_wait_argument(call, c->w.object),
 		       !c->w.path && c->w.by_waker ? ", from the waker's call" : "");
+	if (c->w.room)
+		ty_put(&o, " for room to write");
 	if (*s->peer && (!*c->w.object || c->w.class == TY_WAIT_IDLE))
 		ty_put(&o, c->connecting ? " for a connection on %s" : " for a reply on %s",
 		       s->peer);
-	ty_put(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " at ");
-	if (!(s->flags & TY_SF_BEFORE))
-		say_time(&o, h->x, s->start_ns);
-	if (s->waits > 1) {
-		ty_put(&o, " (%u %s", s->waits, s->kind == TY_STALL_STOPPED ? "stops" : "waits");
-		if (c->longest_ns) {
-			ty_put(&o, ", longest ");
-			say_ns(&o, c->longest_ns);
-		}
-		ty_put(&o, ")");
-	}
+	else if (*s->peer && c->connecting)
+		ty_put(&o, " for a connection");
+	if (s->flags & TY_SF_BEFORE)
+		ty_put(&o, " since before the %s began", ty_model_noun(m));
+	else
+		ty_put(&o, " at %s", ty_time_text(m, h->x->clock, s->start_ns, 1000000, time));
+	if (s->waits > 1)
+		ty_put(&o, " (%s %s%s%s)", ty_count(s->waits),
+		       s->kind == TY_STALL_STOPPED ? "stops"
+		       : s->state == TY_ST_RUNNING ? "times"
+						   : "waits",
+		       c->longest_ns ? ", longest " : "",
+		       c->longest_ns ? ty_duration(c->longest_ns) : "");
 	ty_put(&o, "%s %s", s->state == TY_ST_RUNNABLE ? ":" : ",", s->text);
-	if (c->for_work_ns && s->waits <= 1) {
-		ty_put(&o, ". The whole wait took ");
-		say_ns(&o, c->whole_ns);
-		ty_put(&o, ", and for ");
-		say_ns(&o, c->for_work_ns);
-		ty_put(&o, " of it the lock holder was idle");
-	}
+	if (c->for_work_ns && s->waits <= 1)
+		ty_put(&o, ". The whole wait took %s, and for %s of it the lock holder was idle",
+		       ty_duration(c->whole_ns), ty_duration(c->for_work_ns));
 	if (s->in_request)
-		ty_put(&o, ". Meanwhile a client waited for its reply");
+		say_clients(&o, h, c);
 	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
 		ty_put(&o, ". Events were lost during this wait");
 	if (s->flags & TY_SF_OPEN && strncmp(s->text, "still ", 6))
-		ty_put(&o, ". It was still %s when the recording ended", still(c));
-	ty_put(&o, " [%s]", s->proven ? "proven" : "inferred");
+		ty_put(&o, ". It was still %s when the %s ended", still(c), ty_model_noun(h->x->m));
+	ty_put(&o, " [%s]", ty_stall_grade(s));
 }

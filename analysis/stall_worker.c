@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Workers of pools and pipelines: whether a waiting thread had work or was idle (stalls.h).
+ * Workers of pools and pipelines: whether a waiting thread had work or was idle.
  *
  * Budget: a search in the zoom forest, or 4 x TY_STALL_BACK spans of one thread, for each query;
  * each thread once for others that wait for the same object; of those that share work, the spans of
  * TY_STALL_LOOKED threads; and once for each such object, the spans of all its waiters.
  */
-
-#include "fd_kind.h"
-#include <unistd.h>
-
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
+#include "thread_walk.h"
 
 /* Time in user mode that counts as computing. What a program does to exit takes a third of it on a
  * busy machine. */
@@ -22,13 +19,9 @@
 static bool waker_starved(const struct ty_model *m, const struct ty_span *s,
 			  const struct ty_waker *k)
 {
-	struct ty_cell cell;
-
-	if (k->kind != TY_WAKER_THREAD)
-		return false;
-	ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, k->thread}, s->start_ns, s->end_ns, 1,
-		       &cell);
-	return cell.ns[TY_ST_RUNNABLE] > (s->end_ns - s->start_ns) / 2;
+	return k->kind == TY_WAKER_THREAD &&
+	       ty_thread_time(m, k->thread, s->start_ns, s->end_ns).ns[TY_ST_RUNNABLE] >
+		       (s->end_ns - s->start_ns) / 2;
 }
 
 /* By futex, but for a lock: what is waited for there is not what the thread waits for otherwise. */
@@ -70,18 +63,14 @@ bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_c
 bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candidate *c, bool any)
 {
 	const struct ty_model *m = h->x->m;
-	struct ty_track track = {TY_TRACK_THREAD, c->s.thread};
 	/* One that is hardly a stall's length has its like among those that are none. */
-	uint64_t least = c->s.duration_ns / 2 < h->o.min_ns ? c->s.duration_ns / 2 : h->o.min_ns;
-	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING,
-			    .min_ns = c->s.duration_ns / 4 > least ? c->s.duration_ns / 4 : least,
-			    .nr = -1};
-	uint64_t at = 0;
+	uint64_t least = c->s.duration_ns / 2 < h->o.min_ns ? c->s.duration_ns / 2 : h->o.min_ns,
+		 min_ns = c->s.duration_ns / 4 > least ? c->s.duration_ns / 4 : least, at = 0;
 
 	if (c->s.syscall == TY_NONE && !c->w.by_waker)
 		return false;
 	for (unsigned n = 0; n < TY_STALL_BACK; n++) {
-		uint32_t k = ty_model_seek(m, track, &q, at, false);
+		uint32_t k = ty_sleep_after(m, c->s.thread, at, min_ns);
 		struct ty_waker waker;
 		struct ty_span s;
 
@@ -89,7 +78,8 @@ bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candi
 			return false;
 		s = ty_model_span(m, k);
 		at = s.start_ns;
-		if ((s.start_ns >= c->s.start_ns && s.start_ns < c->end_ns) ||
+		/* Not the wait itself, which may have begun before its part that counts. */
+		if ((s.end_ns > c->s.start_ns && s.start_ns < c->end_ns) ||
 		    !ty_stall_waits_similarly(h, c, &s))
 			continue;
 		waker = ty_waker_find(m, s.edge);
@@ -106,12 +96,10 @@ bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t c
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
+	struct ty_rows near = ty_rows_near(ty_thread_calls(m, thread), call, call, TY_STALL_BACK);
 	uint64_t word = ty_wait_word(x, call);
-	uint32_t i = call, end = t->syscalls_first + t->syscalls_n;
 
-	end = end - i > TY_STALL_BACK ? i + TY_STALL_BACK : end;
-	i = i - t->syscalls_first > TY_STALL_BACK ? i - TY_STALL_BACK : t->syscalls_first;
-	for (; word && i < end; i++) {
+	for (uint32_t i = near.from; word && i < near.to; i++) {
 		uint64_t over = ty_model_syscall_brief(m, thread, i).end_ns;
 		uint32_t at = ty_model_span_find(m, thread, over);
 
@@ -195,8 +183,7 @@ bool ty_stall_waits_in_pool(const struct ty_stall_search *h, const struct ty_can
 bool ty_stall_calls_again(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
-	const struct ty_thread *t = ty_model_thread(x->m, c->s.thread);
-	uint32_t end = t->syscalls_first + t->syscalls_n, i = c->s.syscall;
+	uint32_t end = ty_thread_calls(x->m, c->s.thread).to, i = c->s.syscall;
 	int32_t nr;
 
 	if (i == TY_NONE || c->w.fd < 0)
@@ -263,11 +250,9 @@ bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
 			 const struct ty_wait_for *what, uint64_t at)
 {
 	const struct ty_model *m = h->x->m;
-	struct ty_track track = {TY_TRACK_THREAD, thread};
-	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = 1, .nr = -1};
 
 	for (unsigned n = 0; n < TY_STALL_BACK; n++) {
-		uint32_t k = ty_model_seek(m, track, &q, at, false);
+		uint32_t k = ty_sleep_after(m, thread, at, 1);
 		struct ty_wait_for w;
 		struct ty_span s;
 
@@ -301,9 +286,7 @@ static bool opens_at(const struct ty_stall_search *h, const struct ty_candidate 
 		if (!waits_along(h, c, i, t, &s, &w))
 			continue;
 		k = ty_waker_find(m, s.edge);
-		if (k.kind != TY_WAKER_THREAD || k.thread != c->waker.thread ||
-		    ty_model_syscall_at(m, k.thread, k.act_ns) != call ||
-		    ty_stall_returns_to(h, i, &w, s.end_ns - 1) ||
+		if (ty_waker_call(m, &k) != call || ty_stall_returns_to(h, i, &w, s.end_ns - 1) ||
 		    !ty_stall_computes_after(h->x, i, s.end_ns))
 			return false;
 	}
@@ -313,7 +296,7 @@ static bool opens_at(const struct ty_stall_search *h, const struct ty_candidate 
 /* One answer for all who wait at a gate: of a thousand each would look at all others. */
 static bool opens_to_all(struct ty_stall_search *h, const struct ty_candidate *c)
 {
-	uint32_t call = ty_model_syscall_at(h->x->m, c->waker.thread, c->waker.act_ns);
+	uint32_t call = ty_waker_call(h->x->m, &c->waker);
 	struct ty_gate *g = &h->gate;
 
 	if (call == TY_NONE)
@@ -334,81 +317,25 @@ bool ty_stall_is_sent_more(const struct ty_stall_search *h, const struct ty_cand
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->waker.thread, call, end;
-	uint64_t args[6], other[6], until;
 	struct ty_syscall s, o;
+	uint64_t until;
 
-	if (c->waker.kind != TY_WAKER_THREAD || !x->args || c->s.syscall == TY_NONE)
-		return false;
-	call = ty_model_syscall_at(x->m, thread, c->waker.act_ns);
-	if (call == TY_NONE)
+	call = ty_waker_call(x->m, &c->waker);
+	if (call == TY_NONE || c->s.syscall == TY_NONE)
 		return false;
 	s = ty_model_syscall(x->m, call);
-	if (x->args(x->ctx, &s, args))
-		return false;
 	o = ty_model_syscall_brief(x->m, c->s.thread, c->s.syscall);
 	until = ty_explain_call_end(&o);
-	end = ty_model_thread(x->m, thread)->syscalls_first +
-	      ty_model_thread(x->m, thread)->syscalls_n;
+	end = ty_thread_calls(x->m, thread).to;
 	for (unsigned n = 0; ++call < end && n < TY_STALL_BACK; n++) {
 		o = ty_model_syscall_brief(x->m, thread, call);
 		if (o.start_ns >= until)
 			break;
-		if (o.nr != s.nr || o.abi != s.abi || o.start_ns < s.end_ns + TY_STALL_LITTLE_NS ||
-		    ty_wait_word(x, call))
-			continue;
-		o = ty_model_syscall(x->m, call);
-		if (!x->args(x->ctx, &o, other) && other[0] == args[0])
+		if (o.start_ns >= s.end_ns + TY_STALL_LITTLE_NS &&
+		    ty_explain_same_args(x, &o, &s, 1) && !ty_wait_word(x, call))
 			return true;
 	}
 	return false;
-}
-
-/* Had the thread become another program before t? What it becomes later says nothing of t. */
-static bool is_program(const struct ty_stall_search *h, uint32_t thread, uint64_t t_ns)
-{
-	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
-
-	for (uint32_t i = 0; i < t->syscalls_n && i < TY_STALL_BACK; i++) {
-		struct ty_syscall c =
-			ty_model_syscall_brief(h->x->m, thread, t->syscalls_first + i);
-
-		if (c.start_ns >= t_ns)
-			break;
-		if (ty_syscall_class(h->x->arch, c.abi, c.nr) == TY_SC_EXEC && !c.ret)
-			return true;
-	}
-	return false;
-}
-
-/* Did the waker take it from its standard input? */
-static bool took_from_stdin(const struct ty_explain *x, const struct ty_waker *k)
-{
-	uint32_t call = ty_model_syscall_at(x->m, k->thread, k->act_ns);
-	struct ty_syscall s = ty_model_syscall(x->m, call);
-	struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
-
-	return ty_syscall_ipc_on(x, &s, &t, STDIN_FILENO) & TY_TAKES;
-}
-
-bool ty_stall_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c,
-			  const struct ty_path *p)
-{
-	const struct ty_model *m = h->x->m;
-	int32_t maker = ty_model_thread(m, c->s.thread)->forked_by;
-	uint8_t what = p->seg.v[c->root.seg].what;
-	enum ty_fd_kind kind;
-	const char *name;
-
-	if (c->w.fd != STDOUT_FILENO || !ty_stall_made_room(h->x, &c->waker) ||
-	    !took_from_stdin(h->x, &c->waker) ||
-	    (!ty_seg_on_cpu(what) && what != TY_SEG_RUNNABLE) || maker < 0 ||
-	    ty_model_thread(m, c->root.thread)->forked_by != maker ||
-	    !is_program(h, c->s.thread, c->s.start_ns) ||
-	    !is_program(h, c->root.thread, c->s.culprit_ns) ||
-	    ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
-		return false;
-	kind = ty_fd_kind(h->x, c->s.thread, STDOUT_FILENO, c->s.start_ns, &name);
-	return kind == TY_FD_PIPE || kind == TY_FD_UNKNOWN;
 }
 
 bool ty_stall_ends_then(const struct ty_model *m, const struct ty_candidate *c)
@@ -430,19 +357,6 @@ bool ty_stall_only_ends(const struct ty_stall_search *h, const struct ty_candida
 	       !ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
 }
 
-/* Were both made by the same thread? Of those that are older than the recording: are they threads
- * of one process, or children of one, all the same. */
-static bool same_maker(const struct ty_model *m, uint32_t a, uint32_t b)
-{
-	const struct ty_thread *x = ty_model_thread(m, a), *y = ty_model_thread(m, b);
-
-	if (x->forked_by >= 0 || y->forked_by >= 0)
-		return x->forked_by == y->forked_by;
-	if (x->tid == x->tgid && y->tid == y->tgid)
-		return x->ppid > 0 && x->ppid == y->ppid;
-	return x->tid != x->tgid && y->tid != y->tgid && x->tgid > 0 && x->tgid == y->tgid;
-}
-
 /*
  * Did the waiter live for this one wait, for another thread of the same maker that had work of its
  * own? A thread that is kept for later work waits for its maker, or returns; programs side by side
@@ -455,11 +369,12 @@ static bool came_for_this(const struct ty_stall_search *h, const struct ty_candi
 
 	if (!(c->s.flags & TY_SF_BEFORE) && !ty_stall_just_born(m, c->s.thread, c->s.start_ns))
 		return false;
-	if (is_program(h, c->s.thread, c->end_ns) || !ty_stall_ends_then(m, c))
+	if (ty_stall_is_program(h, c->s.thread, c->end_ns) || !ty_stall_ends_then(m, c))
 		return false;
 	for (unsigned i = 0; i < 2; i++)
 		if (peer[i] == TY_NONE || peer[i] == c->s.thread ||
-		    !same_maker(m, c->s.thread, peer[i]) || is_program(h, peer[i], c->s.culprit_ns))
+		    !ty_stall_same_parent(m, c->s.thread, peer[i]) ||
+		    ty_stall_is_program(h, peer[i], c->s.culprit_ns))
 			return false;
 	return true;
 }
@@ -491,59 +406,6 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 	       ((goes_on || (!company && came_for_this(h, c))) && !back && !ty_stall_answers(h, c));
 }
 
-bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
-{
-	for (unsigned n = 0; n < 16 && tgid >= 0; n++) {
-		int32_t by = ty_model_thread(m, thread)->forked_by;
-
-		if (by < 0)
-			return ty_model_thread(m, thread)->ppid == tgid;
-		if (ty_model_thread(m, (uint32_t)by)->tgid == tgid)
-			return true;
-		thread = (uint32_t)by;
-	}
-	return false;
-}
-
-/* Where processes are unknown (recordings of other programs): did the thread, or its maker, make
- * the other one, or one of its descendants? A thread older than the recording may have any parent.
- */
-static bool may_be_of(const struct ty_model *m, uint32_t other, uint32_t thread)
-{
-	int32_t maker = ty_model_thread(m, thread)->forked_by;
-
-	if (ty_model_thread(m, other)->forked_by < 0)
-		return ty_model_thread(m, other)->tgid < 0 && ty_model_thread(m, other)->ppid < 0;
-	for (unsigned n = 0; n < 16; n++) {
-		int32_t by = ty_model_thread(m, other)->forked_by;
-
-		if (by < 0)
-			return false;
-		if (by == (int32_t)thread || by == maker)
-			return true;
-		other = (uint32_t)by;
-	}
-	return false;
-}
-
-/* Is the thread of the process, or did one of the process, or that it has started, make it? */
-static bool is_of(const struct ty_model *m, uint32_t thread, int32_t tgid)
-{
-	return tgid > 0 &&
-	       (ty_model_thread(m, thread)->tgid == tgid || ty_stall_descends(m, thread, tgid));
-}
-
-bool ty_stall_is_related(const struct ty_stall_search *h, uint32_t thread, uint32_t other)
-{
-	const struct ty_model *m = h->x->m;
-	int32_t command = h->x->command_tid;
-
-	if (ty_model_thread(m, thread)->tgid < 0 || ty_model_thread(m, other)->tgid < 0)
-		return may_be_of(m, other, thread);
-	return is_of(m, other,
-		     is_of(m, thread, command) ? command : ty_model_thread(m, thread)->tgid);
-}
-
 /* Did others of the waiter's kin run in [from, to), too? */
 static bool others_ran(const struct ty_stall_search *h, const struct ty_candidate *c,
 		       uint32_t awaited, uint64_t from, uint64_t to)
@@ -553,13 +415,9 @@ static bool others_ran(const struct ty_stall_search *h, const struct ty_candidat
 
 	for (uint32_t i = 0; i < threads; i++) {
 		const struct ty_thread *t = ty_model_thread(m, i);
-		struct ty_cell cell;
 
-		if (i == awaited || i == c->s.thread || !t->traced || t->end_ns <= from ||
-		    t->start_ns >= to)
-			continue;
-		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, from, to, 1, &cell);
-		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= (to - from) / 10 &&
+		if (i != awaited && i != c->s.thread && t->traced && t->end_ns > from &&
+		    t->start_ns < to && ty_thread_worked(m, i, from, to) >= (to - from) / 10 &&
 		    ty_stall_is_related(h, c->s.thread, i))
 			return true;
 	}
@@ -584,7 +442,8 @@ static bool by_shells(const struct ty_stall_search *h, const struct ty_candidate
 	for (uint32_t i = 1; i + 1 < c->s.links; i++) {
 		struct ty_span s = ty_model_span(h->x->m, c->s.link[i].span);
 
-		if (s.state != TY_ST_SLEEPING || !is_program(h, c->s.link[i].thread, s.end_ns) ||
+		if (s.state != TY_ST_SLEEPING ||
+		    !ty_stall_is_program(h, c->s.link[i].thread, s.end_ns) ||
 		    ty_wait_for(h->x, &s, s.syscall).kind != TY_STALL_CHILD)
 			return false;
 	}
@@ -599,14 +458,10 @@ static unsigned queues(const struct ty_stall_search *h, uint32_t thread, uint64_
 		       struct ty_wait_for q[SHARED])
 {
 	const struct ty_model *m = h->x->m;
-	const struct ty_thread *th = ty_model_thread(m, thread);
-	uint32_t first = th->syscalls_first, end = first + th->syscalls_n,
-		 at = ty_model_syscall_after(m, thread, t), i;
+	struct ty_rows near = ty_calls_near(m, thread, t, CALLS);
 	unsigned n = 0;
 
-	at = at < end ? at : end;
-	end = end - at > CALLS ? at + CALLS : end;
-	for (i = at - first > CALLS ? at - CALLS : first; i < end && n < SHARED; i++) {
+	for (uint32_t i = near.from; i < near.to && n < SHARED; i++) {
 		struct ty_syscall c = ty_model_syscall_brief(m, thread, i);
 		struct ty_span s = {.state = TY_ST_SLEEPING,
 				    .thread = thread,
@@ -693,8 +548,7 @@ bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_ca
 		    t->forked_by != root->forked_by || t->end_ns <= c->s.start_ns ||
 		    t->start_ns >= c->end_ns)
 			continue;
-		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, c->s.start_ns, c->end_ns,
-			       1, &cell);
+		cell = ty_thread_time(m, i, c->s.start_ns, c->end_ns);
 		/* Parts of one work are over at about the same time; who got no CPU says what it
 		 * has done only later. */
 		until = cell.ns[TY_ST_RUNNABLE] > cell.ns[TY_ST_RUNNING]
@@ -726,7 +580,7 @@ bool ty_stall_is_for_program(const struct ty_stall_search *h, const struct ty_ca
 
 	return (ty_seg_on_cpu(what) || what == TY_SEG_RUNNABLE) &&
 	       ty_stall_descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
-	       is_program(h, c->root.thread, c->s.culprit_ns);
+	       ty_stall_is_program(h, c->root.thread, c->s.culprit_ns);
 }
 
 bool ty_stall_is_started(const struct ty_stall_search *h, const struct ty_candidate *c)
@@ -735,7 +589,7 @@ bool ty_stall_is_started(const struct ty_stall_search *h, const struct ty_candid
 	int32_t tgid = ty_model_thread(m, c->waker.thread)->tgid;
 
 	return tgid > 0 && ty_stall_descends(m, c->s.thread, tgid) &&
-	       is_program(h, c->s.thread, c->s.start_ns);
+	       ty_stall_is_program(h, c->s.thread, c->s.start_ns);
 }
 
 /* Did the thread wake another one than `but` from `from` on, up to t? The wakeups of its own exit
@@ -768,7 +622,7 @@ bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate 
 	if (s->what == TY_SEG_RUNNABLE && s->end_ns - s->start_ns >= c->s.duration_ns / 2)
 		return false; /* reported as the awaited thread's wait for a CPU */
 	if (ty_seg_on_cpu(s->what) || s->what == TY_SEG_RUNNABLE) {
-		if (is_program(h, c->root.thread, c->s.culprit_ns) ||
+		if (ty_stall_is_program(h, c->root.thread, c->s.culprit_ns) ||
 		    others_work(h, c, c->root.thread))
 			return false; /* a program that was started; or many that work */
 		/* A child that does nothing but compute, on behalf of its parent alone. */
@@ -782,6 +636,6 @@ bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate 
 		return true;
 	/* A program's output is a part of it; another child may serve. */
 	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&
-	       (is_program(h, c->root.thread, s->end_ns) ||
+	       (ty_stall_is_program(h, c->root.thread, s->end_ns) ||
 		!woke_another(h, c->root.thread, s->end_ns, c->end_ns, c->s.thread));
 }

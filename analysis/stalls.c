@@ -6,13 +6,14 @@
  * rest ranked (stall_rank.c).
  */
 #include "stalls_priv.h"
+#include "own_name.h"
 #include "steal.h"
+#include "thread_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CANDIDATES 4096
-#define DEFAULT_NS UINT64_C(20000000)
 #define KEYS	   32
 #define STOPS	   INT32_MIN /* a key of short waits: stops, in whatever call */
 
@@ -131,7 +132,8 @@ static bool of_interest(const struct ty_stall_search *h, uint32_t thread, bool t
 	if (h->w.tids_n || h->w.comms_n)
 		return ty_window_thread(&h->w, h->x->m, thread);
 	return !t->kernel && (!traced_only || t->traced) &&
-	       (!h->x->recorder_pid || t->tgid != h->x->recorder_pid);
+	       (!h->x->recorder_pid || t->tgid != h->x->recorder_pid) &&
+	       strcmp(ty_model_comm(h->x->m, thread, t->end_ns - 1), TY_UNHOOK_NAME);
 }
 
 /* Interrupts took much of a long run. */
@@ -158,12 +160,8 @@ static int add_theft(struct ty_stall_search *h, uint32_t thread, uint32_t span,
 static uint32_t next_long(const struct ty_model *m, enum ty_track_kind kind, uint32_t thread,
 			  const struct ty_seek *q, uint32_t row, uint64_t start, uint64_t end)
 {
-	struct ty_track track = {(uint8_t)kind, thread};
-	uint32_t next =
-		ty_model_seek(m, track, q, start == end && start ? start - 1 : start, false);
-
-	/* A damaged index may put rows out of order. */
-	return next > row ? next : TY_NONE;
+	return ty_row_behind(m, (struct ty_track){(uint8_t)kind, thread}, q, row,
+			     start == end && start ? start - 1 : start);
 }
 
 /* The stops, and waits for devices, in [least, to) that are too short to be stalls of their own. */
@@ -274,7 +272,7 @@ static int collect(struct ty_stall_search *h, uint32_t thread)
 	if (r)
 		return r;
 	/* What remains of that time tells whether a sum of it can matter at all. */
-	ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, least, h->w.to_ns, 1, &sum);
+	sum = ty_thread_time(m, thread, least, h->w.to_ns);
 	blocked = sum.ns[TY_ST_BLOCKED] > blocked ? sum.ns[TY_ST_BLOCKED] - blocked : 0;
 	stopped = sum.ns[TY_ST_STOPPED] > stopped ? sum.ns[TY_ST_STOPPED] - stopped : 0;
 	if (is_little(h, blocked, life) && is_little(h, stopped, life))
@@ -416,7 +414,7 @@ static int collect_calls(struct ty_stall_search *h, uint32_t thread)
 			return -TY_EINTR;
 		if (b < a || b - a < h->o.min_ns || c.flags & TY_SF_LOST)
 			continue;
-		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, a, b, 1, &sum);
+		sum = ty_thread_time(m, thread, a, b);
 		if (sum.ns[TY_ST_RUNNING] >= TY_SPIN_NS &&
 		    ty_spin_find(h->x, thread, a, b, &spin)) {
 			if (add_spin(h, thread, i, a, b))
@@ -473,13 +471,7 @@ static int explain(struct ty_stall_search *h, struct ty_candidate *c)
 		c->s.kind = c->steal ? TY_STALL_STEAL : c->stolen_ns ? TY_STALL_IRQ : TY_STALL_CPU;
 		c->s.proven = !(c->s.flags & (TY_SF_LOST | TY_SF_INFERRED));
 		ty_stall_judge_run(h, c);
-		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
-						.span = c->s.span,
-						.start_ns = start,
-						.end_ns = c->end_ns,
-						.what = TY_SEG_RUNS,
-						.waker = {.thread = TY_NONE, .io = TY_NONE}};
-		c->s.links = 1;
+		ty_stall_only_link(c, TY_SEG_RUNS, TY_NO_WAKER);
 		return ty_stall_judge(h, c, NULL, 0);
 	}
 	if (c->s.waits <= 1)
@@ -608,8 +600,7 @@ static int find_stalls(struct ty_stall_search *h, uint32_t max, struct ty_stalls
 		}
 	if (r)
 		return r;
-	if (h->cand.n)
-		qsort(h->cand.v, h->cand.n, sizeof(*h->cand.v), ty_stall_by_length);
+	vec_sort(&h->cand, ty_stall_by_length);
 	n = h->cand.n < CANDIDATES ? h->cand.n : CANDIDATES;
 	for (size_t i = 0; i < n; i++)
 		h->cand.v[i].job = ty_stall_job(h, &h->cand.v[i]);
@@ -638,8 +629,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 
 	*out = (struct ty_stalls){0};
 	if (!h.o.min_ns)
-		h.o.min_ns = DEFAULT_NS;
-	ty_rulebook_init(&h.rules);
+		h.o.min_ns = TY_STALLS_MIN_NS;
 	h.words = calloc(TY_STALL_BLOCKS, sizeof(*h.words));
 	r = h.words ? find_stalls(&h, max, out) : -TY_ENOMEM;
 	free(h.words);
@@ -648,6 +638,8 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 	vec_fini(&h.own_sleeps);
 	ty_path_fini(&h.path);
 	ty_path_fini(&h.spare);
+	for (unsigned i = 0; i < TY_STALL_KEPT; i++)
+		ty_path_fini(&h.kept[i]);
 	free(h.prio);
 	free(h.at);
 	if (r < 0) {

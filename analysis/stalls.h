@@ -3,100 +3,10 @@
  * Stalls: waits in which a thread with work made no progress, their cause, and their rank.
  * Computed once; report and views show these objects.
  *
- * Idle waits are not stalls (unless opts.all). The verdict on a wait is that of one rule of a
- * table (graph/rule.h, docs/design/wait-graph.md); this is what the rules amount to:
- *
- * - Definite waits: a lock (flock, fcntl, futex words of locks; also while the kernel spins for
- *   it: futex_waker.h), room to write, a device, a stop by a signal, a CPU, a vfork, an
- *   uninterruptible sleep; a sleep outside of any call (for a page of userfaultfd; inferred:
- *   for something else). A stall when long enough. Exceptions: a shell's pipeline whose next
- *   program computes, unless the command's path goes over that wait; and a lock whose holders
- *   were idle for most of the wait. Of the latter the longest time between is reported,
- *   inferred.
- * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
- *   semaphores). A stall in these cases:
- *   . The waiter had sent a request: it woke the peer after the peer last woke it, and was the
- *     first of both to do so; or it has now sent again what did so then, while the peer was not
- *     waiting yet (inferred where the request is a futex wakeup without a waiter). The peer may
- *     have handed the request on. A word that both wait on (an interpreter's lock) carries no
- *     requests.
- *   . The command needed it: its path passes through this wait, which is not one of many such
- *     waits and not for the requests of a client. A process that was attached to and ended
- *     counts as a command, inferred; of the whole machine so does each process that ended, with
- *     its descendants (a million segments of path in all, the longest waits first; nothing
- *     behind the end of a process's first thread).
- *   . The command was busy with the awaited thread, and the waiter, once, waited for its turn
- *     (its waker waits there, too, at other times) and computes then; or, alone, it had sent
- *     something before, or has work after and neither replies nor waits there again (nor do
- *     others that the same call woke, as at a gate); or, alone, it was made for this one wait
- *     and exits then, and the awaited thread has the same maker and is not a program.
- *   . The word is used as a lock, inferred: waiter and waker both wait on it and both wake it
- *     at other times, while the holder did not wait there; and the waiter waited so once, or,
- *     in attempts, straight after another wait, never from work unless it had just released it;
- *     and does not just exit then.
- *   Never in these cases:
- *   . The wait is for the work of a program that the waiter started without a request to it, or
- *     of several threads or processes that it made to share the work (others than the culprit
- *     worked meanwhile, woke the waiter, too, and are idle where that one is, or have ended). A
- *     waiter on a descriptor must not have sent a request, unless it sent to several
- *     descriptors and others worked as long.
- *   . A slot is handed over: the wakee waits where its waker had waited before.
- *   . Without a request, the other side sent more of the same before the waiter ran again.
- *   . A program at its standard input, a pipe, waits for the one that started it: what it sent
- *     first was a greeting. Or a thread that its process made, which handed its result over by
- *     descriptor, waits by futex and only exits afterwards.
- * - A wait for a peer that is still open when the recording ends: a stall when the waiter had
- *   woken a thread right before which was not its client, did not wait since before the
- *   recording, does not wait in its old place in the end, sent no reply on a descriptor where
- *   it is the client, and has not ended as a process; and not by the object that is waited for
- *   now, as at a lock.
- * - A wait that a timer ended, other than a sleep: a stall when the waiter for a peer had sent
- *   a request or anything else (by futex only when that word is woken at another time, or a
- *   thread was woken right before); or the command needed it once and then computed (by futex,
- *   where no thread ever wakes that word: inferred, because runtimes sleep so, too). Attempts
- *   with a timeout are one wait for the waker of the last; where the descriptors are behind a
- *   pointer, if that is the same (inferred). So are those that a signal interrupted, also if
- *   its handler wrote to the thread's own pipe. 1 ms of work, or 50 ms without a CPU, separates
- *   them.
- * - Waits for the end of a thread or child: a stall when the awaited one only waited (a program
- *   may print its results; a shell that waits for another one stands for that one); or when it
- *   alone of its command or process family worked, is not a program, and the waiter computes
- *   afterwards or the awaited child did nothing else. Never when it sleeps again and again, nor
- *   when its own stall reports it; ranked behind the stalls that the awaited ones caused. The
- *   wakeups of its exit (SIGCHLD) are not messages. Waits for signals or descriptors that a
- *   child's end ended are such waits.
- * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals) are stalls
- *   only
- *   . after a request, as for a peer (also when the next read shows the descriptor);
- *   . when a signal of another thread ended it and the waiter had a reply pending (or, where it
- *     was attached to in between, sends one right then, inferred), or had sent a request that
- *     the command needed;
- *   . of the command's first thread, when the command needed it once and computed then: for a
- *     signal of a traced thread; or, inferred, for several descriptors, if the command made the
- *     waker and computes for longer than a request takes.
- * - A block device explains a wait while a request of it was in flight or queued
- *   (block_requests.h); proven for nine tenths of the wait. Where a completion ended it but
- *   most of it had no request, the cause is the kernel, inferred.
- * - A CPU without any activity although its tick was due, or although it was idle and had a
- *   thread to run, was possibly stolen by the hypervisor (steal.h; inferred). That time is not
- *   a call's own, and a cause is proven only where less than a tenth may have been stolen.
- * - A runnable thread whose cgroup was throttled for as long, by samples of the kernel's count,
- *   or that waited beside its idle CPU while its cgroup had a quota, is throttled (inferred).
- *   One that waited far longer than its priority explains may have been, or its group has a low
- *   weight: no culprit.
- *
- * Of two threads that wait for each other at both ends, one with a timeout, the one whose last
- * request got no reply is held up; the other one waits for its next request. A signal stops a
- * process: its threads are one stall. Similar waits of a thread in close succession, or in one
- * call, are one stall; so are all those with one cause (stall_fold.c).
- *
- * Where a thread's own call is lost and its waker made a futex call, it waited for that word
- * (inferred; only FUTEX_UNLOCK_PI shows a lock; futex_wake and futex_requeue are not
- * evaluated). A wait within a request (requests.h: received, no reply yet) is a stall,
- * inferred, a sleep of its own included, unless it is for any event (epoll and the like). A
- * wait for a thread that itself was runnable is a stall only if that is long enough. A stall in
- * another one's chain is reported in that chain only; but, without a command, not one that is a
- * good deal longer.
+ * Idle waits are not stalls (unless opts.all). One rule of a table decides on each wait
+ * (graph/rules.c, docs/design/wait-graph.md); the facts that rules are made of are found by the
+ * files that stalls_priv.h lists. What explains a wait without a thread to blame, a device, the
+ * hypervisor, a quota, is in docs/design/stalls.md.
  */
 #ifndef TY_STALLS_H
 #define TY_STALLS_H
@@ -201,10 +111,12 @@ struct ty_stalls {
 			     * their path: those before took too long a path already */
 };
 
+#define TY_STALLS_MIN_NS UINT64_C(20000000)
+
 struct ty_stalls_opts {
 	bool all;	 /* waiting for work, too */
 	bool rejected;	 /* list idle waits apart, each with its rule */
-	uint64_t min_ns; /* shortest; 0: 20 ms */
+	uint64_t min_ns; /* shortest; 0: TY_STALLS_MIN_NS */
 	/* A wait within one of these is a stall, whatever is waited for (unless for whatever comes
 	 * next); borrowed. NULL: none are known. */
 	const struct ty_requests *requests;
@@ -230,10 +142,13 @@ static inline uint64_t ty_stall_end_ns(const struct ty_stall *s)
 {
 	return s->waits > 1 ? s->last_end_ns : s->start_ns + s->duration_ns;
 }
-/* ty_link_text of link[k], with its time. */
-bool ty_stall_link_text(const struct ty_explain *x, const struct ty_stall *s, uint32_t k,
-			char out[TY_LINK_TEXT]);
+/* ty_link_text of link[k] of n, with its time; the last one's is root_ns, if that is more than one
+ * piece of it: "slept 1.200 s of the 1.258 s". */
+bool ty_stall_link_text(const struct ty_explain *x, const struct ty_link *link, uint32_t n,
+			uint64_t root_ns, uint32_t k, char out[TY_LINK_TEXT]);
 /* The name of the call it waited in; "" when it is not known. buf: as for ty_explain_call. */
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32]);
+/* Of its cause: "proven", "inferred"; "cause unknown" if the wait had not ended and has none. */
+const char *ty_stall_grade(const struct ty_stall *s);
 
 #endif

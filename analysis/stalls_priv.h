@@ -2,10 +2,11 @@
 /*
  * Shared by stalls.c (candidates), stall_cause.c (culprit, stall or not), stall_relations.c
  * (relations and the rule that decides), stall_retry.c (attempts), stall_idle.c (locks whose holder
- * is idle), stall_poll.c (polled locks), stall_request.c (requests), stall_open_request.c (pending
- * replies), stall_handoff.c (locks by the use of their words), stall_share.c (turns and shared
- * work), stall_worker.c (worker pools), stall_futex_word.c (lock or counter), stall_path.c (what
- * the command lost), stall_rank.c (merging and ranking), stall_cpu.c, stall_steal.c,
+ * is idle), stall_poll.c (polled locks), stall_woken.c (which thread woke the other),
+ * stall_request.c (requests), stall_open_request.c (pending replies), stall_handoff.c (locks by the
+ * use of their words), stall_share.c (turns and shared work), stall_worker.c (worker pools),
+ * stall_process_tree.c (pipelines, descendants), stall_futex_word.c (lock or counter), stall_path.c
+ * (what the command lost), stall_rank.c (merging and ranking), stall_cpu.c, stall_steal.c,
  * stall_stop_world.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
@@ -62,6 +63,7 @@ struct ty_candidate {
 	uint32_t typical;	    /* s.waits > 1: one of them that is no extreme */
 	uint32_t tries, first_span; /* > 1: this many waits with a timeout, one after the other */
 	bool quota_seen;	    /* unfair: its cgroup has a quota, or that is unknown */
+	bool run_inferred;	    /* of the threads that ran meanwhile */
 	bool unfair;		    /* RUNNABLE: starved for longer than its priority explains */
 	uint32_t job;		    /* ty_stall_job */
 	bool explained;
@@ -80,6 +82,7 @@ struct ty_candidate {
 	bool end_only; /* a wait for an end of a thread whose other waits are stalls of their own */
 	bool connecting;     /* s.peer: it is being connected to */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: unknown */
+	bool path_counted;   /* in more_path_ns of the finding that includes it */
 	size_t folded_into;  /* rank of the finding that includes this wait; 0: none */
 	uint32_t others;     /* threads that waited for the same lock or CPU; the first of them */
 	uint32_t other[TY_STALL_OTHERS];
@@ -130,7 +133,8 @@ struct ty_waits_on {
 
 struct ty_stall_search {
 	const struct ty_explain *x;
-	struct ty_rulebook rules;
+	int naps[2]; /* numbers of nanosleep and clock_nanosleep, once they are known; -1: none */
+	bool naps_known;
 	struct ty_window w;
 	struct ty_stalls_opts o;
 	VEC(struct ty_candidate) cand;
@@ -143,9 +147,11 @@ struct ty_stall_search {
 	size_t segs;	    /* of all jobs' paths so far */
 	uint32_t jobs_left; /* jobs whose paths exceeded that limit */
 	VEC(struct ty_own_sleep)
-	own_sleeps;	       /* voluntary sleeps of the command's first thread; in order */
-	struct ty_path spare;  /* memory for that of the next candidate */
-	struct ty_path_at *at; /* its segments by thread, then time */
+	own_sleeps;	      /* voluntary sleeps of the command's first thread; in order */
+	struct ty_path spare; /* memory for that of the next candidate */
+#define TY_STALL_KEPT 4
+	struct ty_path kept[TY_STALL_KEPT]; /* long ones, whole */
+	struct ty_path_at *at;		    /* its segments by thread, then time */
 	struct ty_prio_at {
 		uint64_t ts_ns;
 		uint32_t thread;
@@ -180,6 +186,19 @@ int ty_stall_rank(struct ty_stall_search *h, size_t n);
 int ty_stall_fold_similar(struct ty_stall_search *h, size_t n);
 void ty_stall_fold_causes(struct ty_stall_search *h, size_t n);
 
+/* The chain of a candidate that has no path: the wait itself. */
+static inline void ty_stall_only_link(struct ty_candidate *c, enum ty_seg_what what,
+				      struct ty_waker waker)
+{
+	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
+					.span = c->s.span,
+					.start_ns = c->s.start_ns,
+					.end_ns = c->end_ns,
+					.what = what,
+					.waker = waker};
+	c->s.links = 1;
+}
+
 /* stall_cause.c: kind, culprit, chain of the candidate; false: an idle wait. The candidate's
  * thread, span, times, state and flags are given. 0/1, or -TY_ENOMEM. */
 int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c);
@@ -206,9 +225,19 @@ int ty_stall_short_tries(struct ty_stall_search *h, uint32_t thread);
 /* Merges candidates of the thread that are sleeps between attempts to take a lock. 0, -TY_EINTR or
  * -TY_ENOMEM. */
 int ty_stall_polled(struct ty_stall_search *h, uint32_t thread);
-/* Finds which other thread released the polled lock, and when, as recorded. */
-struct ty_release ty_stall_poll_releaser(const struct ty_stall_search *h,
-					 const struct ty_candidate *c);
+
+/* stall_woken.c (further ones: stall_woken.h) */
+/* When `who` last woke the thread up to t with a message; 0: not recorded. */
+uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
+/* True if the thread had not waited for anything between its creation and t. */
+bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t);
+/* True if the waker received data, and so made space for the waiting sender. */
+bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
+/* True if the waker itself wrote or read, like the other end of a pipe. */
+bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k);
+/* True if the thread woke one other than `but` in [from, to]. */
+bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
+			   uint32_t but);
 
 /* stall_request.c */
 /* True if, before its wait, the thread had sent a request to its waker without a reply yet, and is
@@ -229,26 +258,15 @@ bool ty_stall_sent_unseen_request(const struct ty_stall_search *h, const struct 
  * or the thread had given its slot to the waker, or to `first`. */
 bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 		       uint32_t first);
-/* When `who` last woke the thread up to t with a message; 0: not recorded. */
-uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
-/* True if the thread had not waited for anything between its creation and t. */
-bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t);
-/* True if the waker received data, and so made space for the waiting sender. */
-bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
 /* True if the thread itself waits on this word (ty_wait_word) around t. */
 bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t);
 /* The descriptor to which the thread sent data at t; -1: none known. */
 int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t);
-/* True if the waker itself wrote or read, like the other end of a pipe. */
-bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k);
 /* True if, since its last long wait before this one, the thread woke another one, except to
  * reply. */
 bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the thread, after its wait, woke its waker. */
 bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* True if the thread woke one other than `but` in [from, to]. */
-bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
-			   uint32_t but);
 /* True if the thread, since its last long wait before the call, sent something (fd >= 0: there).
  * The receiver may not have waited for it; then no wakeup is recorded. */
 bool ty_stall_sent(const struct ty_stall_search *h, uint32_t thread, uint32_t call, int64_t fd);
@@ -284,8 +302,17 @@ bool ty_stall_ended_by_request(const struct ty_stall_search *h, const struct ty_
 bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t span, bool forward,
 			struct ty_wait_for *w, uint32_t *call);
 
+/* stall_clients.c */
+#define TY_STALL_CLIENTS 2 /* that are named */
+/* How many clients waited for the thread of this stall inside a request (request_ns); the first of
+ * them in out. 0 also where they are not recorded. */
+uint32_t ty_stall_clients(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  uint32_t out[TY_STALL_CLIENTS]);
+
 /* stall_open_request.c */
-/* True if another thread ended the wait by sending a signal. */
+bool ty_stall_is_stop_signal(uint64_t sig);
+/* True if another thread ended the wait by sending a signal; one that stops or kills is no message.
+ */
 bool ty_stall_signalled(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the thread that resumed a stopped thread is its tracer: by ptrace, or, if its calls are
  * not recorded, without a signal (inferred). */
@@ -338,14 +365,29 @@ bool ty_stall_shares_out(const struct ty_stall_search *h, const struct ty_candid
 bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candidate *c,
 			  const struct ty_path *p);
 
-/* stall_worker.c */
-/* True if the thread, after `at`, waits for this object again, for any time. */
-bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
-			 const struct ty_wait_for *what, uint64_t at);
+/* stall_process_tree.c */
+/* True if the thread had executed another program before t. What it executes later says nothing of
+ * t. */
+bool ty_stall_is_program(const struct ty_stall_search *h, uint32_t thread, uint64_t t_ns);
+/* True if the same thread created both; of threads older than the recording: if they are threads of
+ * one process, or processes of one parent. */
+bool ty_stall_same_parent(const struct ty_model *m, uint32_t a, uint32_t b);
+/* True if a program does not read the pipe of its standard input because it is working, and the
+ * program that waits to write to that pipe has the same parent, as in a shell's pipeline. False if
+ * the command's path covers the wait. */
+bool ty_stall_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_path *p);
+/* True if the thread was created by a thread of this process, or of one that it started. */
+bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid);
 /* True if both are threads of the command; or else if the other one is in the thread's process or
  * in one that it started. If processes are unknown: if the thread or its parent created it, or may
  * have. */
 bool ty_stall_is_related(const struct ty_stall_search *h, uint32_t thread, uint32_t other);
+
+/* stall_worker.c */
+/* True if the thread, after `at`, waits for this object again, for any time. */
+bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
+			 const struct ty_wait_for *what, uint64_t at);
 /* True if this wait of a thread resembles the candidate's: in the same call, or, if one of the
  * calls is not recorded, on a futex (for the same thread, the same word). */
 bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
@@ -379,18 +421,11 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c);
  * created for that. p: the path of the wait. */
 bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p);
-/* True if a program does not read the pipe of its standard input because it is working, and the
- * program that waits to write to that pipe has the same parent, as in a shell's pipeline. False if
- * the command's path covers the wait. */
-bool ty_stall_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c,
-			  const struct ty_path *p);
 /* True if it leads to the work of a program that the waiter's process started. */
 bool ty_stall_is_for_program(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p);
 /* True if the thread is a program that was started by the process of its waker. */
 bool ty_stall_is_started(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* True if the thread was created by a thread of this process, or of one that it started. */
-bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid);
 /* True if a wait for the end of another thread is a stall. p: the path of the wait. */
 bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate *c,
 		     const struct ty_path *p);
@@ -400,6 +435,9 @@ bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate 
 int ty_stall_counts(struct ty_stall_search *h, const struct ty_candidate *c);
 
 /* stall_path.c */
+/* Keeps a copy of a path with many hops, as waits on it may be candidates, too: the longest ones. 0
+ * or -TY_ENOMEM. */
+int ty_stall_keep_path(struct ty_stall_search *h, const struct ty_path *p);
 /* To be called once the command's path is found. 0 or -TY_ENOMEM. */
 int ty_stall_path_sort(struct ty_stall_search *h);
 /* Call before that: finds the voluntary sleeps of the command's first thread. 0 or -TY_ENOMEM. */

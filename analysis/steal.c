@@ -15,7 +15,7 @@
 
 #include "cpu_ranges.h"
 #include "err.h"
-#include "irq_find.h"
+#include "thread_walk.h"
 
 #define SAMPLE	512   /* interrupts or points of a CPU that are examined for its ticks */
 #define ENOUGH	8     /* intervals of one length are a period */
@@ -373,9 +373,7 @@ static bool next_span(struct spans *g, uint64_t to_ns, struct ty_span *s)
 		 : ty_model_span_brief(g->m, g->track.id, was);
 	if (cpu)
 		s->cpu = g->track.id;
-	g->i = ty_model_seek(g->m, g->track, &g->q, s->start_ns, false);
-	if (g->i <= was) /* a damaged index */
-		g->i = TY_NONE;
+	g->i = ty_row_behind(g->m, g->track, &g->q, was, s->start_ns);
 	return s->start_ns < to_ns;
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "log_histogram.h"
+#include "nth_element.h"
 #include "compare.h"
 #include "pair_map.h"
 #include "vec.h"
@@ -53,16 +54,8 @@ struct groups {
 
 static __attribute__((noinline)) struct group *look_up(struct groups *t, uint64_t key)
 {
-	uint32_t *at = ty_pair_map_add(&t->by_key, key, 0);
-
-	if (!at)
-		return NULL;
-	if (*at == TY_PAIR_NONE) {
-		if (vec_push(&t->g, (struct group){.key = key, .s.max_call = TY_NONE}))
-			return NULL;
-		*at = (uint32_t)t->g.n - 1;
-	}
-	return &t->g.v[*at];
+	return pair_element(&t->by_key, key, 0, &t->g,
+			    (struct group){.key = key, .s.max_call = TY_NONE});
 }
 
 static inline struct group *group_of(struct groups *t, uint64_t key)
@@ -78,39 +71,6 @@ static inline struct group *group_of(struct groups *t, uint64_t key)
 }
 
 /* picks ------------------------------------------------------------------------------------- */
-
-/* The k-th smallest of v[0..n); reorders v (Hoare's select, middle of three). */
-static uint64_t nth(uint64_t *v, size_t n, size_t k)
-{
-	size_t lo = 0, hi = n - 1;
-
-	while (lo < hi) {
-		uint64_t a = v[lo], b = v[lo + (hi - lo) / 2], c = v[hi];
-		uint64_t pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-		size_t i = lo, j = hi;
-
-		for (;;) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i >= j)
-				break;
-			uint64_t t = v[i];
-
-			v[i++] = v[j];
-			v[j--] = t;
-		}
-		/* v[lo..j] <= pivot <= v[j+1..hi]; j < hi always holds here. */
-		if (j == hi)
-			j--;
-		if (k <= j)
-			hi = j;
-		else
-			lo = j + 1;
-	}
-	return v[k];
-}
 
 /* The bar that holds the rank; or the very duration. */
 static void pick_begin(struct pick *p, const struct group *g, uint64_t rank)
@@ -166,7 +126,7 @@ static void pick_narrow(struct pick *p)
 		p->in = p->v[k];
 	} else {
 		if (p->n)
-			p->begin = nth(p->v, p->n, p->rank < p->n ? p->rank : p->n - 1);
+			p->begin = ty_nth_element(p->v, p->n, p->rank < p->n ? p->rank : p->n - 1);
 		p->width = 1;
 	}
 	free(p->v);

@@ -75,8 +75,7 @@ int ty_thread_stats(const struct ty_model *m, const struct ty_window *w,
 			return -TY_ENOMEM;
 		}
 	}
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_running);
+	vec_sort(&v, by_running);
 	*out = v.v;
 	*n = (uint32_t)v.n;
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model_time.h"
 #include "process_titles.h"
 #include "wakeup.h"
 
@@ -53,7 +54,7 @@ void ty_wait_holder_text(const struct ty_explain *x, const struct ty_wait_holder
 			 size_t n)
 {
 	const struct ty_lock_seen *s = &h->seen;
-	char name[160] = "", who[TY_WHO_MAX] = "/";
+	char name[160] = "", who[TY_WHO_MAX] = "/", at[TY_TIME_MAX] = "", t[TY_TIME_MAX];
 
 	if (h->thread != TY_NONE)
 		ty_model_who(x->m, h->thread, s->at_ns, who);
@@ -65,9 +66,14 @@ void ty_wait_holder_text(const struct ty_explain *x, const struct ty_wait_holder
 		snprintf(name, sizeof(name), " %#" PRIx64, s->word);
 	/* The process that took a file lock may have passed it to another one that inherited the
 	 * file. */
-	snprintf(buf, n, "%s%s, %s %s%s%d", s->kind, name,
-		 !s->process ? "held by"
-		 : h->proven ? "held by process"
-			     : "held according to /proc/locks by process",
-		 who, *who ? "/" : "", (int)s->holder);
+	if (s->process && !h->proven)
+		snprintf(at, sizeof(at), "%s", ty_time_text(x->m, x->clock, s->at_ns, 1000000, t));
+	if (*at)
+		snprintf(buf, n,
+			 "file lock (%s)%s: at %s /proc/locks listed process %s%s%d as its holder",
+			 s->kind, name, at, who, *who ? "/" : "", (int)s->holder);
+	else
+		snprintf(buf, n, "%s%s%s%s, held by %s%s%s%d", s->process ? "file lock (" : "",
+			 s->kind, s->process ? ")" : "", name, s->process ? "process " : "", who,
+			 *who ? "/" : "", (int)s->holder);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fd_table.h"
+#include "thread_walk.h"
 
 const struct ty_request *ty_wait_awaits(const struct ty_requests *r, uint32_t thread,
 					uint64_t from_ns, uint64_t to_ns,
@@ -21,14 +22,50 @@ const struct ty_request *ty_wait_awaits(const struct ty_requests *r, uint32_t th
 	return q && w->class == TY_WAIT_PEER && w->fd >= 0 && w->fd != q->fd ? NULL : q;
 }
 
+/* Did the thread have that reply before it slept again? */
+static bool was_there(const struct ty_model *m, const struct ty_request *q, uint32_t thread,
+		      uint64_t to_ns)
+{
+	uint32_t next = ty_sleep_after(m, thread, to_ns, 1);
+
+	return next == TY_NONE || ty_model_span_brief(m, thread, next).start_ns >= q->end_ns;
+}
+
+/* Had it waited for that reply, it would not have timed out. */
+static bool for_another(const struct ty_explain *x, const struct ty_request *q, uint32_t thread,
+			uint32_t call, uint64_t to_ns)
+{
+	return !(q->flags & TY_REQ_VAIN) && ty_wait_timed_out(x, call) &&
+	       was_there(x->m, q, thread, to_ns);
+}
+
+bool ty_wait_unanswered(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,
+			uint32_t call, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct ty_request *q = ty_requests_awaited(r, thread, from_ns, to_ns, true);
+
+	return q && !for_another(x, q, thread, call, to_ns);
+}
+
+bool ty_wait_reply_there(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,
+			 uint32_t call, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct ty_request *q = ty_requests_awaited(r, thread, from_ns, to_ns, false);
+	int64_t fd = -1;
+
+	return q && ty_explain_row(x, call)->wait_on == TY_WAIT_ON_EVENTS &&
+	       was_there(x->m, q, thread, to_ns) && ty_wait_next_fd(x, thread, call, false, &fd) &&
+	       fd == q->fd;
+}
+
 int32_t ty_wait_peer(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,
-		     uint64_t from_ns, uint64_t to_ns, const struct ty_wait_for *w,
+		     uint32_t call, uint64_t from_ns, uint64_t to_ns, const struct ty_wait_for *w,
 		     char out[TY_PEER], bool *connecting)
 {
 	const struct ty_request *q = ty_wait_awaits(r, thread, from_ns, to_ns, w);
 	struct ty_fd_table *fds;
 
-	if (!q)
+	if (!q || (w->fd != q->fd && for_another(x, q, thread, call, to_ns)))
 		return -1;
 	*connecting = q->flags & TY_REQ_CONNECT;
 	/* As it was at the end: a socket has its names when it is connected. */

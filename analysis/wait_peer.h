@@ -13,10 +13,20 @@
 const struct ty_request *ty_wait_awaits(const struct ty_requests *r, uint32_t thread,
 					uint64_t from_ns, uint64_t to_ns,
 					const struct ty_wait_for *w);
+/* Was the thread awaiting one throughout [from, to) of a wait in `call`? Not if it had it right
+ * behind a wait that timed out: that was for something else. */
+bool ty_wait_unanswered(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,
+			uint32_t call, uint64_t from_ns, uint64_t to_ns);
+/* Did the thread, whose wait for events in [from, to) a timer ended, receive that reply right
+ * behind it? Then its timeout expired as the reply arrived, and no wakeup by the peer is recorded.
+ */
+#define TY_REPLY_THERE_TEXT "its timeout as the reply arrived"
+bool ty_wait_reply_there(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,
+			 uint32_t call, uint64_t from_ns, uint64_t to_ns);
 /* Its descriptor, and its name in out: "fd 5 <TCP:[127.0.0.1:40000->127.0.0.1:80]>"; -1: unknown.
  * Cost: ty_fd_kind, so for findings only. */
 int32_t ty_wait_peer(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,
-		     uint64_t from_ns, uint64_t to_ns, const struct ty_wait_for *w,
+		     uint32_t call, uint64_t from_ns, uint64_t to_ns, const struct ty_wait_for *w,
 		     char out[TY_PEER], bool *connecting);
 
 #endif

@@ -2,17 +2,21 @@
 /* See wait_retry.h. */
 #include "wait_retry.h"
 
+#include "process.h"
 #include "syscall_ipc.h"
-#include "waits.h"
+#include "thread_walk.h"
 
-/* The sleep before this one, if the thread did little in between; TY_NONE. */
-static uint32_t sleep_before(const struct ty_model *m, uint32_t thread, uint32_t span)
+#define LOOP_BACK 64 /* spans of a thread */
+#define HANDED	  4  /* threads of one process that wake one another */
+
+uint32_t ty_wait_retry_beside(const struct ty_model *m, uint32_t thread, uint32_t span,
+			      bool forward)
 {
-	const struct ty_thread *t = ty_model_thread(m, thread);
+	struct ty_rows all = ty_thread_spans(m, thread);
 	uint64_t ran = 0, ready = 0;
 
-	while (span > t->spans_first) {
-		struct ty_span s = ty_model_span_brief(m, thread, --span);
+	while (forward ? ++span < all.to : span-- > all.from) {
+		struct ty_span s = ty_model_span_brief(m, thread, span);
 
 		if (s.state == TY_ST_SLEEPING)
 			return span;
@@ -54,15 +58,18 @@ bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call)
 static bool may_be_again(const struct ty_explain *x, uint32_t thread, uint32_t call)
 {
 	uint32_t first = ty_model_thread(x->m, thread)->syscalls_first;
-	int32_t nr = ty_model_syscall_brief(x->m, thread, call).nr;
+	int32_t nr = ty_model_syscall_nr(x->m, thread, call);
 	unsigned got = 0;
 
 	for (unsigned n = 0; n < TY_WAIT_RETRY_BETWEEN && call > first && got < 2; n++) {
-		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, --call);
+		struct ty_syscall c;
 
-		if (c.nr == nr && in_vain(x, &c))
+		if (ty_model_syscall_nr(x->m, thread, --call) != nr)
+			continue;
+		c = ty_model_syscall_brief(x->m, thread, call);
+		if (in_vain(x, &c))
 			return true;
-		got += c.nr == nr && c.ret > 0;
+		got += c.ret > 0;
 	}
 	return false;
 }
@@ -110,47 +117,159 @@ bool ty_wait_retry_same(const struct ty_model *m, uint32_t thread, const struct 
 	       ty_wait_same(m, thread, a, thread, b);
 }
 
-bool ty_wait_retry_same_list(const struct ty_explain *x, uint32_t a, uint32_t b)
+/* Did call a time out, and do both wait for any of as many descriptors, listed at the same place,
+ * as poll and its kin do? A signal may be what they waited for. */
+static bool same_list(const struct ty_explain *x, uint32_t a, uint32_t b)
 {
 	struct ty_syscall c = ty_model_syscall(x->m, a), d = ty_model_syscall(x->m, b);
 	uint64_t u[6], v[6];
 
-	/* A signal may be what they waited for. */
 	return ty_wait_timed_out(x, a) && x->args && !x->args(x->ctx, &c, u) &&
 	       !x->args(x->ctx, &d, v) && u[0] == v[0] && u[1] == v[1];
+}
+
+bool ty_wait_retry_follows(const struct ty_explain *x, const struct ty_span *a,
+			   const struct ty_span *b, bool *inferred)
+{
+	struct ty_wait_for v, w;
+
+	if (a->syscall == TY_NONE || b->syscall == TY_NONE ||
+	    !ty_wait_retry_again(x, a->thread, a->syscall, b->syscall))
+		return false;
+	v = ty_wait_for(x, a, a->syscall);
+	w = ty_wait_for(x, b, b->syscall);
+	if (!ty_wait_retry_same(x->m, a->thread, &v, &w))
+		return false;
+	if (w.word || w.fd >= 0)
+		return true;
+	*inferred = same_list(x, a->syscall, b->syscall);
+	return *inferred;
 }
 
 uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
 			     uint64_t from_ns, bool *inferred)
 {
-	struct ty_span s = ty_model_span_brief(x->m, thread, span), last;
-	uint32_t first = span, call, k;
-	struct ty_wait_for what = {0}, before;
+	struct ty_span s = ty_model_span_brief(x->m, thread, span), before;
+	uint32_t call, k;
 
 	if (s.state != TY_ST_SLEEPING || s.start_ns <= from_ns)
 		return span;
 	call = ty_model_syscall_at(x->m, thread, s.start_ns);
 	if (call == TY_NONE || !may_be_again(x, thread, call) || ty_wait_timed_out(x, call))
 		return span;
-	s = last = ty_model_span(x->m, span);
-	while (s.start_ns > from_ns && (k = sleep_before(x->m, thread, first)) != TY_NONE &&
-	       !ty_explain_stopped(x)) {
-		s = ty_model_span(x->m, k);
-		if (s.syscall == TY_NONE || call - s.syscall > TY_WAIT_RETRY_BETWEEN ||
-		    !ty_wait_retry_again(x, thread, s.syscall, call))
+	for (s = ty_model_span(x->m, span); s.start_ns > from_ns; s = before) {
+		bool list = false;
+
+		k = ty_wait_retry_beside(x->m, thread, span, false);
+		if (k == TY_NONE || ty_explain_stopped(x))
 			break;
-		if (first == span)
-			what = ty_wait_for(x, &last, call);
-		before = ty_wait_for(x, &s, s.syscall);
-		if (!ty_wait_retry_same(x->m, thread, &before, &what))
+		before = ty_model_span(x->m, k);
+		if (before.syscall == TY_NONE ||
+		    s.syscall - before.syscall > TY_WAIT_RETRY_BETWEEN ||
+		    !ty_wait_retry_follows(x, &before, &s, &list))
 			break;
-		if (!what.word && what.fd < 0) {
-			if (!ty_wait_retry_same_list(x, s.syscall, call))
-				break;
-			*inferred = true;
-		}
-		first = k;
-		call = s.syscall;
+		*inferred |= list;
+		span = k;
+	}
+	return span;
+}
+
+/* Since when, up to t, did no thread of the process wake this one? */
+static uint64_t independent_since(const struct ty_model *m, uint32_t thread, uint32_t process,
+				  uint64_t t)
+{
+	uint32_t first = ty_model_thread(m, thread)->spans_first,
+		 k = ty_model_span_find(m, thread, t);
+
+	for (unsigned n = 0; n < LOOP_BACK && k > first; n++, k--) {
+		struct ty_span s = ty_model_span_brief(m, thread, k);
+		struct ty_waker by;
+
+		if (s.state != TY_ST_RUNNABLE || s.flags & (TY_SF_PREEMPT | TY_SF_YIELD))
+			continue;
+		by = ty_waker_find(m, ty_model_span_edge(m, &s, k));
+		if (by.kind == TY_WAKER_THREAD && ty_process_of(m, by.thread) == process)
+			return s.start_ns;
+	}
+	return k > first ? ty_model_span_brief(m, thread, k).start_ns : 0;
+}
+
+/* Is the wait one of an event loop, for all that is known? *call: TY_NONE: calls are not recorded.
+ */
+static bool is_loop(const struct ty_explain *x, uint32_t thread, uint64_t t, uint32_t *call)
+{
+	struct ty_syscall c;
+
+	*call = ty_model_syscall_at(x->m, thread, t);
+	if (*call == TY_NONE)
+		return !ty_model_thread(x->m, thread)->traced;
+	c = ty_model_syscall_brief(x->m, thread, *call);
+	return ty_syscall_row(x->arch, c.abi, c.nr)->wait_on == TY_WAIT_ON_EVENTS;
+}
+
+/* Do both calls wait on one epoll? */
+static bool same_epoll(const struct ty_explain *x, uint32_t a, uint32_t b)
+{
+	struct ty_syscall c, d;
+	const struct ty_sysrow *r;
+	uint64_t u[6], v[6];
+
+	if (a == TY_NONE || b == TY_NONE)
+		return a == b;
+	c = ty_model_syscall(x->m, a);
+	d = ty_model_syscall(x->m, b);
+	r = ty_syscall_row(x->arch, c.abi, c.nr);
+	return c.nr == d.nr && ty_sysrow_is_fd(r, r->object) && x->args &&
+	       !x->args(x->ctx, &c, u) && !x->args(x->ctx, &d, v) &&
+	       (int32_t)u[r->object] == (int32_t)v[r->object];
+}
+
+/* Did a timer end the wait: its own, or that of a thread of its process, which woke this one? */
+static bool by_own_timer(const struct ty_model *m, uint32_t thread, uint32_t span, uint32_t process)
+{
+	struct ty_span s = ty_model_span_brief(m, thread, span);
+
+	for (unsigned n = 0; n < HANDED; n++) {
+		struct ty_waker by = ty_waker_find(m, ty_model_span_edge(m, &s, span));
+
+		if (by.kind == TY_WAKER_TIMER)
+			return !by.net;
+		if (by.kind != TY_WAKER_THREAD || ty_process_of(m, by.thread) != process)
+			return false;
+		span = ty_model_span_find(m, by.thread, by.act_ns);
+		span = span == TY_NONE ? span : ty_wait_retry_beside(m, by.thread, span, false);
+		if (span == TY_NONE)
+			return false;
+		s = ty_model_span_brief(m, by.thread, span);
+	}
+	return false;
+}
+
+uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
+			    uint64_t from_ns, const struct ty_waker *by)
+{
+	const struct ty_model *m = x->m;
+	uint64_t start = ty_model_span_brief(m, thread, span).start_ns, since = UINT64_MAX;
+	uint32_t process, first = span, call, before, k;
+
+	if (by->kind != TY_WAKER_THREAD || by->thread == thread || start <= from_ns ||
+	    !is_loop(x, thread, start, &call))
+		return span;
+	process = ty_process_of(m, thread);
+	for (unsigned n = 0; n < LOOP_BACK && !ty_explain_stopped(x); n++, first = k) {
+		uint64_t t;
+
+		k = ty_wait_retry_beside(m, thread, first, false);
+		if (k == TY_NONE)
+			break;
+		t = ty_model_span_brief(m, thread, k).start_ns;
+		if (since == UINT64_MAX && by_own_timer(m, thread, k, process))
+			since = independent_since(m, by->thread, process, start);
+		if (t < since || !by_own_timer(m, thread, k, process) ||
+		    !is_loop(x, thread, t, &before) || !same_epoll(x, before, call))
+			break;
+		if (t <= from_ns)
+			return k;
 	}
 	return first;
 }

@@ -31,18 +31,36 @@ bool ty_wait_retry_again(const struct ty_explain *x, uint32_t thread, uint32_t a
 bool ty_wait_retry_same(const struct ty_model *m, uint32_t thread, const struct ty_wait_for *a,
 			const struct ty_wait_for *b);
 
-/* True when call a of a thread timed out and its call b waits for any of as many descriptors,
- * listed at the same place, as poll and its kin do: inferred to be the same ones. */
-bool ty_wait_retry_same_list(const struct ty_explain *x, uint32_t a, uint32_t b);
+/* The sleep of the thread next to this span, after or before it, if the thread did little in
+ * between; TY_NONE. */
+uint32_t ty_wait_retry_beside(const struct ty_model *m, uint32_t thread, uint32_t span,
+			      bool forward);
+
+/* True when the sleep b retries the unsuccessful one a of the same thread, for the same object.
+ * *inferred: only that they wait for any of as many descriptors, listed at the same place, as poll
+ * and its kin do, after a timeout. Cost: as above, and the arguments of both. */
+bool ty_wait_retry_follows(const struct ty_explain *x, const struct ty_span *a,
+			   const struct ty_span *b, bool *inferred);
 
 /*
  * The first attempt of the retried wait whose last attempt is in this span of the thread; the span
  * itself when there are none. Attempts are waits in the same call for the same object (word or
  * descriptor), with only short work between them and nothing sent to others. Goes back at most to
  * the attempt that contains from_ns. Cost: span, call and arguments of each attempt once.
- * inferred: set when the object is so (ty_wait_retry_same_list), else left alone.
+ * inferred: set when the object is so (ty_wait_retry_follows), else left alone.
  */
 uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
 			     uint64_t from_ns, bool *inferred);
+
+/*
+ * The first of the waits of an event loop (one epoll descriptor, or a thread whose calls are not
+ * recorded) that had nothing to do with what ended the one in this span, which a thread of another
+ * process did: timers ended them, and the thread did little in between. That other thread has not
+ * been woken by this process since: what it did meanwhile held the loop up, however often a timer
+ * woke the loop. The span itself when there are none. Goes back at most to the wait that contains
+ * from_ns. Cost: LOOP_BACK spans of both threads.
+ */
+uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
+			    uint64_t from_ns, const struct ty_waker *by);
 
 #endif

@@ -10,14 +10,15 @@
  */
 #include "waits.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fd_kind.h"
 #include "fd_peer.h"
 #include "syscall_ipc.h"
+#include "unix_peer.h"
 
 enum {
 	FUTEX_WAIT = 0,
@@ -40,7 +41,8 @@ enum {
 #define FUTEX_WAITERS	  0x80000000u
 #define FUTEX_TID_MASK	  0x3fffffffu
 
-#define NAME_SHOWN 72 /* of a descriptor's name, so many bytes */
+#define NAME_SHOWN   72 /* of a descriptor's name, so many bytes */
+#define CONNECT_BACK 64 /* calls of the thread before a poll, its connect among them */
 /* Limits for the next actions of a thread: this many calls, each at most this long after the
  * previous one. */
 #define SOON	   16
@@ -168,8 +170,7 @@ bool ty_wait_is_page(const struct ty_model *m, const struct ty_span *s)
 
 bool ty_wait_page_served(const struct ty_explain *x, const struct ty_waker *k)
 {
-	uint32_t call = k->kind == TY_WAKER_THREAD ? ty_model_syscall_at(x->m, k->thread, k->act_ns)
-						   : TY_NONE;
+	uint32_t call = ty_waker_call(x->m, k);
 	struct ty_syscall s;
 	uint64_t args[6];
 
@@ -215,8 +216,7 @@ bool ty_wait_wakes(const struct ty_explain *x, uint32_t call, struct ty_wait_for
 static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct ty_wait_for *w)
 {
 	struct ty_waker k = ty_waker_find(x->m, s->edge);
-	uint32_t call =
-		k.kind == TY_WAKER_THREAD ? ty_model_syscall_at(x->m, k.thread, k.act_ns) : TY_NONE;
+	uint32_t call = ty_waker_call(x->m, &k);
 	struct ty_wait_for by;
 
 	if (s->state != TY_ST_SLEEPING || call == TY_NONE)
@@ -240,6 +240,16 @@ static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct
 		w->shared = false;
 }
 
+/* The id of a System V semaphore set or message queue. */
+static void name_ipc(char object[TY_WAIT_OBJECT], const struct ty_sysrow *r, const uint64_t args[6])
+{
+	const bool set = r->wait_on == TY_WAIT_ON_SEMAPHORE;
+
+	if ((set || r->wait_on == TY_WAIT_ON_QUEUE) && r->n && r->a[0] == TY_ARG_IPC)
+		snprintf(object, TY_WAIT_OBJECT, "%s %d", set ? "semaphore set" : "message queue",
+			 (int)args[0]);
+}
+
 void ty_wait_object(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 		    char out[TY_WAIT_OBJECT])
 {
@@ -257,6 +267,39 @@ void ty_wait_object(const struct ty_explain *x, const struct ty_span *s, uint32_
 		name_word(out, args[0]);
 	else
 		name_fd(out, (int32_t)args[r->object]);
+}
+
+/* Was the connection of that descriptor still being made? */
+static bool connecting(const struct ty_explain *x, uint32_t thread, uint32_t call, int32_t fd)
+{
+	const uint32_t first = ty_model_thread(x->m, thread)->syscalls_first;
+
+	for (unsigned n = 0; call-- > first && n < CONNECT_BACK; n++) {
+		const struct ty_syscall c = ty_model_syscall(x->m, call);
+		uint64_t args[6];
+
+		if (ty_explain_row(x, call)->says & TY_CONNECTS && !x->args(x->ctx, &c, args) &&
+		    (int32_t)args[0] == fd)
+			return c.ret == -EINPROGRESS;
+	}
+	return false;
+}
+
+/* A poll of one descriptor waits as a read of it does, or, for room, as a write. */
+static void polled(const struct ty_explain *x, uint32_t thread, uint32_t call,
+		   struct ty_wait_for *w)
+{
+	int32_t fd;
+
+	w->class = TY_WAIT_PEER;
+	w->kind = TY_STALL_FD;
+	if (!x->polled || !x->polled(x->ctx, thread, call, &fd, &w->room))
+		return;
+	w->fd = fd;
+	name_fd(w->object, fd);
+	w->room = w->room && !connecting(x, thread, call, fd);
+	if (w->room)
+		w->class = TY_WAIT_DEFINITE;
 }
 
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call)
@@ -309,6 +352,7 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 		w.fd = (int32_t)args[r->object];
 		name_fd(w.object, w.fd);
 	}
+	name_ipc(w.object, r, args);
 	if (kernel)
 		return w;
 	switch ((enum ty_sysid)r->id) {
@@ -321,7 +365,7 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	case TY_SYS_ppoll:
 		/* One descriptor is one other side; none is a sleep. */
 		if (args[1] == 1)
-			w.class = TY_WAIT_PEER, w.kind = TY_STALL_FD;
+			polled(x, s->thread, call, &w);
 		else if (!args[1])
 			w.kind = TY_STALL_SLEEP;
 		break;
@@ -422,11 +466,17 @@ static void find_kind(const struct ty_explain *x, const struct ty_span *s, uint3
 	if ((w->kind != TY_STALL_FD && w->kind != TY_STALL_EVENTS) || call == TY_NONE || !x->args)
 		return;
 	if (w->kind == TY_STALL_EVENTS || w->fd < 0) {
+		const int32_t ready = x->ready ? x->ready(x->ctx, s->thread, call) : -1;
 		unsigned says = ty_wait_next_fd(x, s->thread, call, room, &w->fd);
 
-		if (!says)
+		if (!says && ready < 0)
 			return;
+		if (ready >= 0 && (!says || w->fd != ready)) {
+			w->fd = ready;
+			says = 0;
+		}
 		w->guessed = true;
+		w->ready = ready >= 0;
 		name_fd(w->object, (int32_t)w->fd);
 		if (says & (TY_MESSAGE | TY_ACCEPTS)) {
 			w->kind = TY_STALL_SOCKET;
@@ -437,14 +487,13 @@ static void find_kind(const struct ty_explain *x, const struct ty_span *s, uint3
 	by_fd(ty_fd_table_kind(x, *fds, (uint64_t)w->fd, &name), w);
 }
 
-/* The end of a long name is more specific than its beginning. */
-static const char *end_of(const char *name, const char **cut)
+const char *ty_wait_name_end(const char *name)
 {
-	*cut = "";
-	if (strlen(name) <= NAME_SHOWN)
+	size_t n = strlen(name);
+
+	if (n <= NAME_SHOWN)
 		return name;
-	*cut = "...";
-	name += strlen(name) - NAME_SHOWN;
+	name += n - NAME_SHOWN;
 	while ((*name & 0xc0) == 0x80) /* not amid a character */
 		name++;
 	return name;
@@ -454,17 +503,19 @@ void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, u
 			  struct ty_wait_for *w)
 {
 	const struct ty_sysrow *r = ty_explain_row(x, call);
-	const char *name = NULL, *cut;
+	const char *name = NULL, *end;
+	int object;
 
 	if ((*w->object && !w->guessed) || !x->pointee || call == TY_NONE)
 		return;
-	if (r->object >= 0 && r->a[r->object] == TY_ARG_PATH)
-		name = x->pointee(x->ctx, s->thread, call, (unsigned)r->object);
+	object = ty_sysrow_object(r, ty_model_syscall_brief(x->m, s->thread, call).ret);
+	if (object >= 0 && r->a[object] == TY_ARG_PATH)
+		name = x->pointee(x->ctx, s->thread, call, (unsigned)object);
 	if (!name)
 		return;
-	name = end_of(name, &cut);
+	end = ty_wait_name_end(name);
 	w->path = true;
-	snprintf(w->object, sizeof(w->object), "\"%s%s\"", cut, name);
+	snprintf(w->object, sizeof(w->object), "\"%s%s\"", end > name ? "..." : "", end);
 }
 
 /* How the call uses the descriptor that the wait is for: 'r', 'w'; 0: unknown. */
@@ -489,7 +540,8 @@ static bool is_pipe(const char *name)
 /* "UNIX-STREAM:[17->18 process 5]" has its peer behind it, as the name of that process. */
 static const char *without_process(const char *name, char out[NAME_SHOWN + 1])
 {
-	const char *p = strstr(name, " process ");
+	int32_t pid;
+	const char *p = ty_unix_peer(name, &pid);
 
 	snprintf(out, NAME_SHOWN + 1, "%.*s%s", p ? (int)(p - name) : (int)strlen(name), name,
 		 p ? "]" : "");
@@ -500,15 +552,15 @@ bool ty_wait_fd_text(const struct ty_explain *x, const struct ty_fd_table *fds, 
 		     int32_t fd, uint64_t t_ns, char access, char *out, size_t size)
 {
 	char peer[TY_FD_PEER], text[NAME_SHOWN + 1];
-	const char *name, *cut;
+	const char *name, *end;
 
 	ty_fd_table_kind(x, fds, (uint64_t)fd, &name);
 	if (!name)
 		return false;
 	if (!strchr(name, '[') || !strncmp(name, "anon_inode", 10) ||
 	    !ty_fd_peer(x, fds, thread, (uint64_t)fd, t_ns, name, &access, peer)) {
-		name = end_of(name, &cut);
-		snprintf(out, size, "fd %d <%s%s>", (int)fd, cut, name);
+		end = ty_wait_name_end(name);
+		snprintf(out, size, "fd %d <%s%s>", (int)fd, end > name ? "..." : "", end);
 	} else if (is_pipe(name)) {
 		snprintf(out, size, "fd %d <pipe %s %s>", (int)fd,
 			 access == 'w'	 ? "to"

@@ -3,6 +3,8 @@
 #ifndef TY_WAITS_H
 #define TY_WAITS_H
 
+#include <string.h>
+
 #include "explain.h"
 #include "stalls.h"
 
@@ -16,6 +18,8 @@ struct ty_wait_for {
 	bool has_args;
 	int64_t fd;	/* -1: no descriptor */
 	bool guessed;	/* descriptor and kind are concluded from the thread's next call */
+	bool ready;	/* or fd was, by the record of its own call, the only one ready */
+	bool room;	/* a poll for room to write */
 	bool shared;	/* futex: its word may be shared with other processes */
 	bool path;	/* the object is the call's path */
 	bool opened;	/* the descriptor was opened by path: a file, a FIFO, a device */
@@ -36,6 +40,15 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 /* Only the object of a wait in `call`: reads its arguments if it has an object. */
 void ty_wait_object(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 		    char out[TY_WAIT_OBJECT]);
+/* The part of a long name that is shown: its end, which is more specific than its beginning. */
+const char *ty_wait_name_end(const char *name);
+/* The object as an argument of the call: futex(0x7f..), not futex(futex 0x7f..). */
+static inline const char *ty_wait_argument(const char *call, const char *object)
+{
+	size_t n = strlen(call);
+
+	return n && !strncmp(object, call, n) && object[n] == ' ' ? object + n + 1 : object;
+}
 /* The call that the thread waits in: the span's; or, if its begin was lost, or the span's call has
  * a lost end, the call whose end is the thread's next known event. TY_NONE: in none, or unknown. */
 uint32_t ty_wait_call(const struct ty_explain *x, const struct ty_span *s);

@@ -7,6 +7,7 @@
 #include "wakeup.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,7 +173,7 @@ static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w,
 
 struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge)
 {
-	struct ty_waker w = {.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
+	struct ty_waker w = TY_NO_WAKER;
 	struct ty_edge e;
 
 	if (edge == TY_NONE)
@@ -255,4 +256,19 @@ int ty_waker_signal(const struct ty_model *m, uint32_t thread, const struct ty_w
 			return (int)p.a;
 	}
 	return 0;
+}
+
+int ty_waker_killed(const struct ty_model *m, const struct ty_span *s, const struct ty_waker *by)
+{
+	const struct ty_thread *t = ty_model_thread(m, s->thread);
+	uint32_t call;
+	int sig;
+
+	if (!t->traced || !t->died)
+		return 0;
+	call = ty_model_syscall_after(m, s->thread, s->end_ns);
+	if (call != TY_NONE && call + 1 < t->syscalls_first + t->syscalls_n)
+		return 0;
+	sig = ty_waker_signal(m, s->thread, by);
+	return sig == SIGCHLD || sig == SIGCONT || sig == SIGWINCH || sig == SIGURG ? 0 : sig;
 }

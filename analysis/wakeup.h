@@ -36,6 +36,14 @@ struct ty_waker {
 	uint32_t io;	 /* DEVICE: the block request that it completed; TY_NONE */
 };
 
+#define TY_NO_WAKER ((struct ty_waker){.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE})
+
+/* The call by which a thread woke it; TY_NONE: no thread did, or in no recorded call. */
+static inline uint32_t ty_waker_call(const struct ty_model *m, const struct ty_waker *k)
+{
+	return k->kind == TY_WAKER_THREAD ? ty_model_syscall_at(m, k->thread, k->act_ns) : TY_NONE;
+}
+
 /* In a sentence, of a wakeup by TIMER through the network. */
 #define TY_NET_TIMER_TEXT "a network timer's packet (delayed ACK or retransmission)"
 
@@ -48,6 +56,9 @@ const char *ty_waker_text(const struct ty_model *m, const struct ty_waker *w,
 /* The signal by which a thread woke this one's process; 0: none is recorded. The kernel reports it
  * after the wakeup. Cost: log(points) + 256 of a CPU. */
 int ty_waker_signal(const struct ty_model *m, uint32_t thread, const struct ty_waker *by);
+/* The signal by which a thread killed this one, which waited in the span and made no call any more:
+ * it had not waited for that. 0: none. */
+int ty_waker_killed(const struct ty_model *m, const struct ty_span *s, const struct ty_waker *by);
 /* Cost: log(interrupts) + log(points) + few. edge TY_NONE: kind NONE. */
 struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge);
 /* Is this thread the waker? Then out. Cheaper, because most wakeups are known at once to be another

@@ -4,22 +4,18 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "units.h"
 
 /* A decimal id. UINT32_MAX, which chown() takes as "unchanged", is refused. */
 static bool number(const char *s, uint32_t *out)
 {
-	uint64_t v = 0;
+	uint64_t v;
 
-	if (!s || !*s)
+	if (!s || ty_parse_digits(s, strlen(s), UINT32_MAX - 1, &v))
 		return false;
-	for (; *s; s++) {
-		if (*s < '0' || *s > '9')
-			return false;
-		v = v * 10 + (uint64_t)(*s - '0');
-		if (v >= UINT32_MAX)
-			return false;
-	}
 	*out = (uint32_t)v;
 	return true;
 }

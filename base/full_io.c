@@ -4,24 +4,36 @@
 #include <errno.h>
 #include <unistd.h>
 
-ssize_t ty_full_read(int fd, void *p, size_t n, uint64_t off)
+bool ty_partial_read(int fd, void *p, size_t n, uint64_t off, size_t *got)
 {
-	size_t got = 0;
-
-	while (got < n) {
-		char *to = (char *)p + got;
-		ssize_t r = off == TY_IO_HERE ? read(fd, to, n - got)
-					      : pread(fd, to, n - got, (off_t)(off + got));
+	for (*got = 0; *got < n;) {
+		char *to = (char *)p + *got;
+		ssize_t r = off == TY_IO_HERE ? read(fd, to, n - *got)
+					      : pread(fd, to, n - *got, (off_t)(off + *got));
 
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r < 0)
-			return -1;
+			return false;
 		if (!r)
 			break;
-		got += (size_t)r;
+		*got += (size_t)r;
 	}
-	return (ssize_t)got;
+	return true;
+}
+
+ssize_t ty_full_read(int fd, void *p, size_t n, uint64_t off)
+{
+	size_t got;
+
+	return ty_partial_read(fd, p, n, off, &got) ? (ssize_t)got : -1;
+}
+
+bool ty_exact_read(int fd, void *p, size_t n, uint64_t off)
+{
+	size_t got;
+
+	return ty_partial_read(fd, p, n, off, &got) && got == n;
 }
 
 bool ty_full_write(int fd, const void *p, size_t n, uint64_t off)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "huge_alloc.h"
 
 #define SLOTS_FIRST 64u
 
@@ -24,7 +25,7 @@ static int grow(struct ty_hash_index *x)
 
 	if (x->n >= UINT32_MAX / 4)
 		return -TY_ENOMEM;
-	big.slot = calloc((size_t)big.mask + 1, sizeof(*big.slot));
+	big.slot = ty_huge_table(((size_t)big.mask + 1) * sizeof(*big.slot));
 	if (!big.slot)
 		return -TY_ENOMEM;
 	for (size_t i = 0; x->slot && i <= x->mask; i++)

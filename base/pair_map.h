@@ -30,4 +30,20 @@ uint32_t *ty_pair_map_add(struct ty_pair_map *m, uint64_t a, uint64_t b);
 uint32_t ty_pair_map_get(const struct ty_pair_map *m, uint64_t a, uint64_t b);
 void ty_pair_map_fini(struct ty_pair_map *m);
 
+/* The number of the element of a VEC that belongs to (a, b): where it has none yet, a new one is
+ * appended, of the value that follows. TY_PAIR_NONE: out of memory. */
+#define pair_number(m, a, b, vec, ...)                                                             \
+	({                                                                                         \
+		uint32_t *number_ = ty_pair_map_add((m), (a), (b));                                \
+		if (number_ && *number_ == TY_PAIR_NONE && !vec_push((vec), __VA_ARGS__))          \
+			*number_ = (uint32_t)(vec)->n - 1;                                         \
+		number_ ? *number_ : TY_PAIR_NONE;                                                 \
+	})
+/* The same, its address, valid until the next one is appended. NULL: out of memory. */
+#define pair_element(m, a, b, vec, ...)                                                            \
+	({                                                                                         \
+		const uint32_t at_ = pair_number(m, a, b, vec, __VA_ARGS__);                       \
+		at_ == TY_PAIR_NONE ? NULL : &(vec)->v[at_];                                       \
+	})
+
 #endif

@@ -14,7 +14,7 @@ enum { FIRST = 4, MANY = TY_RANKS_SMALL / 2, MOST = 1 << 23 };
 
 /* Counts the values below `limit` from now on, if most of those that are stored are. Without memory
  * for that they stay stored. */
-static void count(struct ty_ranks *r, uint32_t limit)
+static void count(struct ty_ranks *r, uint32_t limit, size_t *held)
 {
 	uint32_t large = 0, *more;
 
@@ -25,6 +25,7 @@ static void count(struct ty_ranks *r, uint32_t limit)
 	more = realloc(r->small, limit * sizeof(*more));
 	if (!more)
 		return;
+	*held += (limit - r->limit) * sizeof(*more);
 	memset(more + r->limit, 0, (limit - r->limit) * sizeof(*more));
 	r->small = more;
 	r->limit = limit;
@@ -38,36 +39,77 @@ static void count(struct ty_ranks *r, uint32_t limit)
 	r->n = large;
 }
 
-int ty_ranks_keep(struct ty_ranks *r, uint64_t v)
+/* Room for more values. 0 or -TY_ENOMEM. */
+static int grow(struct ty_ranks *r, size_t *held)
 {
+	const uint64_t one = r->one;
+	uint64_t cap = r->cap < FIRST ? FIRST : r->cap, *more;
+
+	while (cap <= r->n)
+		cap *= cap < MANY ? 4 : 2;
+	cap = cap < UINT32_MAX ? cap : UINT32_MAX;
+	more = r->n < cap ? realloc(r->cap ? r->v : NULL, cap * sizeof(*more)) : NULL;
+	if (!more)
+		return -TY_ENOMEM;
+	for (uint32_t i = 0; !r->cap && i < r->n; i++)
+		more[i] = one;
+	*held += (cap - r->cap) * sizeof(*more);
+	r->v = more;
+	r->cap = (uint32_t)cap;
+	return 0;
+}
+
+/* Many that were equal are counted before another one comes, if that takes less than to store
+ * them. */
+static void count_equal(struct ty_ranks *r, size_t *held)
+{
+	const uint32_t n = r->n, one = (uint32_t)r->one;
+
+	if (n < MANY || r->one >= 2 * (uint64_t)n || r->one >= MOST)
+		return;
+	r->n = 0;
+	count(r, one < TY_RANKS_SMALL ? TY_RANKS_SMALL : one + 1, held);
+	if (one < r->limit)
+		r->small[one] = n;
+	else
+		r->n = n;
+}
+
+int ty_ranks_keep(struct ty_ranks *r, uint64_t v, size_t *held)
+{
+	if (!r->cap && v != r->one)
+		count_equal(r, held);
 	if (r->n == r->cap && r->n >= MANY && r->n <= MOST && 2 * r->n > r->limit)
-		count(r, 2 * r->n);
+		count(r, 2 * r->n, held);
 	if (v < r->limit) {
 		r->small[v]++;
 		return 0;
 	}
-	if (!r->n && !r->cap) {
+	if (!r->cap && (!r->n || v == r->one)) {
 		r->one = v;
-		r->n = 1;
+		r->n++;
 		return 0;
 	}
-	if (r->n >= r->cap) {
-		const uint64_t one = r->one;
-		uint32_t cap = !r->cap			 ? FIRST
-			       : r->cap < MANY		 ? 4 * r->cap
-			       : r->cap > UINT32_MAX / 2 ? UINT32_MAX
-							 : 2 * r->cap;
-		uint64_t *more =
-			r->n < cap ? realloc(r->cap ? r->v : NULL, cap * sizeof(*more)) : NULL;
-
-		if (!more)
-			return -TY_ENOMEM;
-		if (!r->cap)
-			*more = one;
-		r->v = more;
-		r->cap = cap;
-	}
+	if (r->n >= r->cap && grow(r, held))
+		return -TY_ENOMEM;
 	r->v[r->n++] = v;
+	return 0;
+}
+
+int ty_ranks_add_many(struct ty_ranks *r, uint64_t v, uint64_t n, size_t *held)
+{
+	for (; n; n--) {
+		if (v < r->limit) {
+			r->small[v] += (uint32_t)n;
+			return 0;
+		}
+		if (!r->cap && r->n && v == r->one) {
+			r->n += (uint32_t)n;
+			return 0;
+		}
+		if (ty_ranks_keep(r, v, held))
+			return -TY_ENOMEM;
+	}
 	return 0;
 }
 
@@ -78,7 +120,9 @@ uint64_t ty_ranks_nth(struct ty_ranks *r, uint64_t k)
 			return v;
 		k -= r->small[v];
 	}
-	return ty_nth_element(r->cap ? r->v : &r->one, r->n, k);
+	if (!r->cap || !r->n)
+		return r->cap ? r->limit : r->one;
+	return ty_nth_element(r->v, r->n, k < r->n ? k : r->n - 1);
 }
 
 void ty_ranks_fini(struct ty_ranks *r)

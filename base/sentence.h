@@ -4,6 +4,7 @@
 #define TY_SENTENCE_H
 
 #include <stddef.h>
+#include <string.h>
 
 struct ty_sentence {
 	char *p;	/* the caller's; NUL-terminated after the first append */
@@ -11,5 +12,14 @@ struct ty_sentence {
 };
 
 void ty_put(struct ty_sentence *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same behind the text in out[0..size). */
+#define ty_put_behind(out, size, ...)                                                              \
+	({                                                                                         \
+		char *out_ = (out);                                                                \
+		ty_put(&(struct ty_sentence){out_, (size), strlen(out_)}, __VA_ARGS__);            \
+	})
+/* Instead of it. */
+#define ty_put_instead(out, size, ...) ty_put(&(struct ty_sentence){(out), (size), 0}, __VA_ARGS__)
 
 #endif

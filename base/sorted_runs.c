@@ -2,13 +2,13 @@
 /* See sorted_runs.h. The sort memory doubles as read buffers of the runs. */
 #include "sorted_runs.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "full_io.h"
+#include "heap.h"
 #include "temp_file.h"
 #include "vec.h"
 
@@ -126,30 +126,16 @@ static int refill(struct ty_sorted_runs *s, uint32_t run, struct ty_err *err)
 	uint64_t off = (r->first + r->read) * s->size;
 
 	r->at = 0;
-	if (ty_full_read(s->fd, head(s, run), n * s->size, off) != (ssize_t)(n * s->size))
+	if (!ty_exact_read(s->fd, head(s, run), n * s->size, off))
 		return ty_fail_errno(err, "%s: cannot read from a temporary file", s->dir);
 	r->held = (uint32_t)n;
 	r->read += n;
 	return n > 0;
 }
 
-static bool before(const struct ty_sorted_runs *s, uint32_t a, uint32_t b)
+static bool before(const struct ty_sorted_runs *s, const uint32_t *a, const uint32_t *b)
 {
-	return s->order(head(s, a), head(s, b)) < 0;
-}
-
-static void sift(struct ty_sorted_runs *s, uint32_t at)
-{
-	uint32_t *h = s->heap, v = h[at];
-
-	for (uint32_t child; (child = 2 * at + 1) < s->heap_n; at = child) {
-		if (child + 1 < s->heap_n && before(s, h[child + 1], h[child]))
-			child++;
-		if (!before(s, h[child], v))
-			break;
-		h[at] = h[child];
-	}
-	h[at] = v;
+	return s->order(head(s, *a), head(s, *b)) < 0;
 }
 
 /* Prepares for reading. May be repeated after a failure. */
@@ -197,10 +183,9 @@ int ty_sorted_runs_rewind(struct ty_sorted_runs *s, struct ty_err *err)
 			s->heap[s->heap_n++] = i;
 		r = r < 0 ? r : 0;
 	}
-	for (uint32_t i = s->heap_n / 2; !r && i-- > 0;)
-		sift(s, i);
 	if (r)
 		s->heap_n = 0;
+	heap_order(s->heap, s->heap_n, before, s);
 	return r;
 }
 
@@ -221,7 +206,7 @@ int ty_sorted_runs_next(struct ty_sorted_runs *s, const void **out, struct ty_er
 		if (!more)
 			s->heap[0] = s->heap[--s->heap_n];
 		if (s->heap_n)
-			sift(s, 0);
+			heap_down(s->heap, s->heap_n, 0, before, s);
 	}
 	s->any = s->heap_n > 0;
 	if (s->any)

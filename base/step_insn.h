@@ -41,15 +41,21 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 	size_t i = 0, rel = 0;
 	uint8_t op;
 
-	for (; i < n; i++) {
-		op = b[i];
-		if (op == 0xf2 || op == 0xf3)
-			rep = true;
-		else if (op == 0x66)
-			osize = true;
-		else if (op != 0x67 && op != 0xf0 && op != 0x2e && op != 0x36 && op != 0x3e &&
-			 op != 0x26 && op != 0x64 && op != 0x65)
-			break;
+	for (bool prefix = true; prefix && i < n; i += prefix) {
+		switch (b[i]) {
+		case 0xf2:
+		case 0xf3: rep = true; break;
+		case 0x66: osize = true; break;
+		case 0x26:
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+		case 0x64:
+		case 0x65:
+		case 0x67:
+		case 0xf0: break;
+		default: prefix = false;
+		}
 	}
 	if (is64 && i < n && (b[i] & 0xf0) == 0x40)
 		i++;

@@ -86,6 +86,27 @@ static unsigned hang_of(const char *s, size_t n, unsigned width)
 	return hang ? hang : first + 2 < width / 2 ? first + 2 : 0;
 }
 
+/* Of a name that is longer than a line: bytes up to the last place in its first `room` columns
+ * where it may be divided, as C++ names may and paths may not; 0: none. */
+static size_t joint(const char *s, size_t n, unsigned room)
+{
+	unsigned at = 0, w;
+	size_t best = 0;
+
+	for (size_t i = 0; i < n && s[i] != '/';) { /* a path begins there */
+		const bool ends = s[i] == ',' || s[i] == '<' || s[i] == '(' ||
+				  (s[i] == ':' && i && s[i - 1] == ':');
+
+		i += step(s + i, n - i, &w);
+		at += w;
+		if (at > room)
+			break;
+		if (ends && i < n && s[i] != ':')
+			best = i;
+	}
+	return best;
+}
+
 struct page {
 	FILE *to;
 	struct ty_buf line; /* not ended yet */
@@ -110,6 +131,16 @@ static int put_line(const struct page *p, const char *s, size_t n)
 		for (end = from + blanks; end < n && s[end] != ' ';)
 			end++;
 		wide = columns_of(s + from + blanks, end - from - blanks);
+		if (wide > p->width) {
+			const char *word = s + from + blanks;
+			const unsigned used = at + (unsigned)blanks;
+			size_t k = joint(word, end - from - blanks,
+					 used < p->width ? p->width - used : 0);
+
+			k = k ?: joint(word, end - from - blanks, p->width - hang);
+			end = k ? from + blanks + k : end;
+			wide = columns_of(word, end - from - blanks);
+		}
 		/* One that is too long for there (a path) begins further out. It is not cut: it can
 		 * be copied. */
 		in = hang + wide <= p->width ? hang

@@ -12,8 +12,9 @@
 #include <stdio.h>
 
 /* A stream whose lines are written to `to` (which stays open), broken so that they take at most
- * width columns; a longer word stays whole. width 0: lines stay as they are. fclose writes the rest
- * and fails where `to` did. NULL: out of memory. */
+ * width columns; a longer word stays whole, but for a name with joints (, < ( ::) before any slash.
+ * width 0: lines stay as they are. fclose writes the rest and fails where `to` did. NULL: out of
+ * memory. */
 FILE *ty_page_open(FILE *to, unsigned width);
 /* How many lines a terminal of that width takes to show the text. */
 size_t ty_page_rows(const char *s, size_t n, unsigned width);

@@ -8,33 +8,16 @@
 #include <time.h>
 
 #include "err.h"
+#include "units.h"
 
 #define SEC UINT64_C(1000000000)
-
-/* Parses the digits of s[0..n), at most max. */
-static int digits(const char *s, size_t n, uint64_t max, uint64_t *out)
-{
-	uint64_t v = 0;
-
-	if (!n)
-		return -TY_EUSAGE;
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] < '0' || s[i] > '9')
-			return -TY_EUSAGE;
-		v = v * 10 + (uint64_t)(s[i] - '0');
-		if (v > max)
-			return -TY_EUSAGE;
-	}
-	*out = v;
-	return 0;
-}
 
 int ty_parse_seconds(const char *s, uint64_t *ns)
 {
 	size_t n = strcspn(s, ".");
 	uint64_t frac = 0, unit = SEC / 10, sec = 0;
 
-	if ((n || !s[n]) && digits(s, n, 9000000000u, &sec))
+	if ((n || !s[n]) && ty_parse_digits(s, n, 9000000000u, &sec))
 		return -TY_EUSAGE;
 	if (s[n] == '.') {
 		if (!n && !s[1])
@@ -62,16 +45,29 @@ int ty_parse_clock_name(const char *s, enum ty_clock *clock)
 	return -TY_EUSAGE;
 }
 
+static int decimals_of(uint64_t res_ns, uint64_t *unit)
+{
+	int decimals = 9;
+
+	for (*unit = 1; decimals > 0 && *unit * 10 <= res_ns; decimals--)
+		*unit *= 10;
+	return decimals;
+}
+
+uint64_t ty_fmt_unit(uint64_t res_ns)
+{
+	uint64_t unit;
+
+	(void)decimals_of(res_ns, &unit);
+	return unit;
+}
+
 /* Appends ".345678" to out[0..n); nothing for whole seconds. */
 static void add_fraction(uint64_t ns, uint64_t res_ns, char out[TY_TIME_MAX], size_t n)
 {
-	uint64_t unit = 1;
-	int decimals = 9;
+	uint64_t unit;
+	const int decimals = decimals_of(res_ns, &unit);
 
-	while (decimals > 0 && unit * 10 <= res_ns) {
-		unit *= 10;
-		decimals--;
-	}
 	if (decimals)
 		snprintf(out + n, TY_TIME_MAX - n, ".%0*" PRIu64, decimals, ns % SEC / unit);
 }
@@ -82,6 +78,11 @@ const char *ty_fmt_seconds(uint64_t ns, uint64_t res_ns, char out[TY_TIME_MAX])
 
 	add_fraction(ns, res_ns, out, n);
 	return out;
+}
+
+const char *ty_fmt_since(uint64_t t_ns, uint64_t start_ns, uint64_t res_ns, char out[TY_TIME_MAX])
+{
+	return ty_fmt_seconds(t_ns > start_ns ? t_ns - start_ns : 0, res_ns, out);
 }
 
 const char *ty_fmt_clock(uint64_t realtime_ns, uint64_t res_ns, char out[TY_TIME_MAX])

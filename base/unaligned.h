@@ -23,4 +23,13 @@ static inline uint64_t ty_u64_at(const void *p)
 	return v;
 }
 
+/* Of n bytes, at most 8. */
+static inline uint64_t ty_le_at(const void *p, unsigned n)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, n);
+	return v;
+}
+
 #endif

@@ -10,6 +10,26 @@
 
 #include "err.h"
 
+int ty_parse_digits(const char *s, size_t n, uint64_t max, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	if (!n)
+		return -TY_EUSAGE;
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9' || __builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v) || v > max)
+			return -TY_EUSAGE;
+	}
+	*out = v;
+	return 0;
+}
+
+int ty_parse_count(const char *s, uint64_t max, uint64_t *out)
+{
+	return ty_parse_digits(s, strlen(s), max, out) || !*out ? -TY_EUSAGE : 0;
+}
+
 /* A plain decimal number; strtod alone would also take "inf", "nan", "0x10" and leading blanks. */
 static int number(const char *s, double *v, const char **rest)
 {

@@ -27,7 +27,10 @@ int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size);
 	(vec_reserve(a, (a)->n + 1) ? -TY_ENOMEM : ((a)->v[(a)->n++] = (__VA_ARGS__), 0))
 /* Address of element i (i <= n); NULL for an array that was never pushed to, because NULL + 0 is
  * undefined. */
-#define vec_at(a, i)	((a)->v ? (a)->v + (i) : NULL)
+#define vec_at(a, i) ((a)->v ? (a)->v + (i) : NULL)
+/* Sorts it; of no or one element there is nothing to do, nor an address that qsort could take. */
+#define vec_sort(a, compare)                                                                       \
+	((a)->n > 1 ? qsort((a)->v, (a)->n, sizeof(*(a)->v), (compare)) : (void)0)
 #define vec_fini(a)	(free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0)
 #define vec_each(it, a) for (typeof(&*(a)->v) it = (a)->v; it && it < (a)->v + (a)->n; it++)
 

@@ -5,7 +5,6 @@
  * the defaults of `tarry record` work here.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <sched.h>
@@ -19,28 +18,28 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "call_data.h"
+#include "cli.h"
 #include "cpu_list.h"
 #include "event_set.h"
+#include "first_line.h"
 #include "idle_switch.h"
 #include "kernel_code.h"
+#include "machine_facts.h"
+#include "options.h"
 #include "pt_caps.h"
 #include "pt_stream.h"
-#include "machine_facts.h"
-#include "ring_reader.h"
 #include "spe_pmu.h"
 #include "tracefs.h"
-#include "user_probes.h"
 #include "units.h"
-#include "options.h"
+#include "user_probes.h"
 
 static const char help[] =
 	"usage: tarry doctor\n"
 	"\n"
-	"Show what this machine can record, and how to fix what it cannot. Changes\n"
-	"nothing, except that it mounts tracefs if tracefs is not mounted. Exit status: 0\n"
-	"if tarry record works here with its defaults, else 1.\n";
+	"Show what this machine can record, and how to fix what it cannot. Mounts\n"
+	"tracefs if needed and removes what killed recorders left; changes nothing else.\n"
+	"Exit status: 0 if tarry record works here with its defaults, else 1.\n";
 
 /* ok: works; note: works, but know this; no: not here; FAIL: record will not work. */
 static void say(const char *mark, const char *what, const char *fmt, ...)
@@ -54,18 +53,6 @@ static void say(const char *mark, const char *what, const char *fmt, ...)
 	vprintf(fmt, ap);
 	va_end(ap);
 	putchar('\n');
-}
-
-static bool read_text(const char *path, char *out, size_t size)
-{
-	FILE *f = fopen(path, "re");
-	bool ok = f && fgets(out, (int)size, f);
-
-	if (f)
-		fclose(f);
-	if (ok)
-		out[strcspn(out, "\n")] = 0;
-	return ok;
 }
 
 static bool check_idle(const char *root)
@@ -103,8 +90,7 @@ static bool check_idle(const char *root)
 		    list[1]);
 	if (open)
 		say("note", "switches from idle",
-		    "unknown for CPU%s (never idle during the test); run doctor again later",
-		    list[0]);
+		    "not tested on CPU%s (never idle meanwhile); run doctor again later", list[0]);
 	if (!bad && !open)
 		say("ok", "switches from idle", "delivered by all %u CPUs tested", n);
 	return true;
@@ -167,18 +153,18 @@ static void check_priority(void)
 		return;
 	pthread_join(t, NULL);
 	if (r[0])
-		say("note", "reader priority",
+		say("note", "priority",
 		    "nice -20: %s; events may be lost on busy CPUs (needs CAP_SYS_NICE)",
 		    strerror(r[0]));
 	else
-		say("ok", "reader priority", "nice -20 is permitted");
+		say("ok", "priority", "tarry's readers are permitted to run at nice -20");
 	if (r[1])
-		say("note", "compressor priority",
+		say("note", "compression",
 		    "SCHED_IDLE: %s; compression competes with the traced work (needs "
 		    "CAP_SYS_NICE)",
 		    strerror(r[1]));
 	else
-		say("ok", "compressor priority", "SCHED_IDLE is permitted");
+		say("ok", "compression", "tarry's compression is permitted to run at SCHED_IDLE");
 }
 
 static void check_space(void)
@@ -274,12 +260,13 @@ static void check_perf_and_bpf(void)
 	char text[64];
 	bool btf = !access("/sys/kernel/btf/vmlinux", R_OK);
 
-	if (read_text("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)))
+	if (ty_first_line(text, sizeof(text), "/proc/sys/kernel/perf_event_paranoid"))
 		say(geteuid() && atoi(text) > -1 ? "note" : "ok", "perf events",
-		    "perf_event_paranoid is %s%s", text,
 		    geteuid() && atoi(text) > -1
-			    ? ": sysctl kernel.perf_event_paranoid=-1, or run as root"
-			    : "");
+			    ? "restricted by perf_event_paranoid %s: sysctl "
+			      "kernel.perf_event_paranoid=-1, or run as root"
+			    : "permitted (perf_event_paranoid %s does not restrict this user)",
+		    text);
 	else
 		say("no", "perf events", "not in this kernel (CONFIG_PERF_EVENTS)");
 	if (syscall(SYS_bpf, -1, NULL, 0) < 0 && errno == ENOSYS)
@@ -305,6 +292,7 @@ static void check_strings(void)
 /* Regions of user code, --span, --usdt; and lines that programs write. */
 static void check_regions(const char *root)
 {
+	struct ty_err err = {0};
 	char path[TY_TRACEFS_PATH + 40];
 
 	snprintf(path, sizeof(path), "%s/uprobe_events", root);
@@ -312,8 +300,10 @@ static void check_regions(const char *root)
 		say("no", "regions",
 		    "not in this kernel (CONFIG_UPROBE_EVENTS): no tarry.h, "
 		    "--span, --usdt");
+	else if (ty_user_probes_trial(root, &err))
+		say("no", "regions", "%s: no tarry.h, --span, --usdt", err.msg);
 	else
-		say("ok", "regions", "can be recorded: tarry.h, --span, --usdt (uprobes)");
+		say("ok", "regions", "tarry.h, --span, --usdt: a test probe (uprobe) worked");
 	snprintf(path, sizeof(path), "%s/options/copy_trace_marker", root);
 	if (access(path, F_OK))
 		say("no", "trace_marker",
@@ -363,9 +353,10 @@ static int doctor(void)
 		if (swept)
 			say("note", "leftovers", "removed %u probe%s of dead recorders", swept,
 			    swept == 1 ? "" : "s");
-		check_regions(root);
-		/* A Ctrl-C meanwhile would leave the trace instances behind: it acts afterwards. */
+		/* A Ctrl-C meanwhile would leave trace instances and probes behind: it acts
+		 * afterwards. */
 		hold_signals(&before);
+		check_regions(root);
 		good = check_events(root) && check_idle(root);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	}

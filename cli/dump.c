@@ -7,7 +7,6 @@
 #include "reader_options.h"
 
 #include <getopt.h>
-#include <signal.h>
 #include <string.h>
 
 static const char head[] =
@@ -91,7 +90,7 @@ static int dump(const struct args *a)
 				    a->sel.memory_bytes, &err) ||
 		    ty_session_symfs(&s, &a->mem.roots) ||
 		    ty_select_window(&a->sel, &s, &w, &err) ||
-		    a->dump(&s, &a->sel, &w, stdout, &err);
+		    a->dump(&s, &a->sel, &w, stdout, &err) || ty_session_check(&s, &err);
 	if (r) {
 		fflush(stdout);
 		status = ty_cli_fail(&err);

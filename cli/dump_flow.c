@@ -8,7 +8,6 @@
 #include "cli.h"
 #include "flow_args.h"
 #include "flow_dump.h"
-#include "reader_options.h"
 
 static const char head[] =
 	"usage: tarry dump [FILE] flow [--insn|--branches|--calls] [options]\n"

@@ -7,14 +7,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "explain_session.h"
 #include "export_perf.h"
 #include "export_trace.h"
 #include "cli.h"
 #include "plain_text.h"
+#include "process_titles.h"
 #include "reader_options.h"
+#include "stalls.h"
+
+#define STALLS_MAX 1000u
 
 static const char head[] =
-	"usage: tarry export [FILE] [--format perf|dat] [-o OUT] [options]\n"
+	"usage: tarry export [FILE] -o OUT [--format perf|dat] [options]\n"
+	"       tarry export [FILE] --format perf [options]\n"
 	"\n"
 	"perf: write a perf.data file for perf script, perf sched and perf trace -i.\n"
 	"Events become tracepoint samples. Intel PT (also that of --flow=step, for\n"
@@ -100,6 +106,42 @@ static int same_file(const char *in, const char *out, struct ty_err *err)
 	return 0;
 }
 
+/* Of a stall that continues beyond the part, the cause may not be in it. */
+static void say_stalled(struct ty_session *s, const struct ty_window *w, const char *out)
+{
+	const struct ty_explain x = ty_explain_session(s);
+	const uint64_t origin = ty_model_origin_ns(s->model),
+		       ended = ty_model_summary(s->model)->end_ns;
+	const struct ty_stalls_opts usual = {0};
+	struct ty_stalls stalls = {0};
+	struct ty_err err = {0};
+	uint64_t until = 0;
+	uint32_t n = 0, first = 0;
+	char t[2][TY_TIME_MAX];
+
+	if (w->to_ns >= ended)
+		return;
+	if (!ty_stalls_find(&x, w, &usual, STALLS_MAX, &stalls, &err))
+		for (uint32_t i = 0; i < stalls.n; i++) {
+			const struct ty_span span = ty_model_span(s->model, stalls.v[i].span);
+
+			if (span.end_ns <= w->to_ns)
+				continue;
+			first = n++ ? first : i;
+			until = span.end_ns > until ? span.end_ns : until;
+		}
+	if (n)
+		ty_say("tarry: %s ends during %u stall%s (%s%s), whose cause%s may be missing: "
+		       "%s until %s s%s%s\n",
+		       out, n, n > 1 ? "s" : "",
+		       ty_who(s->model, stalls.v[first].thread, stalls.v[first].start_ns),
+		       n > 1 ? " and others" : "", n > 1 ? "s" : "",
+		       n > 1 ? "they last" : "it lasts", ty_fmt_since(until, origin, 1000, t[0]),
+		       until < ended ? ". Include the end with --to " : "",
+		       until < ended ? ty_fmt_since(until + 1000, origin, 1000, t[1]) : "");
+	ty_stalls_fini(&stalls);
+}
+
 static int export_dat(const char *path, const char *out, const struct ty_select *sel,
 		      struct ty_err *err)
 {
@@ -111,8 +153,10 @@ static int export_dat(const char *path, const char *out, const struct ty_select 
 	r = r ? r : ty_select_window(sel, &s, &w, err);
 	r = r ? r : ty_export_trace(&s, out, w.from_ns, w.to_ns, err);
 	r = r ? r : ty_session_check(&s, err);
-	if (!r &&
-	    (ty_trace_section(s.trace, TY_SEC_PERF).n || s.trace->perf_pt || s.trace->perf_memory))
+	if (!r)
+		say_stalled(&s, &w, out);
+	if (!r && (ty_trace_section_bytes(s.trace, TY_SEC_PERF) || s.trace->perf_pt ||
+		   s.trace->perf_memory))
 		ty_say("tarry: %s does not contain the executed instructions and memory samples\n",
 		       out);
 	if (!r && s.trace->perf_samples)

@@ -61,9 +61,11 @@ int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head
 			    .title = "Read bare packets instead of a recording:"},
 			   {ty_select_options, .to = &a->sel, .title = "Select a part:"},
 			   {ty_code_options, .to = &a->src, .title = "Locate code:"},
+			   {ty_memory_option, .to = &a->sel},
 			   {ty_unused_options, .to = &a->sel}}};
 	int status = ty_options_parse(&line, argc, argv);
 
+	a->src.memory_bytes = a->sel.memory_bytes;
 	return status < 0 ? take_words(a, cmd, argv + optind, argc - optind) : status;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "units.h"
 #include "vec.h"
 
 #define OPTIONS_MAX 64

@@ -11,24 +11,6 @@
 
 #define MEMORY_MIN (16u << 20)
 
-/* A whole number from 0 to max out of s[0..n). */
-static int whole(const char *s, size_t n, unsigned long max, unsigned long *out)
-{
-	unsigned long v = 0;
-
-	if (!n)
-		return -TY_EUSAGE;
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] < '0' || s[i] > '9')
-			return -TY_EUSAGE;
-		v = v * 10 + (unsigned long)(s[i] - '0');
-		if (v > max)
-			return -TY_EUSAGE;
-	}
-	*out = v;
-	return 0;
-}
-
 /* "1,3-5": each number to add(). */
 static int list(const char *s, unsigned long max, int (*add)(struct ty_select *, unsigned long),
 		struct ty_select *sel)
@@ -37,14 +19,15 @@ static int list(const char *s, unsigned long max, int (*add)(struct ty_select *,
 		size_t n = strcspn(s, ",");
 		const char *dash = memchr(s, '-', n);
 		size_t first = dash ? (size_t)(dash - s) : n;
-		unsigned long a, b;
+		uint64_t a, b;
 
-		if (whole(s, first, max, &a))
+		if (ty_parse_digits(s, first, max, &a))
 			return -TY_EUSAGE;
 		b = a;
-		if (dash && (whole(dash + 1, n - first - 1, max, &b) || b < a || b - a > 65535))
+		if (dash &&
+		    (ty_parse_digits(dash + 1, n - first - 1, max, &b) || b < a || b - a > 65535))
 			return -TY_EUSAGE;
-		for (unsigned long v = a; v <= b; v++)
+		for (uint64_t v = a; v <= b; v++)
 			if (add(sel, v))
 				return -TY_ENOMEM;
 		if (!s[n])
@@ -131,7 +114,8 @@ const struct ty_option ty_clock_option[] = {
 	{0}};
 const struct ty_option ty_memory_option[] = {
 	{0, "memory", "SIZE",
-	 "limit tarry's own memory use to SIZE, such as 2G (default: a quarter of the machine)",
+	 "limit the memory of models, tables and caches to SIZE, such as 2G (default: a quarter "
+	 "of the machine)",
 	 .take = take_memory, .at = AT(memory_bytes)},
 	{0}};
 const struct ty_option ty_unused_options[] = {

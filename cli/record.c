@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tarry record: progress, closing line, exit status. The recording itself is in recorder/. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,17 +15,16 @@
 #include "record_args.h"
 #include "recording.h"
 #include "units.h"
-#include "options.h"
 
 #define FINDING_EVENTS 2000000 /* analysed in a third of a second */
 
 static void progress(void *ctx, const struct ty_record_progress *p)
 {
-	char n[32], lost[32], bytes[TY_DURATION_MAX];
+	char n[32], lost[32];
 
 	fprintf(stderr, "\rtarry: %.1f s, %s events, %s, lost %s\033[K",
 		(double)p->elapsed_ns / 1e9, ty_fmt_count(p->events, n),
-		ty_fmt_bytes(p->file_bytes, bytes), ty_fmt_count(p->lost, lost));
+		ty_byte_count(p->file_bytes), ty_fmt_count(p->lost, lost));
 	*(bool *)ctx = true;
 }
 
@@ -94,10 +92,10 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 	       elapsed = (double)res->elapsed_ns / 1e9;
 	double all = (double)res->all_ns / 1e9;
 	char n[32], lost[32], bytes[TY_DURATION_MAX],
-		share[32] = "", status[48], span[TY_DURATION_MAX], all_span[TY_DURATION_MAX];
+		share[40] = "", status[48], span[TY_DURATION_MAX], all_span[TY_DURATION_MAX];
 
 	if (all >= 1) /* before that it is what starting costs */
-		snprintf(share, sizeof(share), " (%.1f%%)", 100 * own / all);
+		snprintf(share, sizeof(share), " (%.1f%% of one CPU)", 100 * own / all);
 	if (res->dropped)
 		ty_say("tarry: kept the newest %s of %s (%s)\n", ty_fmt_span(res->elapsed_ns, span),
 		       ty_fmt_span(res->all_ns, all_span),
@@ -116,8 +114,8 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 		       o->step->filter ? "the --flow-filter function was not called"
 				       : "the command executed none");
 	else if (o->step && res->steps)
-		ty_say("tarry: %s instructions single-stepped, %.0f us each: the times of the "
-		       "command are not its own\n",
+		ty_say("tarry: %s instructions single-stepped, %.0f us each: times are not "
+		       "those of a normal run\n",
 		       ty_fmt_count(res->steps, n), elapsed * 1e6 / (double)res->steps);
 	if (o->pt) {
 		ty_say("tarry: %s of Intel PT, %s gaps (buffer full)",

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "plain_text.h"
@@ -39,7 +38,7 @@ static const char tail[] =
 	"\n"
 	"Exit status: that of the command (128+N if killed by signal N, 127 if not found,\n"
 	"126 if not executable), even if tarry then fails to finish the file. Without a\n"
-	"command: 0. 1: recording failed. 2: wrong usage.\n"
+	"command: 0 on success, 1 if recording failed. 2 is wrong usage.\n"
 	"To see what this machine can record, run tarry doctor.\n";
 
 static int take_pids(void *to, const char *arg, struct ty_err *err)
@@ -78,12 +77,7 @@ static int take_duration(void *to, const char *arg, struct ty_err *err)
 
 static int take_data(void *to, const char *arg, struct ty_err *err)
 {
-	uint64_t *bytes = to;
-	char *end;
-
-	errno = 0;
-	*bytes = strtoull(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end || errno || !*bytes || *bytes > TY_RECORD_DATA_MAX)
+	if (ty_parse_count(arg, TY_RECORD_DATA_MAX, to))
 		return ty_wrong_value(err, "--data %s is not a number of bytes from 1 to %u", arg,
 				      TY_RECORD_DATA_MAX);
 	return 0;
@@ -108,14 +102,12 @@ static int take_stacks(void *to, const char *arg, struct ty_err *err)
 static int take_sample(void *to, const char *arg, struct ty_err *err)
 {
 	unsigned *hz = to;
-	char *end;
-	unsigned long v;
+	uint64_t v;
 
 	*hz = 0;
 	if (!strcmp(arg, "off"))
 		return 0;
-	v = strtoul(arg, &end, 10);
-	if (*arg < '1' || *arg > '9' || *end || v > TY_SAMPLE_HZ_MAX)
+	if (ty_parse_count(arg, TY_SAMPLE_HZ_MAX, &v))
 		return ty_wrong_value(
 			err,
 			"--sample '%s' is neither a rate such as 99 (samples a second, 1 to "
@@ -276,11 +268,7 @@ static int take_mem_events(void *to, const char *arg, struct ty_err *err)
 
 static int mem_number(const char *option, const char *arg, uint64_t *out, struct ty_err *err)
 {
-	char *end;
-
-	errno = 0;
-	*out = strtoull(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end || errno || !*out)
+	if (ty_parse_count(arg, UINT64_MAX, out))
 		return ty_wrong_value(err, "%s '%s' is not a number above 0", option, arg);
 	return 0;
 }
@@ -333,11 +321,13 @@ static const struct ty_option options[] = {
 	 .at = AT(o.no_syscalls)},
 	{0, "no-sched", NULL, "do not record scheduling, interrupts, block I/O, signals, locks",
 	 .take = ty_take_flag, .at = AT(o.no_sched)},
-	{0, "no-strings", NULL, "leave out paths and other strings of system calls",
+	{0, "no-strings", NULL,
+	 "use no BPF: leave out strings and structures of system calls, user stacks and, "
+	 "without -a, CPU samples and counters",
 	 .take = ty_take_flag, .at = AT(o.no_strings)},
 	{0, "data", "N",
-	 "also record the first N bytes (at most 4096) that each read, write, send and receive "
-	 "moves; they may be secret",
+	 "also record the first N bytes (at most 4096) that each read, write, send or receive "
+	 "call transfers (they may contain secrets), and what stat returns",
 	 .take = take_data, .at = AT(o.data_bytes)},
 	{0, "stacks", "T|off",
 	 "record user stacks of waits of about T or longer, and of their wakers (default 20ms)",
@@ -364,17 +354,19 @@ static const struct ty_option options[] = {
 	 "throw C++ exceptions through the function",
 	 .take = ty_take_texts, .at = AT(span_texts)},
 	{0, "usdt", "PROVIDER:NAME[@FILE]",
-	 "record a static probe of FILE, or of what is traced, as an instant (repeatable)",
+	 "record a static probe as an instant; without FILE: of the command's program, or of the "
+	 "files that the -p processes have mapped (repeatable)",
 	 .take = ty_take_texts, .at = AT(usdt_texts)},
 	{0, "flow", "[=pt|step]",
 	 "record every executed instruction of the command, with Intel PT or by single-stepping "
 	 "(step: at least 1,000 times slower)",
 	 .take = take_flow},
 	{0, "flow-filter", "FUNC[@FILE]",
-	 "record only from the entry of FUNC to its return; FILE is a path or a library name. "
-	 "Elsewhere the command runs at full speed. Intel PT records only the code of FUNC itself, "
-	 "and also takes OFFSET/SIZE@FILE, 'start FUNC' and 'stop FUNC', up to the number of "
-	 "address filters of the CPU (tarry doctor)",
+	 "record only a function; FILE is a path or a library name. Elsewhere the command runs at "
+	 "full speed. --flow=step records from the entry of FUNC (or OFFSET@FILE) to its return, "
+	 "with the functions that it calls. Intel PT records only the code of FUNC itself, and "
+	 "also takes OFFSET/SIZE@FILE, 'start FUNC' and 'stop FUNC', up to the number of address "
+	 "filters of the CPU (tarry doctor)",
 	 .take = ty_take_texts, .at = AT(flow_filters)},
 	{0, "flow-kernel", NULL, "Intel PT: also record kernel code", .take = ty_take_flag,
 	 .at = AT(pt.kernel)},

@@ -5,15 +5,15 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "command.h"
 #include "flow_files.h"
 #include "loader_find.h"
+#include "plain_text.h"
 
-enum { USDT_MOST = 32 };
+enum { USDT_MOST = 32, SAME_NAME_MOST = 16 };
 
 /* The parameters that `names` lists, into p->args. */
 static int find_params(struct ty_symbols *syms, const struct ty_symbol *sym, char *names,
@@ -60,10 +60,49 @@ static int find_params(struct ty_symbols *syms, const struct ty_symbol *sym, cha
 			 : ty_wrong_value(err, "--span %s(): name a parameter: %s", p->name, have);
 }
 
-/* See ty_record_find_function(); `params`: names of parameters to find for p; NULL: none. */
-static int find_function(struct ty_record_args *a, const char *option, const char *text, char *path,
-			 struct stat *st, struct ty_symbol *sym, char *params,
-			 struct ty_span_point *p, struct ty_err *err)
+/* Functions of one name. Their names are not valid. */
+struct found {
+	bool offsets; /* a name may be an offset of the file */
+	struct ty_symbol sym[SAME_NAME_MOST];
+	struct ty_span_point point[SAME_NAME_MOST];
+	size_t n, all; /* in sym; of that name */
+};
+
+/* Leaves out those that only choose another function. */
+static int check_found(const char *option, const char *name, const char *path, struct found *f,
+		       struct ty_err *err)
+{
+	const size_t known = f->all < SAME_NAME_MOST ? f->all : SAME_NAME_MOST;
+
+	for (size_t i = 0; i < known; i++)
+		if (!f->sym[i].ifunc)
+			f->sym[f->n++] = f->sym[i];
+	if (f->all > SAME_NAME_MOST)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "%s: %s has %zu functions '%s', more than %d", option, path, f->all,
+			       name, SAME_NAME_MOST);
+	if (!f->n)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "%s: '%s' of %s only chooses a function when the program is loaded "
+			       "(IFUNC): give the function that is chosen (see nm)",
+			       option, name, path);
+	return 0;
+}
+
+/* True where the name is that of an offset in the file. */
+static bool is_offset(const char *name, const struct stat *st, uint64_t *off)
+{
+	char *end;
+
+	*off = strtoull(name, &end, 0);
+	return *name >= '0' && *name <= '9' && !*end && *off < (uint64_t)st->st_size;
+}
+
+/* See ty_record_find_function(). All functions of the name (SAME_NAME_MOST), with the parameters
+ * that `params` names (NULL: none) for each as a copy of p in `points`. */
+static int find_functions(struct ty_record_args *a, const char *option, const char *text,
+			  char *path, struct stat *st, struct found *found, const char *params,
+			  const struct ty_span_point *p, struct ty_err *err)
 {
 	char name[512], library[PATH_MAX], *at;
 	struct ty_command c;
@@ -71,6 +110,7 @@ static int find_function(struct ty_record_args *a, const char *option, const cha
 	struct ty_symbols *syms = NULL;
 	struct ty_bytes b;
 	const char *file = c.path;
+	uint64_t off;
 	int r;
 
 	if (strlen(text) >= sizeof(name))
@@ -102,15 +142,30 @@ static int find_function(struct ty_record_args *a, const char *option, const cha
 	files = ty_flow_files_new(NULL, 0);
 	if (!files)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	r = ty_flow_files_read(files, file, &b, err);
+	/* Before its symbols are read: what replaces it since then is noticed. */
+	if (stat(file, st))
+		r = ty_fail_errno(err, "%s: cannot open %s", option, file);
+	r = r ? r : ty_flow_files_read(files, file, &b, err);
 	if (!r && !(syms = ty_flow_files_symbols(files, realpath(file, path) ? path : file, b)))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	if (!r && (!ty_symbols_named(syms, name, sym) || stat(file, st) || !realpath(file, path)))
+	if (!r && found->offsets && at && is_offset(name, st, &off)) {
+		found->sym[0] = (struct ty_symbol){.start = off};
+		found->all = 1;
+	} else if (!r) {
+		found->all = ty_symbols_named(syms, name, found->sym, SAME_NAME_MOST);
+	}
+	if (!r && (!found->all || !realpath(file, path)))
 		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			    "%s: %s has no function '%s' in its symbol table (see nm%s)", option,
 			    file, name, at ? "" : "; for a function of a library give FUNC@FILE");
-	if (!r && params)
-		r = find_params(syms, sym, params, p, err);
+	r = r ? r : check_found(option, name, path, found, err);
+	for (size_t i = 0; !r && params && i < found->n; i++) {
+		char names[512];
+
+		snprintf(names, sizeof(names), "%s", params);
+		found->point[i] = *p;
+		r = find_params(syms, &found->sym[i], names, &found->point[i], err);
+	}
 	ty_symbols_free(syms);
 	ty_flow_files_free(files);
 	return r;
@@ -119,7 +174,26 @@ static int find_function(struct ty_record_args *a, const char *option, const cha
 int ty_record_find_function(struct ty_record_args *a, const char *option, const char *text,
 			    char *path, struct stat *st, struct ty_symbol *sym, struct ty_err *err)
 {
-	return find_function(a, option, text, path, st, sym, NULL, NULL, err);
+	struct found *found = calloc(1, sizeof(*found));
+	char at[400] = "";
+	int r;
+
+	if (!found)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	found->offsets = true;
+	r = find_functions(a, option, text, path, st, found, NULL, NULL, err);
+	for (size_t i = 0, k = 0; !r && i < found->n && k < sizeof(at); i++)
+		k += (size_t)snprintf(at + k, sizeof(at) - k, "%s%#" PRIx64, i ? ", " : "",
+				      found->sym[i].start);
+	if (!r && found->n > 1)
+		r = ty_fail(
+			err, TY_ENOTFOUND, TY_NO_OFFSET,
+			"%s %s: %s has %zu functions of this name, at offsets %s, and a filter "
+			"takes one: OFFSET@FILE with --flow=step, OFFSET/SIZE@FILE with Intel PT",
+			option, text, path, found->n, at);
+	*sym = found->sym[0];
+	free(found);
+	return r;
 }
 
 /* OFFSET/SIZE@FILE: 1; not of that form: 0. */
@@ -184,10 +258,11 @@ static int add_span(struct ty_record_args *a, const char *text, struct ty_err *e
 	struct ty_span_point p = {0};
 	char place[PATH_MAX + TY_PROBE_NAME];
 	size_t k = strlen(text), cut = sizeof(suffix) - 1;
-	struct ty_symbol sym;
+	struct found *found;
 	struct stat st;
 	size_t n = strcspn(text, "@"), open;
 	char params[512];
+	int r;
 
 	p.returns = k > cut && !strcmp(text + k - cut, suffix);
 	if (p.returns) {
@@ -205,10 +280,30 @@ static int add_span(struct ty_record_args *a, const char *text, struct ty_err *e
 	snprintf(p.name, sizeof(p.name), "%.*s", (int)open, text);
 	snprintf(params, sizeof(params), "%.*s", open < n ? (int)(n - open - 2) : 0,
 		 open < n ? text + open + 1 : "");
-	if (find_function(a, "--span", place, p.path, &st, &sym, open < n ? params : NULL, &p, err))
-		return -err->code;
-	p.offset = sym.start;
-	return vec_push(&a->spans, p) ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory") : 0;
+	found = calloc(1, sizeof(*found));
+	if (!found)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	r = find_functions(a, "--span", place, p.path, &st, found, open < n ? params : NULL, &p,
+			   err);
+	for (size_t i = 0; !r && i < found->n; i++) {
+		struct ty_span_point *of = &found->point[i];
+
+		if (open == n)
+			*of = p;
+		memcpy(of->path, p.path, sizeof(p.path));
+		of->offset = found->sym[i].start;
+		of->dev = st.st_dev;
+		of->ino = st.st_ino;
+		of->changed = st.st_mtim;
+		if (vec_push(&a->spans, *of))
+			r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	}
+	if (!r && found->n > 1)
+		ty_say("tarry: --span %s: %s has %zu functions of this name, and all are "
+		       "recorded\n",
+		       p.name, p.path, found->n);
+	free(found);
+	return r;
 }
 
 static int add_usdt(struct ty_record_args *a, const char *text, struct ty_err *err)

@@ -9,8 +9,8 @@
 #include "record_args.h"
 #include "symbols.h"
 
-/* Where the function FUNC[@FILE] of an option is: file (as large as PATH_MAX), its inode, and the
- * stretch of its bytes. 0 or -TY_E... */
+/* Where the function FUNC[@FILE] (or OFFSET@FILE) of --flow-filter is: file (as large as PATH_MAX),
+ * its inode, and the stretch of its bytes. 0 or -TY_E... */
 int ty_record_find_function(struct ty_record_args *a, const char *option, const char *text,
 			    char *path, struct stat *st, struct ty_symbol *sym, struct ty_err *err);
 /* Appends a --flow-filter to a->pt_filter, in the words of PERF_EVENT_IOC_SET_FILTER. 0 or

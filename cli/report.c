@@ -33,7 +33,7 @@ static const char head[] =
 	"  syscalls   count and time system calls by name (full durations, even\n"
 	"             beyond --from and --to)\n"
 	"  threads    split each thread's time by state (alias: sched)\n"
-	"  longest    list the ten longest waits and the ten longest runnable spans\n"
+	"  longest    list the ten longest waits, and the ten longest waits for a CPU\n"
 	"  loss       list where events were lost\n"
 	"  outliers   compare the slowest call with a median one, per thread and call\n"
 	"  diff       compare --from..--to with the rest, as rates, ranked by change\n"
@@ -44,8 +44,8 @@ static const char head[] =
 	"  regions    count and time regions of user code; with a NAME also by thread,\n"
 	"             and the slowest compared with a median one\n"
 	"  counters   list performance counters by thread and CPU (record --counter)\n"
-	"Default: all sections except chain, outliers, diff, stacks, objects and hot. The\n"
-	"ledger is cut to the first rows of the command.\n"
+	"Default: all sections except chain, outliers, diff, stacks, objects and hot.\n"
+	"Empty ones are left out. The ledger is cut to a command's first rows.\n"
 	"\n";
 
 static const struct {
@@ -89,27 +89,30 @@ static int take_min(void *to, const char *arg, struct ty_err *err)
 static int take_why(void *to, const char *arg, struct ty_err *err)
 {
 	uint32_t *n = to;
-	char *end;
-	unsigned long v = strtoul(arg, &end, 10);
+	uint64_t v;
 
-	if (*arg < '1' || *arg > '9' || *end || v > UINT32_MAX)
+	if (ty_parse_count(arg, UINT32_MAX, &v))
 		return ty_wrong_value(err, "--why %s is not the number of a stall such as 1", arg);
 	*n = (uint32_t)v;
 	return 0;
 }
 
 static const struct ty_option options[] = {
-	{0, "all", NULL, "stalls: also show idle waits", .take = ty_take_flag,
+	{0, "all", NULL, "stalls: also show the waits that are not stalls", .take = ty_take_flag,
 	 .at = offsetof(struct args, q.stalls.all)},
-	{0, "min", "T", "stalls: show waits of at least T (default 20ms)", .take = take_min,
-	 .at = offsetof(struct args, q.stalls.min_ns)},
+	{0, "min", "T",
+	 "stalls: show waits of at least T (default 20ms; waits for a CPU, and system calls that "
+	 "kept running on one: 2.5 times that)",
+	 .take = take_min, .at = offsetof(struct args, q.stalls.min_ns)},
 	{0, "why", "N",
 	 "stalls: show the evidence for stall N: the rule that classified it, and the recorded "
 	 "events from victim to root cause",
 	 .take = take_why, .at = offsetof(struct args, r.why)},
-	{0, "rejected", NULL,
-	 "stalls: list only the idle waits, each with the rule that classified it as idle",
+	{0, "not-stalls", NULL,
+	 "stalls: list only the waits that are not stalls, each with its rule",
 	 .take = ty_take_flag, .at = offsetof(struct args, r.rejected)},
+	/* Its former name. */
+	{0, "rejected", NULL, NULL, .take = ty_take_flag, .at = offsetof(struct args, r.rejected)},
 	{0, "process", NULL, "ledger: add up the threads of each process", .take = ty_take_flag,
 	 .at = offsetof(struct args, r.processes)},
 	{0, "at", "T", "chain: start from the wait at T", .take = ty_take_text,
@@ -144,15 +147,15 @@ static int take_words(struct args *a, char **words, int n)
 				"unknown section %s: give answer, findings, stalls, ledger, "
 				"chain, header, syscalls, "
 				"threads, longest, loss, outliers, diff, requests, stacks, "
-				"objects, hot, regions, counters",
+				"objects, hot, regions, counters, memory, sharing, flow",
 				words[i]);
 	}
 	if (a->r.why && a->r.rejected)
-		return ty_cli_usage("report", "give --why or --rejected, not both");
+		return ty_cli_usage("report", "give --why or --not-stalls, not both");
 	if ((a->r.why || a->r.rejected) && !a->q.sections)
 		a->q.sections = TY_REP_STALLS;
 	if ((a->r.why || a->r.rejected) && !(a->q.sections & TY_REP_STALLS))
-		return ty_cli_usage("report", "--why and --rejected need the stalls section");
+		return ty_cli_usage("report", "--why and --not-stalls need the stalls section");
 	if (a->q.sections & TY_REP_CHAIN && (!a->q.at || a->sel.tids.n != 1))
 		return ty_cli_usage("report", "chain needs --at T and --tid N");
 	return -1;

@@ -3,17 +3,14 @@
 #include "report_flow.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "flow_args.h"
-#include "flow_choice.h"
+#include "flow_select.h"
 #include "flow_functions.h"
 #include "flow_slowest.h"
 #include "flow_stats.h"
 #include "text_output.h"
 #include "cli.h"
-#include "reader_options.h"
 
 static const char head[] =
 	"usage: tarry report [FILE] flow [options]\n"
@@ -46,6 +43,7 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 	struct ty_text_output out;
 	struct ty_flow_count count = {.extent_of = ty_flow_names_extent,
 				      .each_time = j->a.sel.comms.n};
+	uint64_t start_ns;
 	int r = ty_flow_source_open(&j->a.src, path, err);
 
 	if (r)
@@ -70,8 +68,11 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 	else if (j->a.sel.json)
 		ty_flow_functions_json(&j->st, j->software, stdout);
 	else {
+		r = ty_flow_source_start(&j->a.src, path, &start_ns, err);
+		if (r)
+			return r;
 		ty_text_output_open(&out, &j->text);
-		ty_flow_functions_text(&j->st, j->software, out.f);
+		ty_flow_functions_text(&j->st, j->software, start_ns, out.f);
 		r = ty_text_output_close(&out, err);
 	}
 	ty_flow_source_note(&j->a.src);

@@ -6,6 +6,7 @@
  * reading events at the time of the fork.
  */
 #include "view_export.h"
+#include "cache_folder.h"
 #include "cli.h"
 #include "file_owner.h"
 #include "plain_text.h"
@@ -102,6 +103,7 @@ static void plain_signals(void)
 int ty_view_export_start(struct ty_view_export *e, const char *path, uint64_t from_ns,
 			 uint64_t to_ns, struct ty_err *err)
 {
+	char folder[PATH_MAX];
 	int p[2], null;
 
 	if (e->pid)
@@ -114,6 +116,9 @@ int ty_view_export_start(struct ty_view_export *e, const char *path, uint64_t fr
 	if (!access(path, F_OK))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s already exists: give another name",
 			       path);
+	ty_folder_of(path, folder);
+	if (access(folder, W_OK | X_OK))
+		return ty_fail_errno(err, "give another name: cannot write into %s", folder);
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
 		return ty_fail_errno(err, "cannot create a pipe");
 	snprintf(e->path, sizeof(e->path), "%s", path);
@@ -150,7 +155,8 @@ bool ty_view_export_poll(struct ty_view_export *e, char *said, size_t n)
 	why[k > 0 ? k : 0] = 0;
 	why[strcspn(why, "\n")] = 0;
 	if (r > 0 && WIFEXITED(status) && !WEXITSTATUS(status))
-		snprintf(said, n, "%s is written", e->path);
+		snprintf(said, n, "%s is written%s%s", e->path, *why ? ". " : "",
+			 why + (strncmp(why, "tarry: ", 7) ? 0 : 7));
 	else if (!strncmp(why, "tarry: ", 7) || *why)
 		snprintf(said, n, "%s", why + (strncmp(why, "tarry: ", 7) ? 0 : 7));
 	else

@@ -13,21 +13,31 @@
 /* So much is decoded from its begin on, so that all calls that a part lies in are known. */
 #define WHOLE_BYTES (4u << 20)
 
+/* The instructions of a part: half of the memory is the view's, the others share the rest. */
+static uint32_t most(const struct ty_view_flow *f, const struct ty_flow_part_request *ask)
+{
+	const uint64_t each = f->parts_bytes / 2 / (ask->slot ? TY_FLOW_SLOTS - 1 : 1);
+	const uint64_t n = each / TY_FLOW_PART_BYTES;
+
+	return f->parts_bytes && n < ask->most ? (uint32_t)n + 1 : ask->most;
+}
+
 /* Once; decoding only begins with a part. */
 static int open_source(struct ty_view_flow *f, struct ty_err *err)
 {
 	int r = f->names ? 0 : ty_flow_source_open(&f->source, f->path, err);
 
+	if (!r && !f->names) {
+		f->asm64 = f->asm64 ?: ty_disasm_new(TY_DISASM_X86_64, err);
+		f->asm32 = f->asm32 ?: ty_disasm_new(TY_DISASM_X86_32, err);
+		if (f->asm64 && f->asm32)
+			f->names = ty_flow_source_names(&f->source, err);
+		if (!f->names)
+			r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", f->path);
+	}
 	if (r)
 		ty_flow_source_close(&f->source); /* to be opened again */
-	if (r || f->names)
-		return r;
-	f->asm64 = ty_disasm_new(TY_DISASM_X86_64);
-	f->asm32 = ty_disasm_new(TY_DISASM_X86_32);
-	f->names = ty_flow_source_names(&f->source, err);
-	if (!f->asm64 || !f->asm32 || !f->names)
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", f->path);
-	return 0;
+	return r;
 }
 
 static int read_part(void *ctx, const struct ty_flow_part_request *ask,
@@ -36,8 +46,10 @@ static int read_part(void *ctx, const struct ty_flow_part_request *ask,
 	struct ty_view_flow *f = ctx;
 	struct ty_flow_window w = {.from_ns = ask->from_ns, .to_ns = ask->to_ns};
 	struct ty_flow_part *part = &f->part[ask->slot];
+	struct ty_flow_part_request of = *ask;
 	int r;
 
+	of.most = most(f, ask);
 	ty_flow_part_fini(part);
 	*out = NULL;
 	r = open_source(f, err);
@@ -48,7 +60,7 @@ static int read_part(void *ctx, const struct ty_flow_part_request *ask,
 	r = ty_flow_seek(f->source.flow, &w, false, err);
 	if (r)
 		return r;
-	r = ty_flow_part_read(f->source.flow, f->names, ask, part);
+	r = ty_flow_part_read(f->source.flow, f->names, &of, part);
 	if (r)
 		return ty_fail(err, -r, TY_NO_OFFSET, "%s: executed instructions: %s", f->path,
 			       ty_strerror(r));
@@ -129,6 +141,21 @@ static bool source(void *ctx, int32_t pid, const struct ty_flow_step *s, char *o
 	       ty_source_text_line(f->texts, file, number, at.file, out, n, newer);
 }
 
+static bool has_flow(const struct ty_trace *trace, char *how, size_t n)
+{
+	return trace->perf ? trace->perf_pt
+			   : ty_trace_section_bytes(trace, TY_SEC_PERF) &&
+				     ty_key_value(ty_trace_section(trace, TY_SEC_MACHINE).s, "flow",
+						  how, n);
+}
+
+bool ty_view_has_flow(const struct ty_trace *trace)
+{
+	char how[32];
+
+	return has_flow(trace, how, sizeof(how));
+}
+
 const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace,
 					      const struct ty_flow_source *options)
 {
@@ -136,10 +163,9 @@ const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const stru
 
 	*f = (struct ty_view_flow){.path = trace->path, .source = *options};
 	f->source.quiet = true;
-	if (trace->perf ? !trace->perf_pt
-			: !ty_trace_section(trace, TY_SEC_PERF).n ||
-				  !ty_key_value(ty_trace_section(trace, TY_SEC_MACHINE).s, "flow",
-						how, sizeof(how)))
+	f->parts_bytes = options->memory_bytes / 2;
+	f->source.memory_bytes -= f->parts_bytes;
+	if (!has_flow(trace, how, sizeof(how)))
 		return NULL;
 	f->in = (struct ty_flow_input){.software = trace->perf_stepped || !strcmp(how, "step"),
 				       .read = read_part,

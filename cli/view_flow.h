@@ -19,10 +19,13 @@ struct ty_view_flow {
 	struct ty_disasm *asm64, *asm32;
 	struct ty_flow_part part[TY_FLOW_SLOTS];
 	struct ty_flow_input in;
+	uint64_t parts_bytes; /* that all parts may take, or so; 0: no limit */
 };
 
-/* Decodes nothing yet. options: sources of code, borrowed. NULL when the recording has no executed
- * instructions; else f->in. */
+bool ty_view_has_flow(const struct ty_trace *trace);
+/* Decodes nothing yet. options: sources of code, borrowed, and the memory that decoding and its
+ * parts may take (0: no limit). NULL when the recording has no executed instructions; else f->in.
+ */
 const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace,
 					      const struct ty_flow_source *options);
 void ty_view_flow_fini(struct ty_view_flow *f); /* also when zeroed */

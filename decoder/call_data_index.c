@@ -19,6 +19,7 @@
  * an interrupt: how long before, where no call before is known. */
 #define EARLY_NS 10000
 
+enum { MERGE_MOST = 16 }; /* entries moved for each of a thread: as many as qsort compares */
 enum { RADIX_BITS = 11, RADIX_MASK = (1 << RADIX_BITS) - 1 };
 
 struct entry {
@@ -54,7 +55,9 @@ ORDER(by_time, struct entry, compare(a->ns, b->ns) ?: compare(a->off, b->off))
 static bool is_good(const struct ty_ev_record *r)
 {
 	return r->len <= TY_EV_BYTES && r->arg < 6 && r->tid && r->tid <= INT32_MAX &&
-	       r->kind >= TY_EVK_PIECE && r->kind <= TY_EVK_MEMORY &&
+	       r->kind >= TY_EVK_PIECE && r->kind <= TY_EVK_RECEIVED &&
+	       (r->kind != TY_EVK_RECEIVED || r->len >= sizeof(struct ty_ev_fd)) &&
+	       (r->kind != TY_EVK_ADDRESS || r->len >= sizeof(struct ty_ev_address)) &&
 	       (r->kind != TY_EVK_FDS || r->len == sizeof(struct ty_ev_fd) ||
 		r->len == 2 * sizeof(struct ty_ev_fd));
 }
@@ -62,7 +65,7 @@ static bool is_good(const struct ty_ev_record *r)
 /* Of a newer tarry: only its length is known. */
 static bool is_newer(const struct ty_ev_record *r)
 {
-	return r->kind > TY_EVK_MEMORY && r->kind < TY_EVK_NEVER;
+	return r->kind > TY_EVK_RECEIVED && r->kind < TY_EVK_NEVER;
 }
 
 static int index_all(struct ty_call_data_index *x, size_t n)
@@ -98,6 +101,7 @@ static int index_all(struct ty_call_data_index *x, size_t n)
 			x->n.damaged = true;
 			break;
 		}
+		x->n.received += h.kind == TY_EVK_RECEIVED;
 		r = vec_push(&x->v, ((struct entry){h.ns, h.tid, (uint32_t)at}));
 		at += sizeof(h) + h.len;
 	}
@@ -133,9 +137,39 @@ static int sort_by_tid(struct ty_call_data_index *x)
 	return 0;
 }
 
+/*
+ * Sorts the entries of a thread that changed its CPU: rising runs, one for each stay, each merged
+ * into those before it. Pieces of CPUs alternate, so that a run goes back over few; where many go
+ * back far (crafted input), qsort sorts the rest. scratch: as many entries.
+ */
+static void merge_runs(struct entry *v, size_t n, struct entry *scratch)
+{
+	size_t work = 0, end;
+
+	for (size_t from = 0; from < n; from = end) {
+		size_t at, k, old, left;
+
+		for (end = from + 1; end < n && by_time(&v[end - 1], &v[end]) < 0;)
+			end++;
+		at = partition_point(i, (size_t)0, from, by_time(&v[i], &v[from]) < 0);
+		old = from - at; /* entries before the run that belong behind its first */
+		work += old;
+		if (work > MERGE_MOST * n) {
+			qsort(v, n, sizeof(*v), by_time);
+			return;
+		}
+		memcpy(scratch, v + at, old * sizeof(*v));
+		for (k = 0, left = from; k < old;)
+			v[at++] = left == end || by_time(&scratch[k], &v[left]) < 0 ? scratch[k++]
+										    : v[left++];
+	}
+}
+
 /* Only the entries of threads that changed their CPU are not in the order of time yet. */
 static int list_threads(struct ty_call_data_index *x)
 {
+	struct entry *scratch = NULL;
+
 	for (size_t i = 0; i < x->v.n; i++) {
 		const uint32_t tid = x->v.v[i].tid;
 
@@ -150,9 +184,14 @@ static int list_threads(struct ty_call_data_index *x)
 
 		while (i < t->n && by_time(&v[i - 1], &v[i]) < 0)
 			i++;
-		if (i < t->n)
-			qsort(v, t->n, sizeof(*v), by_time);
+		if (i == t->n)
+			continue;
+		scratch = scratch ?: malloc(x->v.n * sizeof(*scratch));
+		if (!scratch)
+			return -TY_ENOMEM;
+		merge_runs(v, t->n, scratch);
 	}
+	free(scratch);
 	return 0;
 }
 
@@ -256,14 +295,16 @@ static void take(const struct ty_call_data_index *x, const struct ty_call *c, st
 	for (size_t i = r.from; i < r.to; i++) {
 		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
 
-		if (h.kind != TY_EVK_ARGV && h.kind != TY_EVK_VALUES && h.kind != TY_EVK_MEMORY &&
+		if (h.kind != TY_EVK_ARGV && h.kind != TY_EVK_VALUES && h.kind < TY_EVK_MEMORY &&
 		    h.nr == c->nr && h.ptr == c->args[h.arg] && !(h.flags & TY_EVF_FAULT) &&
 		    at_exit == !!(h.flags & TY_EVF_EXIT))
 			item[h.arg] = item_at(x, x->v.v[i].off, &h);
 	}
 }
 
-/* The thread's entries between its call before and the enter of this one, or of this one. */
+/* The thread's entries between its call before and the enter of this one, or of this one. Where the
+ * clock stood still for a whole call, its entries may be another's: of such a call none count, and
+ * none of the time at which a call ended that failed, as it returned nothing. */
 static struct range entries_of(const struct ty_call_data_index *x, const struct ty_call *c,
 			       uint64_t after_ns, bool at_exit)
 {
@@ -272,8 +313,9 @@ static struct range entries_of(const struct ty_call_data_index *x, const struct 
 	if (!x || ty_call_end_only(c) || (at_exit && c->how != TY_CALL_RETURNED))
 		return (struct range){0};
 	if (at_exit)
-		return entries(x, c->tid, c->start_ns, c->end_ns + 1);
-	return entries(x, c->tid, after_ns ? after_ns + 1 : early, c->start_ns + 1);
+		return entries(x, c->tid, c->start_ns + 1, c->end_ns + (c->ret >= 0));
+	return entries(x, c->tid, after_ns ? after_ns + 1 : early,
+		       c->start_ns + (c->how != TY_CALL_RETURNED || c->end_ns > c->start_ns));
 }
 
 void ty_call_data_of(const struct ty_call_data_index *x, const struct ty_call *c, uint64_t after_ns,
@@ -282,6 +324,15 @@ void ty_call_data_of(const struct ty_call_data_index *x, const struct ty_call *c
 	memset(item, 0, 6 * sizeof(*item));
 	take(x, c, entries_of(x, c, after_ns, false), false, item);
 	take(x, c, entries_of(x, c, after_ns, true), true, item);
+}
+
+/* A returned address, and its two sizes as the value of the argument behind it. */
+static void put_address(struct ty_call_data_values *v, struct ty_call_data_item it, unsigned arg)
+{
+	v->out[arg] = v->out[arg + 1] = it;
+	v->out[arg].p += sizeof(struct ty_ev_address);
+	v->out[arg].len -= sizeof(struct ty_ev_address);
+	v->out[arg + 1].len = sizeof(struct ty_ev_address);
 }
 
 void ty_call_data_values(const struct ty_call_data_index *x, const struct ty_call *c,
@@ -300,6 +351,9 @@ void ty_call_data_values(const struct ty_call_data_index *x, const struct ty_cal
 			if (h.kind == TY_EVK_VALUES && h.nr == c->nr && h.ptr == c->args[h.arg] &&
 			    !(h.flags & TY_EVF_FAULT) && at_exit == !!(h.flags & TY_EVF_EXIT))
 				(at_exit ? v->out : v->in)[h.arg] = item_at(x, x->v.v[i].off, &h);
+			else if (h.kind == TY_EVK_ADDRESS && h.nr == c->nr &&
+				 h.ptr == c->args[h.arg] && h.arg < 5 && at_exit)
+				put_address(v, item_at(x, x->v.v[i].off, &h), h.arg);
 		}
 	}
 }
@@ -320,6 +374,27 @@ struct ty_call_data_item ty_call_data_memory(const struct ty_call_data_values *v
 			item = item_at(x, x->v.v[i].off, &h);
 	}
 	return item;
+}
+
+bool ty_call_data_received(const struct ty_call_data_index *x, const struct ty_call *c, unsigned i,
+			   struct ty_ev_fd *fd, struct ty_buf *name)
+{
+	const struct range r = entries_of(x, c, 0, true);
+
+	for (size_t k = r.from; k < r.to; k++) {
+		const struct ty_ev_record h = head_at(x, x->v.v[k].off);
+		const char *p = x->p + x->v.v[k].off + sizeof(h);
+
+		if (h.kind != TY_EVK_RECEIVED || h.nr != c->nr || h.ptr != c->args[h.arg] || i--)
+			continue;
+		memcpy(fd, p, sizeof(*fd));
+		ty_buf_reset(name);
+		ty_call_data_fd_text(fd, name);
+		if (!name->len && !(h.flags & TY_EVF_CUT))
+			ty_call_data_path(p + sizeof(*fd), h.len - sizeof(*fd), fd->deleted, name);
+		return true;
+	}
+	return false;
 }
 
 int ty_call_data_each(const struct ty_call_data_index *x, enum ty_ev_kind kind,

@@ -33,7 +33,8 @@ void ty_call_data_index_free(struct ty_call_data_index *x);
  * file. */
 struct ty_call_data_counts {
 	uint64_t records, lost, pieces_missing;
-	uint64_t newer; /* skipped: of kinds that this version does not know */
+	uint64_t received; /* descriptors */
+	uint64_t newer;	   /* skipped: of kinds that this version does not know */
 	bool damaged;
 } ty_call_data_counts(const struct ty_call_data_index *x);
 
@@ -57,6 +58,10 @@ void ty_call_data_values(const struct ty_call_data_index *x, const struct ty_cal
 /* Memory at ptr, to which a structure behind argument arg points. p is NULL: not recorded. */
 struct ty_call_data_item ty_call_data_memory(const struct ty_call_data_values *v, unsigned arg,
 					     uint64_t ptr, bool at_exit);
+/* Descriptor i < TY_EV_RECEIVED_CALL that the call received, and its name (empty: unknown). False:
+ * there is no such. Searches all records of the call. */
+bool ty_call_data_received(const struct ty_call_data_index *x, const struct ty_call *c, unsigned i,
+			   struct ty_ev_fd *fd, struct ty_buf *name);
 /* All records of a kind that were not faults: `each` gets them by thread, then by time; not 0 ends
  * it. Returns the last result of `each`. */
 int ty_call_data_each(const struct ty_call_data_index *x, enum ty_ev_kind kind,
@@ -84,6 +89,8 @@ bool ty_call_data_fd(const struct ty_call_data_item *it, unsigned i, struct ty_e
  * "UNIX-STREAM:[12->13,"/run/x"]"; in addition whether it listens, the peer's path, and the peer
  * process known to the kernel. 0 or -TY_E... */
 int ty_call_data_fd_text(const struct ty_ev_fd *fd, struct ty_buf *out);
+/* Appends the path whose parts are there, the innermost first, a NUL behind each. */
+int ty_call_data_path(const char *parts, size_t n, bool deleted, struct ty_buf *out);
 /* Appends the data as strace prints it: "/etc/pa\"sswd", {sa_family=AF_INET, ...}, ["ls", "-l"]. */
 int ty_call_data_text(const struct ty_call_data_item *i, struct ty_buf *out);
 

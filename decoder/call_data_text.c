@@ -7,7 +7,6 @@
  */
 #include <arpa/inet.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -199,6 +198,30 @@ int ty_call_data_fd_text(const struct ty_ev_fd *f, struct ty_buf *b)
 		ty_buf_addf(b, "%s:[%llu]", f->family == AF_NETLINK ? "NETLINK" : "socket",
 			    (unsigned long long)f->inode);
 	return b->failed;
+}
+
+int ty_call_data_path(const char *parts, size_t n, bool deleted, struct ty_buf *out)
+{
+	const bool one = n && strnlen(parts, n) == n - 1;
+
+	if (!n || parts[n - 1])
+		return out->failed;
+	/* What lies in no folder: files of the kernel's own. */
+	if (one && deleted && *parts == '[')
+		return ty_buf_addf(out, "anon_inode:%s", parts);
+	for (size_t end = n - 1, at; end < n; end = at - 1) {
+		at = end;
+		while (at && parts[at - 1])
+			at--;
+		if (parts[at] != '/')
+			ty_buf_addc(out, '/');
+		ty_buf_adds(out, parts + at);
+		if (!at)
+			break;
+	}
+	if (deleted && !(one && *parts == '/'))
+		ty_buf_adds(out, " (deleted)");
+	return out->failed;
 }
 
 /* [3<pipe:[17]>, 4<pipe:[17]>] */

@@ -6,8 +6,9 @@
 #include <elf.h>
 #include <string.h>
 
-#include "code_priv.h"
 #include "checked_read.h"
+#include "code_priv.h"
+#include "partition.h"
 
 enum { NAME_CORE = 5, GNU_NAME = 4 };
 
@@ -113,19 +114,11 @@ static bool next_note(struct ty_rd *r, uint32_t *type, const uint8_t **name, uin
  * order of their addresses; of one whose are not, none may be found. */
 static struct ty_bytes dumped(const struct elf *e, uint64_t addr)
 {
-	unsigned lo = 0, hi = e->ph_n;
 	Elf64_Phdr ph;
 	uint64_t in, n;
+	const unsigned lo = partition_point(
+		k, 0, e->ph_n, (ph = phdr(e, k), ph.p_type != PT_LOAD || ph.p_vaddr <= addr));
 
-	while (lo < hi) {
-		unsigned mid = lo + (hi - lo) / 2;
-
-		ph = phdr(e, mid);
-		if (ph.p_type != PT_LOAD || ph.p_vaddr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return (struct ty_bytes){0};
 	ph = phdr(e, lo - 1);

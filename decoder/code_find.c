@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "code_priv.h"
+#include "partition.h"
 
 enum {
 	FORKS_MAX = 64, /* between an address space and that which has the mapping */
@@ -31,17 +32,11 @@ static void narrow(struct holds *h, const struct ty_code_piece *p, bool timed)
 static const struct ty_code_life *life_at(const struct ty_code *c, int64_t space, uint64_t t_ns,
 					  uint64_t *until_ns)
 {
-	size_t lo = 0, hi = c->lives.n;
+	const struct ty_code_life *l = c->lives.v;
+	const size_t lo = partition_point(k, 0, c->lives.n,
+					  l[k].space < space ||
+						  (l[k].space == space && l[k].from_ns <= t_ns));
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		const struct ty_code_life *l = &c->lives.v[mid];
-
-		if (l->space < space || (l->space == space && l->from_ns <= t_ns))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	*until_ns = lo < c->lives.n && c->lives.v[lo].space == space ? c->lives.v[lo].from_ns
 								     : UINT64_MAX;
 	if (lo && c->lives.v[lo - 1].space == space)
@@ -102,20 +97,13 @@ static bool bytes_of(struct ty_code *c, const struct ty_code_mapping *m, const s
 static bool find_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		       struct ty_code_at *at)
 {
-	size_t lo = 0, hi = c->images.n;
 	const uint64_t page = addr & -(uint64_t)TY_CODE_PAGE;
-	const struct ty_code_image_of *i;
+	const struct ty_code_image_of *i = c->images.v;
+	const size_t lo = partition_point(
+		k, 0, c->images.n,
+		i[k].pid < pid || (i[k].pid == pid &&
+				   (i[k].lo < page || (i[k].lo == page && i[k].t_ns <= t_ns))));
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		i = &c->images.v[mid];
-		if (i->pid < pid ||
-		    (i->pid == pid && (i->lo < page || (i->lo == page && i->t_ns <= t_ns))))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	at->until_ns = UINT64_MAX;
 	i = vec_at(&c->images, lo); /* the next one */
 	if (lo < c->images.n && i->pid == pid && i->lo == page)

@@ -5,7 +5,6 @@
  * mappings make at most 3 n + 1 pieces.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "code_priv.h"
 
@@ -172,7 +171,7 @@ int ty_code_index_make(struct ty_code_life *l)
 
 	if (!l->maps.n)
 		return 0;
-	qsort(l->maps.v, l->maps.n, sizeof(*l->maps.v), by_time);
+	vec_sort(&l->maps, by_time);
 	if (!edges(l))
 		return -TY_ENOMEM;
 	y.piece = malloc(x->n * sizeof(*y.piece));

@@ -250,10 +250,8 @@ int ty_code_ready(struct ty_code *c)
 
 	if (!place)
 		return -TY_ENOMEM;
-	if (c->images.n)
-		qsort(c->images.v, c->images.n, sizeof(*c->images.v), by_pid_addr_time);
-	if (c->lives.n)
-		qsort(c->lives.v, c->lives.n, sizeof(*c->lives.v), by_space_time);
+	vec_sort(&c->images, by_pid_addr_time);
+	vec_sort(&c->lives, by_space_time);
 	for (uint32_t i = 0; i < c->lives.n; i++)
 		place[c->lives.v[i].order] = i;
 	vec_each (l, &c->lives)

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See disasm.h. */
+/*
+ * See disasm.h. capstone is loaded when it is needed: its 77,000 relocations and the pages that
+ * they change take half of the start of every command.
+ */
 #include "disasm.h"
 
 #include <capstone/capstone.h>
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +17,68 @@ struct ty_disasm {
 	bool details;
 	csh h;
 	cs_insn *insn;
+	/* capstone, whose interface changes with the number in its file's name. */
+	void *lib;
+	__typeof__(cs_open) *open;
+	__typeof__(cs_close) *close;
+	__typeof__(cs_malloc) *room;
+	__typeof__(cs_free) *release;
+	__typeof__(cs_option) *option;
+	__typeof__(cs_disasm_iter) *next;
 };
 
-struct ty_disasm *ty_disasm_new(enum ty_disasm_arch arch)
+#define TEXT_OF(x) #x
+#define TEXT(x)	   TEXT_OF(x)
+#define CAPSTONE   "libcapstone.so." TEXT(CS_API_MAJOR)
+
+/* Why it could not be loaded; it is not tried again. */
+static struct {
+	pthread_mutex_t lock;
+	char why[300];
+} missing = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+const char *ty_disasm_missing(void)
+{
+	const char *why;
+
+	pthread_mutex_lock(&missing.lock);
+	why = *missing.why ? missing.why : NULL;
+	pthread_mutex_unlock(&missing.lock);
+	return why;
+}
+
+static int load(struct ty_disasm *d)
+{
+	const struct {
+		const char *name;
+		void *to;
+	} functions[] = {
+		{"cs_open", &d->open},	  {"cs_close", &d->close},   {"cs_malloc", &d->room},
+		{"cs_free", &d->release}, {"cs_option", &d->option}, {"cs_disasm_iter", &d->next},
+	};
+
+	if (ty_disasm_missing())
+		return -TY_ENOTFOUND;
+	d->lib = dlopen(CAPSTONE, RTLD_NOW | RTLD_LOCAL);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		/* POSIX returns functions this way; ISO C has no conversion. */
+		void *f = d->lib ? dlsym(d->lib, functions[i].name) : NULL;
+
+		if (!f) {
+			pthread_mutex_lock(&missing.lock);
+			if (!*missing.why)
+				snprintf(missing.why, sizeof(missing.why),
+					 "cannot load the disassembler: %s (install " CAPSTONE ")",
+					 dlerror());
+			pthread_mutex_unlock(&missing.lock);
+			return -TY_ENOTFOUND;
+		}
+		memcpy(functions[i].to, &f, sizeof(f));
+	}
+	return 0;
+}
+
+struct ty_disasm *ty_disasm_new(enum ty_disasm_arch arch, struct ty_err *err)
 {
 	struct ty_disasm *d = calloc(1, sizeof(*d));
 	cs_arch a = arch == TY_DISASM_ARM64 ? CS_ARCH_ARM64 : CS_ARCH_X86;
@@ -22,19 +86,21 @@ struct ty_disasm *ty_disasm_new(enum ty_disasm_arch arch)
 		    : arch == TY_DISASM_X86_32 ? CS_MODE_32
 					       : CS_MODE_64;
 
-	if (!d)
-		return NULL;
-	d->arch = arch;
-	if (cs_open(a, m, &d->h) != CS_ERR_OK) {
-		free(d);
-		return NULL;
-	}
-	d->insn = cs_malloc(d->h);
-	if (!d->insn) {
+	if (d && load(d)) {
 		ty_disasm_free(d);
+		(void)ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET, "%s", ty_disasm_missing());
 		return NULL;
 	}
-	return d;
+	if (d) {
+		d->arch = arch;
+		if (d->open(a, m, &d->h) == CS_ERR_OK)
+			d->insn = d->room(d->h);
+		if (d->insn)
+			return d;
+		ty_disasm_free(d);
+	}
+	(void)ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the disassembler");
+	return NULL;
 }
 
 void ty_disasm_free(struct ty_disasm *d)
@@ -42,8 +108,11 @@ void ty_disasm_free(struct ty_disasm *d)
 	if (!d)
 		return;
 	if (d->insn)
-		cs_free(d->insn, 1);
-	cs_close(&d->h);
+		d->release(d->insn, 1);
+	if (d->h)
+		d->close(&d->h);
+	if (d->lib)
+		dlclose(d->lib);
 	free(d);
 }
 
@@ -52,7 +121,7 @@ unsigned ty_disasm_text(struct ty_disasm *d, const uint8_t *code, size_t n, uint
 {
 	uint64_t at = ip;
 
-	if (!cs_disasm_iter(d->h, &code, &n, &at, d->insn)) {
+	if (!d->next(d->h, &code, &n, &at, d->insn)) {
 		snprintf(out, size, "(bad)");
 		return 0;
 	}
@@ -166,24 +235,24 @@ unsigned ty_disasm_access(struct ty_disasm *d, const uint8_t *code, size_t n, ui
 
 	if (atomic)
 		return atomic;
-	if (!d->details && cs_option(d->h, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK) {
+	if (!d->details && d->option(d->h, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK) {
 		/* What the instruction is kept in must have room for them. */
-		cs_insn *insn = cs_malloc(d->h);
+		cs_insn *insn = d->room(d->h);
 
 		if (!insn) {
-			cs_option(d->h, CS_OPT_DETAIL, CS_OPT_OFF);
+			d->option(d->h, CS_OPT_DETAIL, CS_OPT_OFF);
 			return 0;
 		}
-		cs_free(d->insn, 1);
+		d->release(d->insn, 1);
 		d->insn = insn;
 		d->details = true;
 	}
-	if (!d->details || !cs_disasm_iter(d->h, &code, &n, &at, d->insn))
+	if (!d->details || !d->next(d->h, &code, &n, &at, d->insn))
 		return 0;
 	return d->arch == TY_DISASM_ARM64 ? arm64_access(d->insn) : x86_access(d->insn);
 }
 
 unsigned ty_disasm_size(struct ty_disasm *d, const uint8_t *code, size_t n, uint64_t ip)
 {
-	return cs_disasm_iter(d->h, &code, &n, &ip, d->insn) ? d->insn->size : 0;
+	return d->next(d->h, &code, &n, &ip, d->insn) ? d->insn->size : 0;
 }

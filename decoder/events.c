@@ -17,10 +17,10 @@
  * record is at the start of a page.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "events_priv.h"
 #include "checked_read.h"
+#include "heap.h"
 
 #define BACK_LIMIT_NS  1000000
 #define PREFETCH_ITEMS 16 /* another core wrote them */
@@ -223,28 +223,11 @@ static void place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk)
 
 /* heap ---------------------------------------------------------------------------------------- */
 
-static inline bool before(struct ty_head_key a, struct ty_head_key b)
+static inline bool before(const void *none, const struct ty_head_key *a,
+			  const struct ty_head_key *b)
 {
-	return a.key != b.key ? a.key < b.key : a.stream < b.stream;
-}
-
-static inline void sift_down(struct ty_events *es, uint32_t i)
-{
-	struct ty_head_key *h = es->heap, c = h[i];
-
-	for (;;) {
-		uint32_t k = 2 * i + 1;
-
-		if (k >= es->heap_n)
-			break;
-		if (k + 1 < es->heap_n && before(h[k + 1], h[k]))
-			k++;
-		if (!before(h[k], c))
-			break;
-		h[i] = h[k];
-		i = k;
-	}
-	h[i] = c;
+	(void)none;
+	return a->key != b->key ? a->key < b->key : a->stream < b->stream;
 }
 
 /* All cursors have a position: order them. */
@@ -264,8 +247,7 @@ static void order(struct ty_events *es)
 	for (uint32_t i = 0; i < es->n; i++)
 		if (es->cursors[i].head != AT_END)
 			es->heap[es->heap_n++] = (struct ty_head_key){es->cursors[i].key, i};
-	for (uint32_t i = es->heap_n / 2; i-- > 0;)
-		sift_down(es, i);
+	heap_order(es->heap, es->heap_n, before, NULL);
 	set_calm(es);
 	es->started = true;
 	es->pulled = false;
@@ -509,7 +491,7 @@ static __attribute__((always_inline)) inline int step(struct ty_events *es, stru
 		else
 			es->heap[0].key = c->key;
 		if (es->heap_n)
-			sift_down(es, 0);
+			heap_down(es->heap, es->heap_n, 0, before, NULL);
 		es->pulled = false;
 	}
 	if (!es->heap_n)

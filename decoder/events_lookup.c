@@ -8,7 +8,6 @@
  * most TY_LOOKUP_STEP records again per look-up.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "events_priv.h"
 #include "partition.h"
@@ -54,17 +53,12 @@ static struct ty_lookup *make_room(struct ty_events *es, struct ty_lookup *set, 
  * that begins there or before. */
 static uint32_t chunk_of(const struct ty_events *es, uint32_t stream, uint64_t page)
 {
-	uint32_t lo = 0, hi = es->cursors[stream].chunks;
+	const uint32_t n = es->cursors[stream].chunks;
 
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ty_trace_chunk(es->trace, stream, mid).first_page <= page)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return n < 2 ? 0
+		     : partition_point(k, 1u, n,
+				       ty_trace_chunk(es->trace, stream, k).first_page <= page) -
+			       1;
 }
 
 /* A chunk by page number: of the cache, read when it is not there. NULL: not found. */

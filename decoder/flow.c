@@ -2,7 +2,6 @@
 /* See flow.h and flow_priv.h: what is in a recording. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "flow_priv.h"
 
@@ -56,6 +55,16 @@ void ty_flow_free(struct ty_flow *f)
 	ty_strtab_free(f->comm_names);
 	ty_code_free(f->code);
 	free(f);
+}
+
+void ty_flow_set_memory(struct ty_flow *f, uint64_t bytes)
+{
+	f->memory = bytes;
+}
+
+uint64_t ty_flow_memory(const struct ty_flow *f)
+{
+	return f->memory;
 }
 
 struct ty_code *ty_flow_code(struct ty_flow *f)
@@ -119,18 +128,10 @@ uint64_t ty_flow_bytes(const struct ty_flow *f)
 static struct ty_flow_stream *stream_of(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx)
 {
 	struct ty_flow_stream fresh = {.cpu = cpu, .tid = tid, .idx = idx};
-	uint32_t *at =
-		ty_pair_map_add(&f->stream_ids, (uint64_t)(uint32_t)cpu << 32 | (uint32_t)tid, idx);
 
-	if (!at)
-		return NULL;
-	if (*at == TY_PAIR_NONE) {
-		ty_buf_init(&fresh.bytes, SIZE_MAX / 2);
-		if (vec_push(&f->streams, fresh))
-			return NULL;
-		*at = (uint32_t)f->streams.n - 1;
-	}
-	return &f->streams.v[*at];
+	ty_buf_init(&fresh.bytes, SIZE_MAX / 2);
+	return pair_element(&f->stream_ids, (uint64_t)(uint32_t)cpu << 32 | (uint32_t)tid, idx,
+			    &f->streams, fresh);
 }
 
 static int add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx,
@@ -210,16 +211,8 @@ ORDER(by_tid, struct ty_flow_tid, compare(a->tid, b->tid) ?: compare(a->order, b
 
 static int32_t pid_of(const struct ty_flow *f, int32_t tid)
 {
-	size_t lo = 0, hi = f->tids.n;
+	const size_t lo = partition_point(i, 0, f->tids.n, f->tids.v[i].tid < tid);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (f->tids.v[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < f->tids.n && f->tids.v[lo].tid == tid ? f->tids.v[lo].pid : -1;
 }
 
@@ -241,10 +234,8 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 	if (ty_code_ready(f->code))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the mappings");
 	ty_flow_comms_ready(f);
-	if (f->sws.n)
-		qsort(f->sws.v, f->sws.n, sizeof(*f->sws.v), by_cpu_time);
-	if (f->tids.n)
-		qsort(f->tids.v, f->tids.n, sizeof(*f->tids.v), by_tid);
+	vec_sort(&f->sws, by_cpu_time);
+	vec_sort(&f->tids, by_tid);
 	vec_each (s, &f->streams) {
 		s->flow = f;
 		s->head.stream = (uint32_t)(s - f->streams.v);

@@ -39,6 +39,11 @@ struct ty_flow;
 struct ty_flow *ty_flow_new(ty_code_load *load, void *ctx);
 void ty_flow_free(struct ty_flow *f);
 
+/* What decoding may hold, and sums of it (analysis/flow_sums.h): cached code, ranges decoded ahead,
+ * those of earlier windows. 0, the default: no limit but the fixed ones of these. Before the first
+ * seek. */
+void ty_flow_set_memory(struct ty_flow *f, uint64_t bytes);
+uint64_t ty_flow_memory(const struct ty_flow *f);
 /* The code map, to be filled, and to be queried for names and symbols. */
 struct ty_code *ty_flow_code(struct ty_flow *f);
 
@@ -131,8 +136,6 @@ struct ty_walk_run; /* flow_walk.h */
  */
 int ty_flow_next_runs(struct ty_flow *f, struct ty_flow_at *out, const struct ty_walk_run **runs,
 		      size_t *n);
-/* Total number of instructions of runs. */
-uint64_t ty_flow_runs_insns(const struct ty_walk_run *runs, size_t n);
 /* Bytes of packets of thread tid in each of n equal parts of [from, to), of a started flow. Decodes
  * nothing: see flow_density.c. Seek again afterwards. False: it was stopped (stop NULL: it cannot
  * be). */

@@ -4,7 +4,7 @@
  * order of address finds its blocks, and their buckets, side by side. The table grows with the
  * number of blocks, because a window needs few and fresh memory is expensive. Budget: 1 ns when the
  * previous block knows its successor, 3 ns for another hit, a miss 0.1 us per instruction (1 us
- * when capstone is needed); 64 MB of blocks, then all are discarded, and 2 MB of table.
+ * when capstone is needed); up to 64 MB of blocks, then all are discarded, and 2 MB of table.
  */
 #include "flow_blocks.h"
 
@@ -17,38 +17,11 @@
 #include "insn_size.h"
 
 /* LOOK: blocks searched in a bucket; blocks after these are decoded again. */
-enum { BITS_MIN = 10, BITS_MAX = 19, LOOK = 256, RECENT_BITS = 10 };
-enum { INSN_MAX = TY_INSN_MAX, EXTENTS = 4 };
-#define ARENA_PIECE (4u << 20)
-#define ARENA_MAX   (64u << 20)
-
-/* Of a block: its piece and its place there, in units of 8 bytes, plus 1; 0: none. */
-typedef uint32_t block_ref;
-enum { REF_BITS = 19 };
-_Static_assert(ARENA_PIECE >> 3 == 1 << REF_BITS, "a place in a piece has REF_BITS");
-
-struct ty_blocks {
-	struct ty_code *code;
-	struct ty_disasm *dis; /* NULL: not requested yet */
-	struct ty_code_at at;
-	uint8_t *pieces[ARENA_MAX / ARENA_PIECE]; /* NULL: no more */
-	size_t piece, piece_used;		  /* number and used bytes of the last one */
-	unsigned age;
-	unsigned bits;
-	size_t used;				   /* blocks that were put into: */
-	block_ref *buckets;			   /* 2^bits: the first of each, the most recent */
-	struct ty_block *recent[1 << RECENT_BITS]; /* by address: where branches led to */
-	ty_extent_of *extent_of;		   /* NULL: not needed */
-	void *extent_ctx;
-	struct known {
-		struct ty_extent e; /* of: */
-		int32_t pid;
-		uint64_t from_ns;
-	} extents[EXTENTS]; /* the last ones */
-	unsigned extent;    /* the oldest of them */
-	void (*on_forget)(void *);
-	void *on_forget_ctx;
-};
+enum { BITS_MIN = 10, BITS_MAX = 19, GROW_BITS = 3, LOOK = 256 };
+enum { INSN_MAX = TY_INSN_MAX, WHENS = 4, WHENS_MAX = UINT16_MAX + 1 };
+#define ARENA_UNIT (4u << 20)
+#define ARENA_MAX  (64u << 20)
+_Static_assert(TY_BLOCK_INSNS *INSN_MAX <= UINT16_MAX, "a block's bytes are counted");
 
 struct ty_blocks *ty_blocks_new(struct ty_code *code)
 {
@@ -57,29 +30,22 @@ struct ty_blocks *ty_blocks_new(struct ty_code *code)
 	if (!b)
 		return NULL;
 	b->code = code;
+	b->most = ARENA_MAX;
 	b->bits = BITS_MIN;
+	b->arena = ty_huge_reserve(ARENA_MAX);
 	b->buckets = calloc((size_t)1 << b->bits, sizeof(*b->buckets));
-	if (!b->buckets) {
-		free(b);
-		return NULL;
-	}
-	return b;
-}
-
-static void free_pieces(struct ty_blocks *b)
-{
-	for (size_t i = 0; i <= b->piece; i++)
-		free(b->pieces[i]);
-	memset(b->pieces, 0, sizeof(b->pieces));
-	b->piece = b->piece_used = 0;
+	b->whens = malloc(WHENS_MAX * sizeof(*b->whens));
+	if (b->arena && b->buckets && b->whens)
+		return b;
+	ty_blocks_free(b);
+	return NULL;
 }
 
 static void forget(struct ty_blocks *b)
 {
 	if (b->on_forget)
 		b->on_forget(b->on_forget_ctx);
-	free_pieces(b);
-	b->used = 0;
+	b->used = b->n = b->whens_n = 0;
 	b->age++;
 	memset(b->buckets, 0, sizeof(*b->buckets) << b->bits);
 	memset(b->recent, 0, sizeof(b->recent));
@@ -95,6 +61,17 @@ void ty_blocks_set_extents(struct ty_blocks *b, ty_extent_of *of, void *ctx)
 	memset(b->extents, 0, sizeof(b->extents));
 }
 
+void ty_blocks_set_memory(struct ty_blocks *b, size_t bytes)
+{
+	bytes -= bytes % ARENA_UNIT;
+	b->most = !bytes ? ARENA_UNIT : bytes < ARENA_MAX ? bytes : ARENA_MAX;
+}
+
+size_t ty_blocks_memory(const struct ty_blocks *b)
+{
+	return b->most;
+}
+
 void ty_blocks_on_forget(struct ty_blocks *b, void (*call)(void *ctx), void *ctx)
 {
 	b->on_forget = call;
@@ -105,131 +82,129 @@ void ty_blocks_free(struct ty_blocks *b)
 {
 	if (!b)
 		return;
-	free_pieces(b);
+	ty_huge_release(b->arena, ARENA_MAX);
 	ty_disasm_free(b->dis);
 	free(b->buckets);
+	free(b->whens);
 	free(b);
 }
 
-static block_ref *bucket_of(const struct ty_blocks *b, int32_t pid, uint64_t ip)
+static ty_block_ref *bucket_of(const struct ty_blocks *b, int32_t pid, uint64_t ip)
 {
 	return &b->buckets[ty_code_bucket(pid, ip, b->bits)];
 }
 
-static size_t recent_of(uint64_t ip)
-{
-	return ty_hash_bits(ip, RECENT_BITS);
-}
-
-static struct ty_block *block_at(const struct ty_blocks *b, block_ref ref)
-{
-	return (struct ty_block *)(void *)(b->pieces[(ref - 1) >> REF_BITS] +
-					   ((ref - 1) & ((1 << REF_BITS) - 1)) * 8);
-}
-
 static size_t size_in_arena(size_t both_n)
 {
-	return (sizeof(struct ty_block) + both_n + 7) & ~(size_t)7;
+	return (offsetof(struct ty_block, sizes) + both_n + 7) & ~(size_t)7;
 }
 
-static void put(struct ty_blocks *b, struct ty_block *x, block_ref ref)
+static void put(struct ty_blocks *b, struct ty_block *x)
 {
-	block_ref *first = bucket_of(b, x->pid, x->ip);
+	ty_block_ref *first = bucket_of(b, ty_block_when(b, x)->pid, x->ip);
 
 	x->chain = *first;
-	*first = ref;
+	*first = ty_block_ref_of(b, x);
 }
 
-/* Twice the buckets; without memory for them it stays as it is. */
+/* Eight times the buckets; without memory for them it stays as it is. */
 static void grow(struct ty_blocks *b)
 {
-	block_ref *more = calloc((size_t)2 << b->bits, sizeof(*more));
+	const unsigned bits = b->bits + GROW_BITS;
+	ty_block_ref *more = ty_huge_table(sizeof(*more) << bits);
 
 	if (!more)
 		return;
 	free(b->buckets);
 	b->buckets = more;
-	b->bits++;
-	for (size_t i = 0; i <= b->piece && b->pieces[i]; i++) {
-		size_t n = i < b->piece ? ARENA_PIECE : b->piece_used, at = 0;
+	b->bits = bits;
+	for (size_t at = 0; at < b->used;) {
+		struct ty_block *x = (struct ty_block *)(void *)(b->arena + at);
 
-		while (at + sizeof(struct ty_block) <= n) {
-			struct ty_block *x = (struct ty_block *)(void *)(b->pieces[i] + at);
-
-			if (!x->insns)
-				break; /* the rest is not used */
-			put(b, x, (block_ref)(i << REF_BITS | at >> 3) + 1);
-			at += size_in_arena(x->insns + (b->extent_of ? 0 : x->end.next - x->ip));
-		}
+		put(b, x);
+		at += size_in_arena(x->insns + (b->extent_of ? 0 : (size_t)x->bytes));
 	}
 }
 
-/* Room for a block of any length; NULL: out of memory. */
+/* Room for a block of any length. */
 static struct ty_block *room(struct ty_blocks *b)
 {
 	const size_t most = size_in_arena(TY_BLOCK_INSNS + TY_BLOCK_INSNS * INSN_MAX);
-	uint8_t **piece;
 
-	if (b->pieces[b->piece] && ARENA_PIECE - b->piece_used < most) {
-		memset(b->pieces[b->piece] + b->piece_used, 0, ARENA_PIECE - b->piece_used);
-		if (b->piece + 1 == ARENA_MAX / ARENA_PIECE)
-			forget(b);
-		else
-			b->piece++;
-	}
-	piece = &b->pieces[b->piece];
-	if (!*piece) {
-		/* A window needs a small part of the first one. */
-		*piece = b->piece ? ty_huge_alloc(ARENA_PIECE) : malloc(ARENA_PIECE);
-		b->piece_used = 0;
-	}
-	return *piece ? (struct ty_block *)(void *)(*piece + b->piece_used) : NULL;
+	if (b->whens_n == WHENS_MAX || b->used + most > b->most)
+		forget(b);
+	return (struct ty_block *)(void *)(b->arena + b->used);
 }
 
 /* Keeps the block that was made in that room, with its lengths and bytes, in its bucket. */
 static struct ty_block *keep(struct ty_blocks *b, struct ty_block *made, size_t both_n)
 {
-	if (++b->used > (size_t)2 << b->bits && b->bits < BITS_MAX)
+	if (++b->n > (size_t)2 << b->bits && b->bits < BITS_MAX)
 		grow(b);
-	put(b, made, (block_ref)(b->piece << REF_BITS | b->piece_used >> 3) + 1);
-	b->piece_used += size_in_arena(both_n);
+	put(b, made);
+	b->used += size_in_arena(both_n);
 	return made;
 }
 
+/* A block as it is made: when its code was so, and its end. */
+struct making {
+	struct ty_block_when when;
+	struct ty_step_insn end;
+	uint64_t last;		    /* of the last instruction */
+	const struct ty_extent *in; /* its function; NULL: unknown */
+	uint8_t cls;		    /* as in struct ty_block */
+	bool leaves;
+};
+
 /* The last instruction's length, from the opcode maps or else from a disassembler. */
-static size_t size_of(struct ty_blocks *b, const struct ty_block *block, const uint8_t *bytes,
-		      size_t n)
+static size_t size_of(struct ty_blocks *b, const struct making *k, const uint8_t *bytes, size_t n)
 {
 	size_t size;
 
-	if (block->end.cls == TY_STEP_COND || block->end.cls == TY_STEP_DIRECT)
-		return block->end.next - block->last;
+	if (k->end.cls == TY_STEP_COND || k->end.cls == TY_STEP_DIRECT)
+		return k->end.next - k->last;
 	size = ty_insn_size(bytes, n);
 	if (size)
 		return size;
-	b->dis = b->dis ? b->dis : ty_disasm_new(TY_DISASM_X86_64);
-	return b->dis ? ty_disasm_size(b->dis, bytes, n, block->last) : 0;
+	b->dis = b->dis ? b->dis : ty_disasm_new(TY_DISASM_X86_64, NULL);
+	return b->dis ? ty_disasm_size(b->dis, bytes, n, k->last) : 0;
 }
 
-static void hold_while(struct ty_block *out, const struct ty_code_at *at)
+static void hold_while(struct ty_block_when *when, const struct ty_code_at *at)
 {
-	if (at->from_ns > out->from_ns)
-		out->from_ns = at->from_ns;
-	if (at->until_ns < out->until_ns)
-		out->until_ns = at->until_ns;
+	if (at->from_ns > when->from_ns)
+		when->from_ns = at->from_ns;
+	if (at->until_ns < when->until_ns)
+		when->until_ns = at->until_ns;
+}
+
+/* Kept, as long as the blocks are. */
+static uint16_t keep_when(struct ty_blocks *b, const struct ty_block_when *w)
+{
+	const size_t n = b->whens_n, end = n > WHENS ? n - WHENS : 0;
+
+	for (size_t i = n; i > end; i--) {
+		const struct ty_block_when *o = &b->whens[i - 1];
+
+		if (o->from_ns == w->from_ns && o->until_ns == w->until_ns && o->pid == w->pid)
+			return (uint16_t)(i - 1);
+	}
+	b->whens[b->whens_n++] = *w;
+	return (uint16_t)n;
 }
 
 /* The code at ip, in place (at least INSN_MAX bytes) or up to INSN_MAX of them in `bytes`; how many
  * bytes. */
-static size_t fetch(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip, uint8_t *bytes,
-		    const uint8_t **code, struct ty_block *out)
+static size_t fetch(struct ty_blocks *b, uint64_t t_ns, uint64_t ip, uint8_t *bytes,
+		    const uint8_t **code, struct ty_block_when *when)
 {
+	const int32_t pid = when->pid;
 	size_t n;
 
 	*code = bytes;
 	if (!ty_code_is_at(&b->at, pid, t_ns, ip) && !ty_code_find(b->code, pid, t_ns, ip, &b->at))
 		return 0;
-	hold_while(out, &b->at);
+	hold_while(when, &b->at);
 	if (b->at.hi - ip >= INSN_MAX) {
 		*code = b->at.p + (ip - b->at.lo);
 		return b->at.hi - ip;
@@ -237,7 +212,7 @@ static size_t fetch(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip
 	/* The first byte and the others may be of two mappings. */
 	n = ty_code_read(b->code, pid, t_ns, ip, bytes, INSN_MAX, &b->at);
 	if (n == INSN_MAX)
-		hold_while(out, &b->at);
+		hold_while(when, &b->at);
 	return n;
 }
 
@@ -245,42 +220,16 @@ static size_t fetch(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip
 static const struct ty_extent *extent_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns,
 					 uint64_t ip)
 {
-	struct known *k = b->extents;
+	struct ty_block_extent *k = b->extents;
 
-	for (; k < b->extents + EXTENTS; k++)
+	for (; k < b->extents + TY_BLOCKS_EXTENTS; k++)
 		if (ip - k->e.lo < k->e.hi - k->e.lo && k->pid == pid && t_ns >= k->from_ns &&
 		    t_ns < k->e.until_ns)
 			return &k->e;
-	k = &b->extents[b->extent++ % EXTENTS];
-	*k = (struct known){.e = {.until_ns = UINT64_MAX}, .pid = pid, .from_ns = t_ns};
+	k = &b->extents[b->extent++ % TY_BLOCKS_EXTENTS];
+	*k = (struct ty_block_extent){.e = {.until_ns = UINT64_MAX}, .pid = pid, .from_ns = t_ns};
 	b->extent_of(b->extent_ctx, pid, t_ns, ip, &k->e);
 	return &k->e;
-}
-
-/* The function of the block's end, and whether its jump leaves it. */
-static void extend(struct ty_blocks *b, struct ty_block *out, uint64_t t_ns)
-{
-	const struct ty_step_insn *i = &out->end;
-	const struct ty_extent *e;
-	struct ty_extent to;
-
-	if (!b->extent_of)
-		return;
-	e = extent_at(b, out->pid, t_ns, out->last);
-	if (e->until_ns < out->until_ns)
-		out->until_ns = e->until_ns;
-	if (e->hi - e->lo <= UINT32_MAX) {
-		out->lo = e->lo;
-		out->span = (uint32_t)(e->hi - e->lo);
-	}
-	if ((i->cls != TY_STEP_COND && i->cls != TY_STEP_DIRECT) || i->call ||
-	    i->target - e->lo < e->hi - e->lo)
-		return;
-	to = (struct ty_extent){.until_ns = UINT64_MAX};
-	b->extent_of(b->extent_ctx, out->pid, t_ns, i->target, &to);
-	if (to.until_ns < out->until_ns)
-		out->until_ns = to.until_ns;
-	out->leaves = to.named;
 }
 
 static uint8_t class_of(const struct ty_step_insn *i)
@@ -298,43 +247,67 @@ static uint8_t class_of(const struct ty_step_insn *i)
 	}
 }
 
+/* Of a jump at the block's end: the function, and whether it is left. */
+static void extend(struct ty_blocks *b, struct making *k, uint64_t t_ns)
+{
+	const uint64_t target = k->end.target;
+	const bool direct = k->cls == TY_FC_COND || k->cls == TY_FC_JUMP;
+	const struct ty_extent *e;
+	struct ty_extent to;
+
+	if (!b->extent_of || (!direct && k->cls != (TY_FC_JUMP | TY_BLOCK_INDIRECT)))
+		return;
+	k->in = e = extent_at(b, k->when.pid, t_ns, k->last);
+	if (e->until_ns < k->when.until_ns)
+		k->when.until_ns = e->until_ns;
+	if (!direct || target - e->lo < e->hi - e->lo)
+		return;
+	to = (struct ty_extent){.until_ns = UINT64_MAX};
+	b->extent_of(b->extent_ctx, k->when.pid, t_ns, target, &to);
+	if (to.until_ns < k->when.until_ns)
+		k->when.until_ns = to.until_ns;
+	k->leaves = to.named;
+}
+
 static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
+	struct making m;
 	uint8_t bytes[TY_BLOCK_INSNS * INSN_MAX], few[INSN_MAX], *sizes;
 	struct ty_block *out = room(b);
 	const uint8_t *code = few;
 	size_t n = 0, left = 0; /* left: bytes at `code` */
+	unsigned insns = 0;
 
-	if (!out)
-		return NULL;
-	*out = (struct ty_block){.ip = ip, .pid = pid, .until_ns = UINT64_MAX};
+	m.when = (struct ty_block_when){.until_ns = UINT64_MAX, .pid = pid};
+	m.end = (struct ty_step_insn){0};
+	m.in = NULL;
+	m.leaves = false;
 	sizes = out->sizes;
 	do {
-		size_t size;
+		size_t size = 0, got;
 		unsigned k = 0;
 
 		if (left < INSN_MAX)
-			left = fetch(b, pid, t_ns, ip + n, few, &code, out);
+			left = fetch(b, t_ns, ip + n, few, &code, &m.when);
 		/* What is executed before the code that is missing is known. */
-		if (!left && out->insns)
+		if (!left && insns)
 			break;
 		if (!left)
 			return NULL;
 		if (code != few)
-			k = ty_insn_plain(code, left, sizes + out->insns,
-					  TY_BLOCK_INSNS - out->insns, &size);
-		if (k) {
-			out->end = (struct ty_step_insn){.cls = TY_STEP_OTHER};
-			out->insns += (uint8_t)k;
-		} else {
-			const size_t got = left < INSN_MAX ? left : INSN_MAX;
-
-			out->last = ip + n;
-			out->end = ty_step_classify(code, got, out->last, true);
-			size = out->end.rare ? 0 : size_of(b, out, code, got);
-			if (!size || size > got)
+			k = ty_insn_plain(code, left, sizes + insns, TY_BLOCK_INSNS - insns, &size);
+		insns += k;
+		/* And the one after these, if all of it is here. */
+		if (!k || (insns < TY_BLOCK_INSNS && left - size >= INSN_MAX)) {
+			got = left - size < INSN_MAX ? left - size : INSN_MAX;
+			m.last = ip + n + size;
+			m.end = ty_step_classify(code + size, got, m.last, true);
+			sizes[insns] = (uint8_t)(m.end.rare ? 0 : size_of(b, &m, code + size, got));
+			if (!sizes[insns] || sizes[insns] > got)
 				return NULL;
-			sizes[out->insns++] = (uint8_t)size;
+			size += sizes[insns++];
+		} else {
+			m.end.cls = TY_STEP_OTHER;
 		}
 		/* Counting needs no bytes. */
 		if (!b->extent_of)
@@ -342,18 +315,38 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 		n += size;
 		left = code == few ? 0 : left - size;
 		code += size;
-	} while ((out->end.cls == TY_STEP_OTHER || out->end.cls == TY_STEP_REP) &&
-		 out->insns < TY_BLOCK_INSNS);
-	if (t_ns < out->from_ns || t_ns >= out->until_ns)
+	} while ((m.end.cls == TY_STEP_OTHER || m.end.cls == TY_STEP_REP) &&
+		 insns < TY_BLOCK_INSNS);
+	if (t_ns < m.when.from_ns || t_ns >= m.when.until_ns)
 		return NULL;
-	out->end.next = ip + n;
-	out->last = ip + n - sizes[out->insns - 1];
-	out->cls = class_of(&out->end);
-	extend(b, out, t_ns);
+	m.last = ip + n - sizes[insns - 1];
+	m.cls = class_of(&m.end);
+	extend(b, &m, t_ns);
+	out->ip = ip;
+	out->bytes = (uint16_t)n;
+	out->when = keep_when(b, &m.when);
+	out->after[0] = out->after[1] = 0;
+	out->target = 0;
+	out->span = 0;
+	if (m.end.cls == TY_STEP_COND || m.end.cls == TY_STEP_DIRECT) {
+		out->target = (int32_t)(m.end.target - ty_block_next(out));
+	} else if (m.end.cls == TY_STEP_INDIRECT && m.in && m.in->hi - m.in->lo <= UINT32_MAX) {
+		out->into = (uint32_t)(m.last - m.in->lo);
+		out->span = (uint32_t)(m.in->hi - m.in->lo);
+	}
+	out->end.cls = m.end.cls;
+	out->end.call = m.end.call;
+	out->end.ret = m.end.ret;
+	out->end.far = m.end.far;
+	out->end.leaves = m.leaves;
+	out->last_size = sizes[insns - 1];
+	out->insns = (uint8_t)insns;
+	out->visits = 0;
+	out->cls = m.cls;
 	if (b->extent_of)
 		n = 0;
-	memcpy(sizes + out->insns, bytes, n);
-	return keep(b, out, out->insns + n);
+	memcpy(sizes + insns, bytes, n);
+	return keep(b, out, insns + n);
 }
 
 bool ty_blocks_missing(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
@@ -364,12 +357,12 @@ bool ty_blocks_missing(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t
 
 struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
-	block_ref at = *bucket_of(b, pid, ip);
+	ty_block_ref at = *bucket_of(b, pid, ip);
 
 	for (unsigned looks = 0; at && looks < LOOK; looks++) {
-		struct ty_block *s = block_at(b, at);
+		struct ty_block *s = ty_block_at(b, at);
 
-		if (s->ip == ip && s->pid == pid && t_ns >= s->from_ns && t_ns < s->until_ns)
+		if (ty_block_is(b, s, pid, t_ns, ip))
 			return s;
 		at = s->chain;
 	}
@@ -389,9 +382,9 @@ static __attribute__((noinline)) struct ty_block *link_far(struct ty_blocks *b,
 	struct ty_block *n = ty_blocks_at(b, pid, t_ns, ip);
 
 	if (n)
-		b->recent[recent_of(ip)] = n;
+		b->recent[ty_blocks_recent_of(ip)] = n;
 	if (n && from && age == b->age)
-		from->after[ip != from->end.next] = n;
+		from->after[ip != ty_block_next(from)] = ty_block_ref_of(b, n);
 	return n;
 }
 
@@ -400,11 +393,11 @@ static __attribute__((noinline)) struct ty_block *link_far(struct ty_blocks *b,
 struct ty_block *ty_blocks_link(struct ty_blocks *b, struct ty_block *from, int32_t pid,
 				uint64_t t_ns, uint64_t ip)
 {
-	struct ty_block *n = b->recent[recent_of(ip)];
+	struct ty_block *n = b->recent[ty_blocks_recent_of(ip)];
 
-	if (!n || n->ip != ip || n->pid != pid || t_ns < n->from_ns || t_ns >= n->until_ns)
+	if (!n || !ty_block_is(b, n, pid, t_ns, ip))
 		return link_far(b, from, pid, t_ns, ip);
 	if (from)
-		from->after[ip != from->end.next] = n;
+		from->after[ip != ty_block_next(from)] = ty_block_ref_of(b, n);
 	return n;
 }

@@ -100,7 +100,7 @@ static int open_range(struct ty_flow_stream *s)
 	s->lost = true;
 	s->brancher = (struct ty_brancher){0};
 	if (s->walked) {
-		s->taken = s->time = s->mark = s->run = 0;
+		s->taken = s->time = s->mark = s->run = s->path_run = 0;
 		s->ip = s->walked->ip;
 		s->on = s->walked->on;
 		s->timed = false;
@@ -127,21 +127,13 @@ static int open_range(struct ty_flow_stream *s)
 }
 
 /* As libipt's class of the instruction that ends a block. */
-static uint8_t class_of(const struct ty_step_insn *i, const struct ty_flow_item *it)
+static uint8_t class_of(const struct ty_block *b, const struct ty_flow_item *it)
 {
-	switch (i->cls) {
-	case TY_STEP_COND: return TY_FC_COND;
-	case TY_STEP_DIRECT: return i->call ? TY_FC_CALL : TY_FC_JUMP;
-	case TY_STEP_KERNEL: return TY_FC_FAR_CALL;
-	case TY_STEP_INDIRECT:
-		if (i->far)
-			return i->call ? TY_FC_FAR_CALL
-			       : it->raw[0] == 0xff || (it->size > 1 && it->raw[1] == 0xff)
-				       ? TY_FC_FAR_JUMP
-				       : TY_FC_FAR_RETURN;
-		return i->ret ? TY_FC_RETURN : i->call ? TY_FC_CALL : TY_FC_JUMP;
-	default: return TY_FC_OTHER;
-	}
+	if (!b->end.far)
+		return b->cls & (uint8_t)~TY_BLOCK_INDIRECT;
+	return b->end.call						    ? TY_FC_FAR_CALL
+	       : it->raw[0] == 0xff || (it->size > 1 && it->raw[1] == 0xff) ? TY_FC_FAR_JUMP
+									    : TY_FC_FAR_RETURN;
 }
 
 /* The instruction at s->ip; false when its code cannot be had any more (it could, when walked). */
@@ -163,7 +155,7 @@ static bool put_insn(struct ty_flow_stream *s, struct ty_flow_item *it)
 	it->size = b->sizes[s->block_i];
 	memcpy(it->raw, b->sizes + b->insns + (s->ip - b->ip), it->size);
 	if (++s->block_i == b->insns)
-		it->cls = class_of(&b->end, it);
+		it->cls = class_of(b, it);
 	s->ip += it->size;
 	return true;
 }
@@ -264,9 +256,18 @@ static inline bool put_run(struct ty_flow_stream *s, struct ty_flow_item *it)
 {
 	const struct ty_walked *w = s->walked;
 	const struct ty_walk_run *r = s->run < w->runs.n ? &w->runs.v[s->run] : NULL;
+	struct ty_walk_run of_path;
 
 	if (!r || r->marks > s->mark)
 		return false;
+	if (ty_walk_is_path(r)) {
+		ty_walk_path_runs(r, s->path_run, s->path_run + 1, &of_path);
+		if (++s->path_run < r->path->cuts_n)
+			s->run--;
+		else
+			s->path_run = 0;
+		r = &of_path;
+	}
 	*it = (struct ty_flow_item){.kind = TY_FLOW_RUN,
 				    .cls = r->cls & (uint8_t)~TY_BLOCK_INDIRECT,
 				    .size = r->size,

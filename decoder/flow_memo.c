@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vec.h"
-
-enum { BITS_MIN = 11, BITS_MAX = 15, CUTS_MAX = 24, DEPTH_MAX = 16, BLOCKS_MAX = 128 };
+enum { BITS_MIN = 11, BITS_MAX = 15, DEPTH_MAX = 16, BLOCKS_MAX = 128 };
+/* The cuts may take this part of the memory of blocks: 512 KB to 8 MB. */
+enum { BLOCKS_PART = 8 };
 _Static_assert(UINT16_MAX / TY_BLOCK_INSNS >= BLOCKS_MAX, "a step counts its instructions");
 #define ARENA_PIECE (64u << 10)
-#define ARENA_MAX   (8u << 20)
 
 struct ty_memo_piece {
 	struct ty_memo_piece *next;
@@ -82,20 +81,20 @@ struct making {
 	struct ty_memo memo;
 	unsigned blocks;
 	uint8_t cuts_n, rets_n, deepest;
-	struct ty_memo_cut cuts[CUTS_MAX];
+	struct ty_memo_cut cuts[TY_MEMO_CUTS];
 	uint64_t rets[DEPTH_MAX];
 };
 
-static const struct ty_memo_calls *keep(struct ty_memos *m, const struct making *k)
+static struct ty_memo_calls *keep(struct ty_memos *m, const struct making *k)
 {
 	const size_t cuts = k->cuts_n * sizeof(*k->cuts), rets = k->rets_n * sizeof(*k->rets);
-	const size_t n = sizeof(struct ty_memo_calls) + cuts + rets;
+	const size_t n = sizeof(struct ty_memo_calls) + cuts + rets; /* a multiple of 8 */
 	struct ty_memo_calls *to;
 
 	if (!m->pieces || ARENA_PIECE - m->used < n) {
 		struct ty_memo_piece *fresh;
 
-		if (m->total >= ARENA_MAX)
+		if (m->total >= ty_blocks_memory(m->blocks) / BLOCKS_PART)
 			forget(m);
 		fresh = malloc(sizeof(*fresh));
 		if (!fresh)
@@ -107,9 +106,14 @@ static const struct ty_memo_calls *keep(struct ty_memos *m, const struct making 
 	}
 	to = (struct ty_memo_calls *)(void *)(m->pieces->bytes + m->used);
 	m->used += n;
-	*to = (struct ty_memo_calls){k->cuts_n, k->rets_n, k->deepest};
+	*to = (struct ty_memo_calls){.cuts_n = k->cuts_n,
+				     .rets_n = k->rets_n,
+				     .deepest = k->deepest,
+				     .repeats = k->cuts_n > 1};
 	memcpy(to->cuts, k->cuts, cuts);
 	memcpy((uint8_t *)to->cuts + cuts, k->rets, rets);
+	for (unsigned i = 0; i < k->cuts_n; i++)
+		to->repeats &= k->cuts[i].cls == TY_FC_CALL || k->cuts[i].cls == TY_FC_RETURN;
 	return to;
 }
 
@@ -118,15 +122,15 @@ static bool follow(struct making *k, const struct ty_block *b, bool taken, uint6
 {
 	switch (b->end.cls) {
 	case TY_STEP_OTHER:
-	case TY_STEP_REP: *to = b->end.next; return true;
-	case TY_STEP_COND: *to = taken ? b->end.target : b->end.next; return true;
+	case TY_STEP_REP: *to = ty_block_next(b); return true;
+	case TY_STEP_COND: *to = taken ? ty_block_target(b) : ty_block_next(b); return true;
 	case TY_STEP_DIRECT:
-		*to = b->end.target;
-		if (!b->end.call || *to == b->end.next)
+		*to = ty_block_target(b);
+		if (!b->end.call || *to == ty_block_next(b))
 			return true;
 		if (k->rets_n == DEPTH_MAX)
 			return false;
-		k->rets[k->rets_n++] = b->end.next;
+		k->rets[k->rets_n++] = ty_block_next(b);
 		if (k->rets_n > k->deepest)
 			k->deepest = k->rets_n;
 		return true;
@@ -147,8 +151,8 @@ static void pass(struct making *k, const struct ty_block *b, uint64_t to)
 	k->blocks++;
 	o->idle++;
 	o->insns += b->insns;
-	o->last = b->last;
-	o->size = b->sizes[b->insns - 1];
+	o->last = ty_block_last(b);
+	o->size = b->last_size;
 	o->cls = b->cls;
 	if (!ty_block_cuts(b, to))
 		return;
@@ -157,10 +161,11 @@ static void pass(struct making *k, const struct ty_block *b, uint64_t to)
 	o->insns = 0;
 }
 
-static void hold_while(struct ty_memo *o, const struct ty_block *b)
+static void hold_while(struct ty_memo *o, const struct ty_block_when *when)
 {
-	o->from_ns = b->from_ns > o->from_ns ? b->from_ns : o->from_ns;
-	o->until_ns = b->until_ns < o->until_ns ? b->until_ns : o->until_ns;
+
+	o->from_ns = when->from_ns > o->from_ns ? when->from_ns : o->from_ns;
+	o->until_ns = when->until_ns < o->until_ns ? when->until_ns : o->until_ns;
 }
 
 /* false: blocks were forgotten. */
@@ -171,14 +176,16 @@ static bool go(struct ty_memos *m, struct making *k, struct ty_block *b, uint64_
 	struct ty_memo *o = &k->memo;
 	uint64_t to;
 
-	while (k->blocks < BLOCKS_MAX && k->cuts_n < CUTS_MAX) {
+	while (k->blocks < BLOCKS_MAX && k->cuts_n < TY_MEMO_CUTS) {
 		const bool asks = b->end.cls == TY_STEP_COND || b->end.cls == TY_STEP_INDIRECT;
 
-		hold_while(o, b);
+		const struct ty_block_when *when = ty_block_when(m->blocks, b);
+
+		hold_while(o, when);
 		if ((asks && o->used == n) || !follow(k, b, bits >> 63, &to))
 			break;
 		pass(k, b, to);
-		b = ty_blocks_after(m->blocks, b, b->pid, t_ns, to);
+		b = ty_blocks_after(m->blocks, b, when->pid, t_ns, to);
 		if (age != ty_blocks_age(m->blocks))
 			return false;
 		o->next = b;
@@ -193,7 +200,7 @@ static bool go(struct ty_memos *m, struct making *k, struct ty_block *b, uint64_
 	}
 	/* Without a block the next step decodes the code there, block by block. */
 	if (o->next)
-		hold_while(o, o->next);
+		hold_while(o, ty_block_when(m->blocks, o->next));
 	return true;
 }
 

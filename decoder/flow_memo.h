@@ -14,7 +14,7 @@
 #include "flow_blocks.h"
 #include "hash_index.h"
 
-enum { TY_MEMO_BRANCHES = 8 };
+enum { TY_MEMO_BRANCHES = 8, TY_MEMO_CUTS = 24 };
 
 /* The instruction at `last` called, returned to or jumped to another function at `to`. */
 struct ty_memo_cut {
@@ -25,16 +25,20 @@ struct ty_memo_cut {
 
 struct ty_memo_calls {
 	uint8_t cuts_n, rets_n, deepest; /* deepest: maximum call depth within the step */
-	struct ty_memo_cut cuts[];	 /* cuts_n; followed by rets_n return addresses */
+	bool repeats;			 /* several calls and returns, and nothing else */
+	/* flow_walk.c's: the walk that took it last, and its copy for that; NULL: none yet. */
+	uint32_t walk;
+	struct ty_walk_path *path;
+	struct ty_memo_cut cuts[]; /* cuts_n; followed by rets_n return addresses */
 };
 
 struct ty_memo {
 	_Alignas(64) const struct ty_block *from;
 	uint64_t from_ns, until_ns;
-	struct ty_block *next;		   /* continues there; NULL: there is no step */
-	uint64_t last;			   /* the last instruction before */
-	const struct ty_memo_calls *calls; /* NULL: no cut */
-	uint16_t insns;			   /* since the last cut */
+	struct ty_block *next;	     /* continues there; NULL: there is no step */
+	uint64_t last;		     /* the last instruction before */
+	struct ty_memo_calls *calls; /* NULL: no cut */
+	uint16_t insns;		     /* since the last cut */
 	uint16_t key;
 	uint8_t idle;	   /* blocks since the last branch */
 	uint8_t used;	   /* branches */
@@ -48,6 +52,7 @@ struct ty_memos {
 	size_t made;
 	struct ty_memo_piece *pieces;
 	size_t used, total; /* bytes in the first piece; in total */
+	uint32_t walks;	    /* flow_walk.c's: number of ranges walked */
 };
 
 /* blocks: borrowed; NULL: out of memory. */

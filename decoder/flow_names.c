@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base_name.h"
 #include "symbol_list.h"
@@ -137,6 +136,7 @@ static bool listed(struct ty_flow_names *n, int32_t pid, uint64_t ip, struct ty_
 
 	if (!l || !ty_symbol_list_find(l, ip, &out->function, &out->start, &out->size))
 		return false;
+	out->own = out->function;
 	out->file = kernel ? "[kernel.kallsyms]" : m->path;
 	return true;
 }
@@ -152,7 +152,7 @@ static bool symbol_at(struct ty_flow_names *n, int file, uint64_t off, uint64_t 
 	out->file = ty_code_file_name(n->code, file);
 	out->off = off;
 	if (ty_code_is_function(n->code, file)) {
-		out->function = out->file;
+		out->function = out->own = out->file;
 		out->file = "[jit]";
 		out->start = ip - off;
 		out->size = ty_code_file_bytes(n->code, file).n;
@@ -162,29 +162,43 @@ static bool symbol_at(struct ty_flow_names *n, int file, uint64_t off, uint64_t 
 	if (!s || !ty_symbols_find(s, off, &sym))
 		return false;
 	out->function = sym.name;
+	out->own = sym.own;
 	out->start = ip - (off - sym.start);
 	out->size = sym.size;
 	return true;
 }
 
-static struct ty_flow_name name_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip)
+/* Where the file that is mapped at the address has no symbol of it. */
+static __attribute__((noinline)) void name_otherwise(struct ty_flow_names *n, int32_t pid,
+						     uint64_t t_ns, uint64_t ip,
+						     struct ty_flow_name *out)
 {
-	struct ty_flow_name out = {.file_id = -1}, other = {.file_id = -1};
+	struct ty_flow_name other = {.file_id = -1, .until_ns = out->until_ns};
 	struct ty_code_at at = {0};
+
+	/* If the mapped file is not available: the source of its bytes. */
+	if (ty_code_find(n->code, pid, t_ns, ip, &at) && at.file >= 0 && at.file != n->where.file &&
+	    symbol_at(n, at.file, at.off + (ip - at.lo), ip, &other)) {
+		*out = other;
+		return;
+	}
+	if (!out->file)
+		*out = other;
+	(void)listed(n, pid, ip, out);
+}
+
+static void name_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip,
+		    struct ty_flow_name *out)
+{
 	int file;
 
+	pthread_mutex_lock(&n->lock);
 	ty_code_where(n->code, pid, t_ns, ip, &n->where);
 	file = n->where.file;
-	other.until_ns = out.until_ns = n->where.until_ns;
-	if (file >= 0 && symbol_at(n, file, ip + n->where.bias, ip, &out))
-		return out;
-	/* If the mapped file is not available: the source of its bytes. */
-	if (ty_code_find(n->code, pid, t_ns, ip, &at) && at.file >= 0 && at.file != file &&
-	    symbol_at(n, at.file, at.off + (ip - at.lo), ip, &other))
-		return other;
-	out = out.file ? out : other;
-	(void)listed(n, pid, ip, &out);
-	return out;
+	*out = (struct ty_flow_name){.file_id = -1, .until_ns = n->where.until_ns};
+	if (file < 0 || !symbol_at(n, file, ip + n->where.bias, ip, out))
+		name_otherwise(n, pid, t_ns, ip, out);
+	pthread_mutex_unlock(&n->lock);
 }
 
 struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,
@@ -192,17 +206,16 @@ struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint6
 {
 	struct ty_flow_name out;
 
-	pthread_mutex_lock(&n->lock);
-	out = name_at(n, pid, t_ns, ip);
-	pthread_mutex_unlock(&n->lock);
+	name_at(n, pid, t_ns, ip, &out);
 	return out;
 }
 
 void ty_flow_names_extent(void *names, int32_t pid, uint64_t t_ns, uint64_t ip,
 			  struct ty_extent *out)
 {
-	struct ty_flow_name at = ty_flow_names_at(names, pid, t_ns, ip);
+	struct ty_flow_name at;
 
+	name_at(names, pid, t_ns, ip, &at);
 	*out = (struct ty_extent){.until_ns = at.until_ns, .named = at.function};
 	if (at.function && at.size) {
 		out->lo = at.start;

@@ -25,6 +25,7 @@ size_t ty_flow_names_kernel(struct ty_flow_names *n, const char *text, size_t by
 
 struct ty_flow_name {
 	const char *function; /* NULL: no symbol */
+	const char *own;      /* its name in the file, as in struct ty_symbol */
 	uint64_t start;	      /* address of the function's first instruction (function != NULL) */
 	uint64_t size;	      /* in bytes; 0: unknown */
 	const char *file;  /* path of the mapped file, or of the list that names the function (perf

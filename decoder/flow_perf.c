@@ -393,8 +393,7 @@ static void only_alone(struct jitting *j)
 	size_t n = 0;
 	bool shared = false;
 
-	if (j->v.n)
-		qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_place);
+	vec_sort(&j->v, by_place);
 	for (size_t i = 0; i < j->v.n; i++) {
 		struct ty_jit_load *l = &j->v.v[i];
 
@@ -463,8 +462,7 @@ int ty_flow_perf_finish(struct ty_flow_perf *p)
 				return e;
 		}
 	p->jit_files.n = 0;
-	if (p->changes.n)
-		qsort(p->changes.v, p->changes.n, sizeof(*p->changes.v), by_time);
+	vec_sort(&p->changes, by_time);
 	vec_each (c, &p->changes) {
 		switch (c->what) {
 		case MAP:

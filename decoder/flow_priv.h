@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Internals of a flow. flow.c collects the recording's content; pt_ranges.c divides its streams
- * into ranges at the positions found by flow_search.c, and reads their bytes on demand; flow_work.c
- * decodes ranges, on all CPUs, ahead of the reader; flow_items.c converts decoded data to items;
- * flow_pull.c is the reader, which merges the streams.
+ * into ranges at the positions found by flow_search.c, and reads their bytes on demand;
+ * flow_prefetch.c decodes ranges, on all CPUs, ahead of the reader; flow_items.c converts decoded
+ * data to items; flow_merge.c is the reader, which merges the streams.
  */
 #ifndef TY_FLOW_PRIV_H
 #define TY_FLOW_PRIV_H
@@ -19,8 +19,15 @@
 
 struct ty_flow_work;
 
-/* Cache of decoded ranges of windows: users zoom back. */
-#define TY_FLOW_KEEP (64u << 20)
+/*
+ * Shares of the memory that decoding may hold: cached code, of all threads (of each at least and at
+ * most), ranges decoded ahead, and the cache of decoded ranges of windows (users zoom back). The
+ * rest is for sums.
+ */
+enum { TY_FLOW_CODE_PART = 4, TY_FLOW_AHEAD_PART = 8, TY_FLOW_KEEP_PART = 8 };
+#define TY_FLOW_CODE_MIN ((size_t)4 << 20)
+#define TY_FLOW_CODE_MAX ((size_t)64 << 20)
+#define TY_FLOW_KEEP	 ((size_t)64 << 20)
 
 /*
  * Bytes of one range (the SDM's longest distance of PSBs is 64 MB), of all that are read at a time,
@@ -33,6 +40,8 @@ struct ty_flow_work;
 /* Length of the packets that may belong to a PSB and are read with it. A longer header is not a
  * valid starting point; hardware's have less than 100 bytes. */
 #define TY_FLOW_HEADER_MAX 512
+/* Least bytes of a range that others follow. */
+#define TY_FLOW_RANGE_MIN (32 << 10)
 
 struct ty_flow_sw {
 	uint64_t t_ns;
@@ -77,7 +86,7 @@ struct ty_flow_stream {
 	size_t sw, sw_end;		  /* switches of this CPU */
 	size_t ranges, ranges_end;
 
-	/* Where its reader is (flow_pull.c). */
+	/* Where its reader is (flow_merge.c). */
 	size_t range, until;		       /* the current range, and the end of those to read */
 	uint64_t wanted_bytes, headless_bytes; /* of the window's ranges; before the first PSB */
 	bool rises;			       /* times of the window's ranges increase */
@@ -93,6 +102,7 @@ struct ty_flow_stream {
 	struct ty_walked *walked; /* fast path */
 	size_t taken, time, mark; /* next of each */
 	size_t run;
+	unsigned path_run;	      /* of it, if it is a path: the next of its runs */
 	const struct ty_block *block; /* contains ip, while the blocks' age is: */
 	unsigned block_age;
 	unsigned block_i;
@@ -183,6 +193,7 @@ struct ty_flow {
 	struct ty_memos *memos;	  /* of these, while it counts */
 	struct ty_buf bytes;	  /* the same */
 	struct ty_flow_ahead ahead;
+	uint64_t memory;    /* see ty_flow_set_memory */
 	size_t read_max;    /* memory left for streams' bytes */
 	VEC(uint32_t) kept; /* ranges, at most TY_FLOW_KEEP bytes of them */
 	size_t kept_bytes;
@@ -197,6 +208,15 @@ struct ty_flow {
 static inline bool ty_flow_whole(const struct ty_flow_window *w)
 {
 	return !w->from_ns && w->to_ns == UINT64_MAX;
+}
+
+/* A part of the memory that decoding may hold, between these bounds. */
+static inline size_t ty_flow_share(const struct ty_flow *f, unsigned part, size_t least,
+				   size_t most)
+{
+	const uint64_t n = f->memory ? f->memory / part : most;
+
+	return n < least ? least : n > most ? most : (size_t)n;
 }
 
 /* ---- flow_time.c ---- */
@@ -247,11 +267,11 @@ size_t ty_flow_range_bytes(const struct ty_flow_range *r);
 int ty_flow_range_read(const struct ty_flow *f, struct ty_flow_ahead *a,
 		       const struct ty_flow_range *r, struct ty_buf *b);
 
-/* ---- flow_comm.c ---- */
+/* ---- flow_thread_names.c ---- */
 
 void ty_flow_comms_ready(struct ty_flow *f);
 
-/* ---- flow_work.c ---- */
+/* ---- flow_prefetch.c ---- */
 
 /* Decodes the wanted ranges, in time order. Starts threads only for larger amounts. 0 or
  * -TY_ENOMEM. */
@@ -274,7 +294,7 @@ void ty_flow_close_range(struct ty_flow_stream *s);
  * not reported individually. True: the last one is that of ip. */
 bool ty_flow_pass_times(struct ty_flow_stream *s, bool each, uint64_t ip);
 
-/* ---- flow_pull.c ---- */
+/* ---- flow_merge.c ---- */
 
 /* Splits the coarse ranges of the window; if there are any, stops the readers. As ty_flow_split. */
 int ty_flow_refine(struct ty_flow *f, const struct ty_flow_window *w);

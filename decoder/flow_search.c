@@ -10,7 +10,7 @@
 
 #include "flow_priv.h"
 
-enum { RANGE_MIN = 32 << 10, LOOKS_MIN = 1000, THREADS_MAX = 32 };
+enum { RANGE_MIN = TY_FLOW_RANGE_MIN, LOOKS_MIN = 1000, THREADS_MAX = 32 };
 /* Searched at once: a little at first, because PSBs come at a distance that divides RANGE_MIN. */
 enum { LOOK_MIN = 512, LOOK_MAX = 16 << 10, HEADER_MAX = TY_FLOW_HEADER_MAX };
 

@@ -6,13 +6,34 @@
  */
 #include "flow_walk_priv.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+static void forget_paths(struct ty_walked *w)
+{
+	vec_each (p, &w->paths)
+		free(*p);
+	w->paths.n = 0;
+	w->paths_bytes = 0;
+}
+
 void ty_walked_fini(struct ty_walked *w)
 {
+	forget_paths(w);
+	vec_fini(&w->paths);
 	vec_fini(&w->taken);
 	vec_fini(&w->times);
 	vec_fini(&w->marks);
 	vec_fini(&w->gaps);
 	vec_fini(&w->runs);
+}
+
+size_t ty_walked_size(const struct ty_walked *w)
+{
+	return sizeof(*w) + w->taken.cap * sizeof(*w->taken.v) +
+	       w->times.cap * sizeof(*w->times.v) + w->marks.cap * sizeof(*w->marks.v) +
+	       w->gaps.cap * sizeof(*w->gaps.v) + w->runs.cap * sizeof(*w->runs.v) +
+	       w->paths.cap * sizeof(*w->paths.v) + w->paths_bytes;
 }
 
 #ifdef TY_HAVE_IPT
@@ -21,6 +42,8 @@ void ty_walked_fini(struct ty_walked *w)
 
 /* Direct jumps produce no packet; one byte covers 6 branches and the jumps between them. */
 enum { TAKEN_PER_BYTE = 64, TAKEN_FREE = 4096 };
+/* Different paths of a range. */
+enum { PATHS_MAX = 4096 };
 
 /* ---- counting ---- */
 
@@ -71,9 +94,59 @@ static inline int take_cuts(struct ty_walk *w, const struct ty_memo_calls *m)
 	return 0;
 }
 
-static __attribute__((noinline)) int take_all(struct ty_walk *w, const struct ty_memo_calls *m)
+/* The runs of a step that is taken for the second time as one, from now on; false: it has to be
+ * taken run by run. */
+static bool make_path(struct ty_walk *w, struct ty_memo_calls *m)
 {
-	int r = take_cuts(w, m);
+	struct ty_walked *out = w->out;
+	const size_t size = sizeof(*m->path) + m->cuts_n * sizeof(*m->cuts);
+	struct ty_walk_path *p;
+
+	if (m->walk != w->memos->walks) {
+		m->walk = w->memos->walks;
+		m->path = NULL;
+		return false;
+	}
+	if (!m->repeats || out->paths.n >= PATHS_MAX)
+		return false;
+	p = malloc(size);
+	if (!p || vec_push(&out->paths, p)) {
+		free(p);
+		return false;
+	}
+	out->paths_bytes += size;
+	*p = (struct ty_walk_path){.cuts_n = m->cuts_n};
+	memcpy(p->cuts, m->cuts, m->cuts_n * sizeof(*m->cuts));
+	for (unsigned i = 1; i < m->cuts_n; i++)
+		p->others += m->cuts[i].insns;
+	m->path = p;
+	return true;
+}
+
+/* All runs of a step as one; false: their times differ otherwise than those of a path. */
+static inline bool take_path(struct ty_walk *w, struct ty_memo_calls *m)
+{
+	struct ty_walked *out = w->out;
+	struct ty_walk_run *run;
+
+	if (w->run.until != w->tsc || !(w->run.flags & TY_FF_NO_TIME) != w->timed ||
+	    out->runs.n >= out->runs.cap || out->runs.n >= TY_WALK_TAKEN_MAX)
+		return false;
+	if (m->walk != w->memos->walks || !m->path) {
+		if (!make_path(w, m))
+			return false;
+	}
+	run = &out->runs.v[out->runs.n++];
+	ty_walk_put_run(w, run, m->cuts[0].insns + m->path->others, 0, 0, TY_WALK_PATH);
+	run->path = m->path;
+	w->run.insns = 0;
+	ty_walk_begin_run(w, m->cuts[m->cuts_n - 1].to);
+	return true;
+}
+
+static __attribute__((noinline)) int take_all(struct ty_walk *w, struct ty_memo_calls *m)
+{
+	int r = take_path(w, m) ? 0 : take_cuts(w, m);
 
 	if (m->deepest)
 		take_calls(w, m);
@@ -117,8 +190,10 @@ static inline int conditional(struct ty_walk *w, const struct ty_block *b)
 	if (!have_bits(w))
 		return ty_walk_odd();
 	w->idle = 0;
-	r = ty_walk_stamp(w, b, b->last);
-	return r ? r : ty_walk_branch(w, b, ty_pt_query_taken(&w->q) ? b->end.target : b->end.next);
+	r = ty_walk_stamp(w, b, ty_block_last(b));
+	return r ? r
+		 : ty_walk_branch(w, b,
+				  ty_pt_query_taken(&w->q) ? ty_block_target(b) : ty_block_next(b));
 }
 
 /* Where the indirect branch at the end of the block leads to. */
@@ -141,10 +216,10 @@ static inline int target(struct ty_walk *w, const struct ty_block *b, uint64_t *
 
 static int go_to(struct ty_walk *w, const struct ty_block *b, uint64_t to)
 {
-	int r = ty_walk_stamp(w, b, b->last);
+	int r = ty_walk_stamp(w, b, ty_block_last(b));
 
 	if (b->end.call && !b->end.far)
-		ty_walk_remember(w, b->end.next);
+		ty_walk_remember(w, ty_block_next(b));
 	return r ? r : ty_walk_branch(w, b, to);
 }
 
@@ -317,16 +392,22 @@ static inline bool waits(const struct ty_walk *w)
 	return w->q.branches || w->q.next <= TY_PT_TIP;
 }
 
-/* By the indirect branch at the end of the block; NULL: to be looked for at w->ip, or *r. */
+/* As indirect, counted: the block that follows; NULL: to be looked for at w->ip, or *r. */
 static inline struct ty_block *jump(struct ty_walk *w, const struct ty_block *b, int *r)
 {
 	uint64_t to;
 
 	*r = target(w, b, &to);
+	if (*r)
+		return NULL;
+	if (w->fresh)
+		*r = ty_walk_count_time(w, b, ty_block_last(b));
+	if (b->end.call && !b->end.far)
+		ty_walk_remember(w, ty_block_next(b));
 	if (!*r)
-		*r = go_to(w, b, to);
+		*r = ty_walk_count_end(w, b, to, ty_block_cuts_indirect(b, to));
 	/* By address, not as the one that followed last: it is often another. */
-	return *r ? NULL : ty_blocks_link(w->blocks, NULL, w->pid, w->t_ns, w->ip);
+	return *r ? NULL : ty_blocks_entered(w->blocks, w->pid, w->t_ns, to);
 }
 
 /* By known steps from the block at w->ip, as long as there are branches. */
@@ -357,8 +438,8 @@ static int known(struct ty_walk *w, struct ty_block *b)
 			if (!have_bits(w))
 				return ty_walk_odd();
 			/* A time that belongs to the branch and ends no run. */
-			if (w->fresh && !w->careful && !(b->last >> 63))
-				r = ty_walk_count_time(w, b, b->last);
+			if (w->fresh && !w->careful && !(ty_block_last(b) >> 63))
+				r = ty_walk_count_time(w, b, ty_block_last(b));
 			if (r)
 				return r;
 		}
@@ -401,6 +482,7 @@ int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, st
 	int r = TY_WALK_MORE;
 
 	out->taken.n = out->times.n = out->marks.n = out->gaps.n = out->runs.n = 0;
+	forget_paths(out);
 	w.taken_max = range->end * TAKEN_PER_BYTE + TAKEN_FREE;
 	if (w.taken_max > TY_WALK_TAKEN_MAX)
 		w.taken_max = TY_WALK_TAKEN_MAX;
@@ -417,6 +499,8 @@ int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, st
 	w.ip = w.on ? w.q.at : 0;
 	w.pid = range->pid_at(range->ctx, w.timed, w.tsc, &w.which);
 	w.memos = range->count;
+	if (w.memos)
+		w.memos->walks++;
 	w.bounded = range->count && (range->from_ns || range->to_ns != UINT64_MAX);
 	w.careful = w.bounded || range->each_time;
 	ty_walk_begin_run(&w, w.ip);

@@ -54,12 +54,69 @@ struct ty_walk_gap {
  * functions between them; its time is that of the first.
  */
 struct ty_walk_run {
-	uint64_t ip, last, tsc;
+	uint64_t ip;
+	union {
+		uint64_t last;
+		struct ty_walk_path *path; /* cls: TY_WALK_PATH */
+	};
+	uint64_t tsc;
 	uint64_t until;	       /* the time of the last; 0: unknown */
 	uint32_t insns, marks; /* marks: number of marks before it */
 	uint8_t size, cls;     /* of the last: enum ty_flow_class, TY_BLOCK_INDIRECT */
 	uint8_t flags;	       /* TY_FF_* */
 };
+
+/*
+ * Runs that are executed one after another again and again, in one item: a run with this class,
+ * whose instructions are those of all of them. The first run begins at its ip and tsc; the others
+ * have the time `until`.
+ */
+enum { TY_WALK_PATH = 0x7f };
+
+struct ty_walk_path {
+	uint32_t cuts_n;     /* the ends of the runs, 1 to TY_WALK_PATH_MAX */
+	uint32_t others;     /* instructions of all but the first */
+	uint32_t seen, plan; /* for the reader of the runs; 0 at first */
+	struct ty_memo_cut cuts[];
+};
+
+enum { TY_WALK_PATH_MAX = TY_MEMO_CUTS };
+
+static inline bool ty_walk_is_path(const struct ty_walk_run *r)
+{
+	return r->cls == TY_WALK_PATH;
+}
+
+/* Runs [k, end) of a path. */
+static inline void ty_walk_path_runs(const struct ty_walk_run *r, unsigned k, unsigned end,
+				     struct ty_walk_run *out)
+{
+	const struct ty_walk_path *p = r->path;
+
+	for (; k < end; k++, out++) {
+		const struct ty_memo_cut *c = &p->cuts[k];
+
+		out->ip = k ? c[-1].to : r->ip;
+		out->last = c->last;
+		out->tsc = k ? r->until : r->tsc;
+		out->until = r->until;
+		out->insns = k ? c->insns : r->insns - p->others;
+		out->marks = r->marks;
+		out->size = c->size;
+		out->cls = c->cls;
+		out->flags = r->flags & (k ? TY_FF_NO_TIME : UINT8_MAX);
+	}
+}
+
+/* Total number of instructions of runs. */
+static inline uint64_t ty_flow_runs_insns(const struct ty_walk_run *runs, size_t n)
+{
+	uint64_t insns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		insns += runs[i].insns;
+	return insns;
+}
 
 enum { TY_WALK_END = 255 }; /* the range ends at `upto` */
 
@@ -72,6 +129,8 @@ struct ty_walked {
 	VEC(struct ty_walk_mark) marks;
 	VEC(struct ty_walk_gap) gaps;
 	VEC(struct ty_walk_run) runs; /* in place of taken and times, where it is counted */
+	VEC(struct ty_walk_path *) paths;
+	size_t paths_bytes;
 };
 
 struct ty_walk_range {
@@ -99,5 +158,7 @@ struct ty_walk_range {
 /* 0; -TY_EUNSUPPORTED: not ordinary; -TY_ENOMEM. out: reset before, freed with ty_walked_fini. */
 int ty_flow_walk(struct ty_blocks *b, const struct ty_walk_range *r, struct ty_walked *out);
 void ty_walked_fini(struct ty_walked *w);
+/* Bytes that it takes. */
+size_t ty_walked_size(const struct ty_walked *w);
 
 #endif

@@ -112,9 +112,9 @@ static bool is_before_far(struct ty_walk *w, uint64_t to)
 
 		if (!b || ty_walk_holds(b, to))
 			return b;
-		if (b->last == far)
+		if (ty_block_last(b) == far)
 			return false;
-		ip = b->end.cls == TY_STEP_DIRECT ? b->end.target : b->end.next;
+		ip = b->end.cls == TY_STEP_DIRECT ? ty_block_target(b) : ty_block_next(b);
 	}
 	return false;
 }
@@ -144,7 +144,7 @@ static bool runs_out(const struct ty_block *b, uint64_t to)
 {
 	bool passes = b->end.cls == TY_STEP_OTHER || b->end.cls == TY_STEP_REP;
 
-	return (to > b->ip && ty_walk_holds(b, to)) || (passes && to == b->end.next);
+	return (to > b->ip && ty_walk_holds(b, to)) || (passes && to == ty_block_next(b));
 }
 
 static uint64_t before(const struct ty_block *b, uint64_t ip)
@@ -164,7 +164,7 @@ int ty_walk_stopped(struct ty_walk *w, const struct ty_block *b)
 	bool leaves = b->end.cls == TY_STEP_KERNEL || b->end.far;
 	bool call = b->end.call || b->end.cls == TY_STEP_KERNEL;
 	struct ty_walk_mark m = {
-		.kind = TY_FLOW_STOP, .upto = b->end.next, .ip = b->last, .to = to};
+		.kind = TY_FLOW_STOP, .upto = ty_block_next(b), .ip = ty_block_last(b), .to = to};
 	int r;
 
 	if (told && runs_out(b, to)) {
@@ -175,10 +175,12 @@ int ty_walk_stopped(struct ty_walk *w, const struct ty_block *b)
 	} else {
 		if (told)
 			leaves |= b->end.cls == TY_STEP_COND || b->end.cls == TY_STEP_INDIRECT ||
-				  (b->end.cls == TY_STEP_DIRECT && b->end.target == to);
+				  (b->end.cls == TY_STEP_DIRECT && ty_block_target(b) == to);
 		else if (!leaves && (b->end.cls == TY_STEP_COND || b->end.cls == TY_STEP_INDIRECT))
 			return ended_nowhere(w);
-		w->resume = b->end.cls == TY_STEP_DIRECT ? b->end.target : call ? b->end.next : 0;
+		w->resume = b->end.cls == TY_STEP_DIRECT ? ty_block_target(b)
+			    : call			 ? ty_block_next(b)
+							 : 0;
 	}
 	if (!leaves)
 		return ty_walk_pass(w, b);
@@ -187,7 +189,7 @@ int ty_walk_stopped(struct ty_walk *w, const struct ty_block *b)
 	w->times = w->out->times.n;
 	ty_walk_take_event(w);
 	r = ty_walk_stamp(w, b, m.ip);
-	if (w->memos && m.upto < b->end.next)
+	if (w->memos && m.upto < ty_block_next(b))
 		(void)ty_walk_partly(w, b, m.upto);
 	else if (w->memos)
 		ty_walk_whole(w, b);

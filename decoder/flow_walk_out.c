@@ -4,13 +4,29 @@
 
 #ifdef TY_HAVE_IPT
 
+#include "huge_alloc.h"
+
+/* From so many runs on there is room for so many (6 MB) in huge pages: a fault for each small page
+ * costs as much as following the code. */
+enum { RUNS_MANY = 1 << 14, RUNS_HUGE = 1 << 17 };
+
 int ty_walk_more_runs(struct ty_walk *w, size_t n)
 {
 	struct ty_walked *out = w->out;
 
+	size_t cap = out->runs.cap;
+
 	if (out->runs.n >= TY_WALK_TAKEN_MAX)
 		return ty_walk_odd();
-	return vec_reserve(&out->runs, out->runs.n + n) ? -TY_ENOMEM : 0;
+	if (out->runs.n + n <= cap)
+		return 0;
+	if (cap < RUNS_MANY)
+		return vec_reserve(&out->runs, out->runs.n + n) ? -TY_ENOMEM : 0;
+	cap = cap < RUNS_HUGE ? RUNS_HUGE : 2 * cap;
+	return ty_huge_grow((void **)&out->runs.v, out->runs.n, &out->runs.cap, cap,
+			    sizeof(*out->runs.v))
+		       ? -TY_ENOMEM
+		       : 0;
 }
 
 unsigned ty_walk_partly(struct ty_walk *w, const struct ty_block *b, uint64_t ip)
@@ -91,9 +107,9 @@ int ty_walk_mark(struct ty_walk *w, struct ty_walk_mark m)
 
 static int direct(struct ty_walk *w, const struct ty_block *b)
 {
-	if (b->end.call && b->end.target != b->end.next)
-		ty_walk_remember(w, b->end.next);
-	return ty_walk_branch(w, b, b->end.target);
+	if (b->end.call && ty_block_target(b) != ty_block_next(b))
+		ty_walk_remember(w, ty_block_next(b));
+	return ty_walk_branch(w, b, ty_block_target(b));
 }
 
 int ty_walk_pass(struct ty_walk *w, const struct ty_block *b)
@@ -104,7 +120,7 @@ int ty_walk_pass(struct ty_walk *w, const struct ty_block *b)
 		return ty_walk_odd();
 	if (w->memos)
 		ty_walk_whole(w, b);
-	w->ip = b->end.next;
+	w->ip = ty_block_next(b);
 	return TY_WALK_MORE;
 }
 

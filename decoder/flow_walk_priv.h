@@ -122,7 +122,7 @@ static inline void ty_walk_whole(struct ty_walk *w, const struct ty_block *b)
 {
 	w->run.insns += b->insns - w->done;
 	w->done = 0;
-	ty_walk_last_is(w, b->last, b->sizes[b->insns - 1], b->cls);
+	ty_walk_last_is(w, ty_block_last(b), b->last_size, b->cls);
 }
 
 /* True when ip is the address of an instruction of the block. */
@@ -130,7 +130,7 @@ static inline bool ty_walk_holds(const struct ty_block *b, uint64_t ip)
 {
 	uint64_t at = b->ip;
 
-	if (ip < b->ip || ip > b->last)
+	if (ip < b->ip || ip > ty_block_last(b))
 		return false;
 	for (unsigned i = 0; at < ip; i++)
 		at += b->sizes[i];
@@ -143,8 +143,7 @@ static inline struct ty_block *ty_walk_here(struct ty_walk *w)
 	struct ty_block *cur = w->cur;
 
 	w->cur = NULL;
-	if (cur && cur->ip == w->ip && cur->pid == w->pid && w->t_ns >= cur->from_ns &&
-	    w->t_ns < cur->until_ns)
+	if (cur && ty_block_is(w->blocks, cur, w->pid, w->t_ns, w->ip))
 		return w->block = cur;
 	w->block = ty_blocks_after(w->blocks, w->block, w->pid, w->t_ns, w->ip);
 	return w->block;
@@ -220,12 +219,15 @@ static inline int ty_walk_stamp(struct ty_walk *w, const struct ty_block *b, uin
 
 /* ---- branches ---- */
 
-static inline int ty_walk_count_branch(struct ty_walk *w, const struct ty_block *b, uint64_t to)
+/* The block is executed, and (cuts) ends the run. */
+static inline __attribute__((always_inline)) int ty_walk_count_end(struct ty_walk *w,
+								   const struct ty_block *b,
+								   uint64_t to, bool cuts)
 {
 	struct ty_walked *out = w->out;
 
 	w->ip = to;
-	if (!ty_block_cuts(b, to)) {
+	if (!cuts) {
 		ty_walk_whole(w, b);
 		return TY_WALK_MORE;
 	}
@@ -235,12 +237,17 @@ static inline int ty_walk_count_branch(struct ty_walk *w, const struct ty_block 
 		if (r)
 			return r;
 	}
-	ty_walk_put_run(w, &out->runs.v[out->runs.n++], b->insns - w->done, b->last,
-			b->sizes[b->insns - 1], b->cls);
+	ty_walk_put_run(w, &out->runs.v[out->runs.n++], b->insns - w->done, ty_block_last(b),
+			b->last_size, b->cls);
 	w->done = 0;
 	w->run.insns = 0;
 	ty_walk_begin_run(w, to);
 	return TY_WALK_MORE;
+}
+
+static inline int ty_walk_count_branch(struct ty_walk *w, const struct ty_block *b, uint64_t to)
+{
+	return ty_walk_count_end(w, b, to, ty_block_cuts(b, to));
 }
 
 static inline void ty_walk_remember(struct ty_walk *w, uint64_t next)
@@ -255,11 +262,11 @@ static inline int ty_walk_branch(struct ty_walk *w, const struct ty_block *b, ui
 	if (w->memos)
 		return ty_walk_count_branch(w, b, to);
 	w->ip = to;
-	if (to == b->end.next && b->end.cls == TY_STEP_COND)
+	if (to == ty_block_next(b) && b->end.cls == TY_STEP_COND)
 		return TY_WALK_MORE;
 	if (w->out->taken.n >= w->taken_max)
 		return ty_walk_odd();
-	return vec_push(&w->out->taken, (struct ty_taken){.from = b->last, .to = to});
+	return vec_push(&w->out->taken, (struct ty_taken){.from = ty_block_last(b), .to = to});
 }
 
 /* Advances one block without a packet (flow_walk_out.c); -TY_EUNSUPPORTED when its end needs

@@ -15,7 +15,6 @@
 #include "format_text.h"
 #include "formats_priv.h"
 #include "key_value.h"
-#include "checked_read.h"
 #include "trace.h"
 
 /* Which fields a kind uses, in slot order; "a|b": the same thing under two names. */

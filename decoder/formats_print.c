@@ -253,20 +253,74 @@ static void inspect_all(struct eval *x)
 
 /* formats and records -------------------------------------------------------------------------- */
 
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* Adds a part of a print format in which no quote begins or ends. */
+static void add_signs(const struct ty_fmt_entry *e, const char *p, size_t n, struct ty_buf *out)
+{
+	for (size_t i = 0, k; i < n; i += k) {
+		const struct ty_ft_field *fd = e->fields, *end = fd + e->nfields;
+		const char *name = p + i + 5;
+
+		for (k = 1; n - i > 5 && !strncmp(p + i, "REC->", 5) && fd < end; fd++)
+			if (fd->is_signed && fd->size < 4 && fd->size && !fd->is_array &&
+			    !fd->is_loc && n - i - 5 >= fd->name_n &&
+			    !strncmp(name, fd->name, fd->name_n) &&
+			    (n - i - 5 == fd->name_n || !is_name(name[fd->name_n]))) {
+				const unsigned sign = 1u << (8 * fd->size - 1);
+
+				k = 5 + fd->name_n;
+				ty_buf_addf(out, "(((%.*s + %u) & %u) - %u)", (int)k, p + i, sign,
+					    2 * sign - 1, sign);
+				break;
+			}
+		if (k == 1)
+			ty_buf_addc(out, p[i]);
+	}
+}
+
+/* The format, in whose arguments numbers of 1 and 2 bytes have the sign that libtraceevent (1.7.1)
+ * does not extend. Empty: there is no print format. */
+static void with_signs(const struct ty_fmt_entry *e, struct ty_buf *out)
+{
+	const char *p = ty_ft_print(e->text), *end = e->text + e->text_n, *q;
+	bool quoted = false;
+
+	if (!p)
+		return;
+	ty_buf_add(out, e->text, (size_t)(p - e->text));
+	for (; p < end; p = q) {
+		for (q = p; q < end && (*q != '"' || (quoted && q[-1] == '\\'));)
+			q++;
+		if (quoted)
+			ty_buf_add(out, p, (size_t)(q - p));
+		else
+			add_signs(e, p, (size_t)(q - p), out);
+		if (q < end)
+			ty_buf_addc(out, *q++);
+		quoted = !quoted;
+	}
+}
+
 static void look(struct ty_formats *f, struct ty_fmt_entry *e)
 {
 	struct eval x = {.be = f->big_endian};
-	char *text;
+	struct ty_buf text;
 
 	e->print_state = FIELDS_ONLY;
 	if (!ty_ft_wellformed(e->text, e->text_n))
 		return;
-	text = strndup(e->text, e->text_n);
-	if (!text)
-		return;
-	ty_ft_sizeof(text, f->trace->long_size);
-	tep_parse_event(f->tep, text, e->text_n, e->system);
-	free(text);
+	ty_buf_init(&text, 8 * e->text_n + 4096);
+	with_signs(e, &text);
+	if (!text.failed && text.len) {
+		ty_ft_sizeof(text.p, f->trace->long_size);
+		tep_parse_event(f->tep, text.p, text.len, e->system);
+	}
+	ty_buf_fini(&text);
 	x.event = tep_find_event(f->tep, e->id);
 	if (!x.event || strcmp(x.event->name, e->name) || strcmp(x.event->system, e->system))
 		return;

@@ -9,7 +9,6 @@
 #include "err.h"
 #include "pair_map.h"
 #include "checked_read.h"
-#include "vec.h"
 
 #define MAGIC 0x4a695444u
 enum { LOAD, MOVE, DEBUG_INFO, CLOSE };

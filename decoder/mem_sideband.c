@@ -51,24 +51,12 @@ static struct ty_mem_queue *queue_find(const struct ty_mem_stream *s, int32_t cp
 /* By CPU, or by thread where there is no CPU. NULL: out of memory, or QUEUES_MAX. */
 static struct ty_mem_queue *queue_get(struct ty_mem_stream *s, int32_t cpu, int32_t t)
 {
-	struct ty_mem_queue *q;
-	uint32_t *v;
-
 	cpu = cpu < 0 ? -1 : cpu;
 	t = cpu >= 0 ? -1 : t;
-	q = queue_find(s, cpu, t);
-	if (q)
-		return q;
-	if (s->queues.n >= QUEUES_MAX ||
-	    vec_push(&s->queues, (struct ty_mem_queue){.cpu = cpu, .tid = t}))
-		return NULL;
-	v = ty_pair_map_add(&s->queue_of, (uint32_t)cpu, (uint32_t)t);
-	if (!v) {
-		s->queues.n--;
-		return NULL;
-	}
-	*v = (uint32_t)s->queues.n - 1;
-	return &s->queues.v[*v];
+	if (s->queues.n >= QUEUES_MAX)
+		return queue_find(s, cpu, t);
+	return pair_element(&s->queue_of, (uint32_t)cpu, (uint32_t)t, &s->queues,
+			    (struct ty_mem_queue){.cpu = cpu, .tid = t});
 }
 
 /* Of a CPU's ring: the first thread that it was opened for. */

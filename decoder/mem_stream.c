@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap.h"
 #include "mem_prefetch.h"
 #include "mem_sideband.h"
 
@@ -50,31 +51,11 @@ static uint64_t key(const struct ty_mem_stream *s, uint32_t i)
 	return i < s->queues.n ? s->queues.v[i].item->key : s->sample_item.ts_ns;
 }
 
-static bool before(const struct ty_mem_stream *s, uint32_t a, uint32_t b)
+static bool before(const struct ty_mem_stream *s, const uint32_t *a, const uint32_t *b)
 {
-	uint64_t x = key(s, a), y = key(s, b);
+	uint64_t x = key(s, *a), y = key(s, *b);
 
-	return x != y ? x < y : a < b;
-}
-
-static void sift(struct ty_mem_stream *s, uint32_t at)
-{
-	uint32_t *h = s->heap;
-
-	for (;;) {
-		uint32_t child = 2 * at + 1, low;
-
-		if (child >= s->heap_n)
-			return;
-		if (child + 1 < s->heap_n && before(s, h[child + 1], h[child]))
-			child++;
-		if (!before(s, h[child], h[at]))
-			return;
-		low = h[child];
-		h[child] = h[at];
-		h[at] = low;
-		at = child;
-	}
+	return x != y ? x < y : *a < *b;
 }
 
 static int advance(struct ty_mem_stream *s, uint32_t i, struct ty_err *err)
@@ -103,8 +84,7 @@ static int start(struct ty_mem_stream *s, struct ty_err *err)
 		if (r)
 			s->heap[s->heap_n++] = i;
 	}
-	for (uint32_t i = s->heap_n / 2; i-- > 0;)
-		sift(s, i);
+	heap_order(s->heap, s->heap_n, before, s);
 	s->started = true;
 	return 0;
 }
@@ -124,7 +104,7 @@ int ty_mem_next(struct ty_mem_stream *s, const struct ty_mem **out, struct ty_er
 		if (!r)
 			s->heap[0] = s->heap[--s->heap_n];
 		if (s->heap_n > 1)
-			sift(s, 0);
+			heap_down(s->heap, s->heap_n, 0, before, s);
 	}
 	if (!s->heap_n)
 		return 0;

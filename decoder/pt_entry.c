@@ -6,16 +6,9 @@
 
 #include "pt_packet.h"
 #include "pt_stream.h"
+#include "unaligned.h"
 
 enum { FC_MAX = 511 }; /* nine bits of a TMA */
-
-static uint64_t le(const uint8_t *p, unsigned n)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, p, n);
-	return v;
-}
 
 /* Packets with time information; an implausible clock keeps its time. */
 static void tick(struct ty_pt_entries *s, const struct ty_pt_packet *k)
@@ -27,12 +20,12 @@ static void tick(struct ty_pt_entries *s, const struct ty_pt_packet *k)
 	switch (k->kind) {
 	case TY_PKT_TSC:
 		if (!s->header)
-			ty_pt_clock_tsc(c, le(p + 1, 7));
+			ty_pt_clock_tsc(c, ty_le_at(p + 1, 7));
 		else
-			(void)ty_pt_clock_psb_tsc(c, le(p + 1, 7));
+			(void)ty_pt_clock_psb_tsc(c, ty_le_at(p + 1, 7));
 		break;
 	case TY_PKT_TMA:
-		(void)ty_pt_clock_tma(c, (uint16_t)le(p + 2, 2), le(p + 5, 2) & FC_MAX);
+		(void)ty_pt_clock_tma(c, (uint16_t)ty_le_at(p + 2, 2), ty_le_at(p + 5, 2) & FC_MAX);
 		break;
 	case TY_PKT_MTC: (void)ty_pt_clock_mtc(c, p[1]); break;
 	case TY_PKT_CYC:

@@ -6,6 +6,7 @@
 
 #include "pt_packet.h"
 #include "pt_stream.h"
+#include "unaligned.h"
 
 enum { PSB_SIZE = 16 };
 enum { OP_TSC = 0x19, OP_MTC = 0x59, OP_MODE = 0x99, OP_EXT = 0x02 };
@@ -20,14 +21,6 @@ enum {
 	EXT_MNT = 0xc3,
 	EXT_VMCS = 0xc8,
 };
-
-static uint64_t le(const uint8_t *p, unsigned n)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, p, n);
-	return v;
-}
 
 static bool odd(struct ty_pt_query *q)
 {
@@ -62,7 +55,7 @@ static inline bool take_ip(struct ty_pt_query *q)
 	q->suppressed = !ipc;
 	if (!has(q, 1 + n) || (ipc && !n))
 		return odd(q);
-	v = has(q, 9) ? le(q->p + 1, 8) : le(q->p + 1, n); /* mostly one load */
+	v = has(q, 9) ? ty_le_at(q->p + 1, 8) : ty_le_at(q->p + 1, n); /* mostly one load */
 	q->p += 1 + n;
 	set_ip(q, ipc, v);
 	return true;
@@ -121,8 +114,8 @@ static bool plain(struct ty_pt_query *q, bool header)
 			return odd(q);
 		q->p += 8;
 		if (!header)
-			ty_pt_clock_tsc(&q->clock, le(p + 1, 7));
-		else if (!ty_pt_clock_psb_tsc(&q->clock, le(p + 1, 7)))
+			ty_pt_clock_tsc(&q->clock, ty_le_at(p + 1, 7));
+		else if (!ty_pt_clock_psb_tsc(&q->clock, ty_le_at(p + 1, 7)))
 			return odd(q);
 		return true;
 	case OP_MTC:
@@ -140,7 +133,8 @@ static bool plain(struct ty_pt_query *q, bool header)
 	case EXT_TMA:
 		n = 7;
 		if (!has(q, n) || p[4] || p[6] & 0xfe ||
-		    !ty_pt_clock_tma(&q->clock, (uint16_t)le(p + 2, 2), (uint16_t)le(p + 5, 2)))
+		    !ty_pt_clock_tma(&q->clock, (uint16_t)ty_le_at(p + 2, 2),
+				     (uint16_t)ty_le_at(p + 5, 2)))
 			return odd(q);
 		break;
 	case EXT_PIP: n = 8; break;
@@ -158,6 +152,21 @@ static bool plain(struct ty_pt_query *q, bool header)
 		silent(q, header);
 	q->p += n;
 	return true;
+}
+
+/* Behind padding, of which there may be more than of packets; at most `end`. */
+static inline const uint8_t *past_pads(const uint8_t *p, const uint8_t *end)
+{
+	uint64_t v;
+
+	for (; end - p >= 8; p += 8) {
+		v = ty_le_at(p, 8);
+		if (v)
+			return p + (unsigned)__builtin_ctzll(v) / 8;
+	}
+	while (p < end && !*p)
+		p++;
+	return p;
 }
 
 static bool is_ext(const struct ty_pt_query *q, uint8_t ext)
@@ -187,7 +196,7 @@ static bool begins(const struct ty_pt_query *q)
 	struct ty_pt_packet k;
 	uint8_t block = 0;
 
-	for (const uint8_t *p = q->p; p < q->end; p += k.size) {
+	for (const uint8_t *p = q->p; p < q->end; p = past_pads(p + k.size, q->end)) {
 		k = ty_pt_packet_at(p, (size_t)(q->end - p), &block);
 		switch (k.kind) {
 		case TY_PKT_PGE: return true;
@@ -227,7 +236,7 @@ static void header(struct ty_pt_query *q)
 		uint8_t op = *q->p;
 
 		if (!op) {
-			q->p++;
+			q->p = past_pads(q->p, q->end);
 		} else if (is_ext(q, EXT_CBR)) {
 			if (q->ratio || !cbr(q, true))
 				return;
@@ -315,13 +324,13 @@ static __attribute__((noinline)) void advance_far(struct ty_pt_query *q)
 			return;
 		}
 		if (op == OP_TSC && has(q, 8)) {
-			ty_pt_clock_tsc(&q->clock, le(q->p, 8) >> 8);
+			ty_pt_clock_tsc(&q->clock, ty_le_at(q->p, 8) >> 8);
 			q->p += 8;
 			continue;
 		}
 		if (!(op & 1)) {
 			if (!op) {
-				q->p++;
+				q->p = past_pads(q->p, q->stop);
 				continue;
 			}
 			if (op != OP_EXT || is_ext(q, EXT_TNT)) {
@@ -432,7 +441,7 @@ static const uint8_t *ahead(const struct ty_pt_query *q)
 		return q->event;
 	/* The next range's PSB+ has been read. */
 	while (q->next == TY_PT_END && p < q->end && k.kind != TY_PKT_PSBEND) {
-		p += k.size;
+		p = past_pads(p + k.size, q->end);
 		k = ty_pt_packet_at(p, (size_t)(q->end - p), &block);
 		if (k.kind == TY_PKT_BAD)
 			return q->end;
@@ -460,7 +469,7 @@ void ty_pt_query_branches(struct ty_pt_query *q)
 			odd(q);
 			return;
 		}
-		v = le(q->p, 8) >> 16;
+		v = ty_le_at(q->p, 8) >> 16;
 	} else {
 		n = 1;
 		v = *q->p >> 1;
@@ -525,7 +534,7 @@ bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
 	q->before = p;
 	q->left = q->branches + 1;
 	q->suppressed = false;
-	set_ip(q, ipc, le(p + 1, 8));
+	set_ip(q, ipc, ty_le_at(p + 1, 8));
 	*to = q->ip;
 	p += 1 + n;
 	q->p = p;

@@ -13,7 +13,6 @@
  * whole recording, but not elsewhere.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "compare.h"
 #include "flow_priv.h"
@@ -30,8 +29,7 @@ static void sort_lost(ty_flow_losts *l)
 {
 	size_t n = 0;
 
-	if (l->n)
-		qsort(l->v, l->n, sizeof(*l->v), by_owner);
+	vec_sort(l, by_owner);
 	for (size_t i = 0; i < l->n; i++)
 		if (!n || by_owner(&l->v[n - 1], &l->v[i]))
 			l->v[n++] = l->v[i];
@@ -66,8 +64,7 @@ static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 			if (vec_push(&s->cuts, p->at + (size_t)(l->v[x].off - p->off)))
 				return -TY_ENOMEM;
 	}
-	if (s->cuts.n)
-		qsort(s->cuts.v, s->cuts.n, sizeof(*s->cuts.v), by_size);
+	vec_sort(&s->cuts, by_size);
 	for (size_t i = 0; i < s->cuts.n; i++)
 		if (!n || s->cuts.v[n - 1] != s->cuts.v[i])
 			s->cuts.v[n++] = s->cuts.v[i];
@@ -163,11 +160,16 @@ static bool is_smooth(const struct ty_flow_block *b, size_t n)
 	return true;
 }
 
-/* To be searched again, as a whole. */
+/* To be searched as a whole; again, if more can be found than its first PSB. */
 static void want_all(struct ty_flow_block *b)
 {
-	b->points.n = 0;
-	b->first_only = b->searched = false;
+	const bool more =
+		b->first_only && b->points.n && b->hi - b->points.v[0].off > TY_FLOW_RANGE_MIN;
+
+	if (more)
+		b->points.n = 0;
+	b->searched &= !more;
+	b->first_only = false;
 }
 
 /* A PSB of each block; all of the last block that has any, because nothing else shows whether its

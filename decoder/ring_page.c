@@ -2,9 +2,6 @@
 /* See ring_page.h for format, invariants and budget. */
 #include "ring_page.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "err.h"
 #include "format_text.h"
 #include "checked_read.h"

@@ -104,8 +104,7 @@ struct ty_stack_index *ty_stack_index_new(const void *section, size_t n)
 			return NULL;
 		}
 	}
-	if (x->v.n)
-		qsort(x->v.v, x->v.n, sizeof(*x->v.v), by_thread);
+	vec_sort(&x->v, by_thread);
 	return x;
 }
 

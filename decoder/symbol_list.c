@@ -153,8 +153,7 @@ struct ty_symbol_list *ty_symbol_list_new(const char *text, size_t n, enum ty_sy
 		ty_symbol_list_free(l);
 		return NULL;
 	}
-	if (l->v.n)
-		qsort(l->v.v, l->v.n, sizeof(*l->v.v), by_start);
+	vec_sort(&l->v, by_start);
 	if (kind == TY_NAMES_KALLSYMS)
 		kernel_sizes(l);
 	else

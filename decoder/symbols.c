@@ -5,55 +5,66 @@
  */
 #include "symbols.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
 #include "compare.h"
+#include "partition.h"
+#include "demangle.h"
 #include "symbols_priv.h"
 #include "vec.h"
 
-enum { SYMBOLS_MAX = 1 << 24, NAMES_LIMIT = 64 << 20, PLT_ENTRY = 16 };
-
-struct sym {
-	uint64_t addr, size;
-	const char *name; /* of the file, or NULL: plt name at `plt` in names */
-	size_t plt;
-	bool weak;
-};
-
-struct seg {
-	uint64_t off, addr, n;
-	uint32_t flags; /* PF_* */
-};
-
-/* Code of a compilation unit, where the file has no .debug_aranges for it. */
-struct unit {
-	uint64_t from, to, before; /* before: the largest `to` up to here */
-	Dwarf_Off die;
-};
-
-struct ty_symbols {
-	Elf *elf, *debug; /* debug: what was stripped of elf; or NULL */
-	Dwarf *dw;
-	bool dw_tried, symtab, lines; /* what elf has */
-	bool units_made, fixed;	      /* fixed: addresses are those of the file (ET_EXEC) */
-	VEC(struct unit) units;	      /* by from */
-	VEC(struct seg) segs;
-	VEC(struct sym) syms; /* functions */
-	size_t last;	      /* of them, where the last look-up ended */
-	VEC(struct sym) data; /* variables */
-	struct ty_buf names;
-};
+enum { NAMES_LIMIT = 64 << 20, PLT_ENTRY = 16, SLOW = 64 };
+enum { NAMES_OF_PLT, TABLES_MAX = UINT16_MAX };
 
 /* The one that is found (the last) is the global one with a size. */
-ORDER(by_addr, struct sym,
+ORDER(by_addr, struct ty_sym,
       compare(a->addr, b->addr) ?: compare(!b->size, !a->size) ?: compare(b->weak, a->weak))
+
+/* Bytes of the addresses that differ are sorted one by one, the lowest first (radix sort): a large
+ * program has 100,000 symbols. Those of one address are then put in order. */
+static void sort_symbols(struct ty_sym *v, size_t n)
+{
+	struct ty_sym *from = v, *to, *room;
+	uint64_t differ = 0;
+	bool ordered = true;
+
+	for (size_t i = 1; i < n; i++) {
+		differ |= v[i].addr ^ v[0].addr;
+		ordered &= v[i].addr >= v[i - 1].addr;
+	}
+	to = room = ordered ? NULL : malloc(n * sizeof(*to));
+	if (!ordered && !to) {
+		qsort(v, n, sizeof(*v), by_addr);
+		return;
+	}
+	for (unsigned shift = 0; shift < 64 && !ordered; shift += 8) {
+		size_t at[257] = {0};
+		struct ty_sym *was = from;
+
+		if (!(differ >> shift & 0xff))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			at[(from[i].addr >> shift & 0xff) + 1]++;
+		for (unsigned k = 1; k < 256; k++)
+			at[k] += at[k - 1];
+		for (size_t i = 0; i < n; i++)
+			to[at[from[i].addr >> shift & 0xff]++] = from[i];
+		from = to;
+		to = was;
+	}
+	if (from != v)
+		memcpy(v, from, n * sizeof(*v));
+	free(room);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && v[end].addr == v[i].addr;)
+			end++;
+		if (end - i > 1)
+			qsort(&v[i], end - i, sizeof(*v), by_addr);
+	}
+}
 
 /* Mapping symbols of Arm and RISC-V ($x, $d) separate code from data, and are no names. */
 static bool is_mark(const char *name)
@@ -73,15 +84,46 @@ static bool names_code(Elf *elf, const GElf_Sym *sym, const char *name)
 	return scn && gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_EXECINSTR;
 }
 
+/* The strings of a section: any below `n` begins in it and ends. */
+struct strings {
+	Elf *elf;
+	size_t section, n; /* n 0: to be checked one by one */
+	const char *first;
+};
+
+static struct strings strings_of(Elf *elf, size_t section)
+{
+	struct strings t = {.elf = elf, .section = section, .first = elf_strptr(elf, section, 0)};
+	Elf_Scn *scn = t.first ? elf_getscn(elf, section) : NULL;
+	GElf_Shdr sh;
+
+	if (scn && gelf_getshdr(scn, &sh) && !(sh.sh_flags & SHF_COMPRESSED) && sh.sh_size &&
+	    !t.first[sh.sh_size - 1])
+		t.n = sh.sh_size;
+	return t;
+}
+
+static const char *string_at(const struct strings *t, size_t at)
+{
+	return at < t->n ? t->first + at : elf_strptr(t->elf, t->section, at);
+}
+
 static void add_table(struct ty_symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 {
+	const struct strings names = strings_of(elf, sh->sh_link);
 	Elf_Data *d = elf_getdata(scn, NULL);
-	size_t n = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
+	const size_t entry =
+		sh->sh_entsize > sizeof(Elf32_Sym) ? sh->sh_entsize : sizeof(Elf32_Sym);
+	const size_t all = d ? d->d_size / entry : 0,
+		     n = all < TY_SYMBOLS_MAX ? all : TY_SYMBOLS_MAX;
+	const uint16_t table = (uint16_t)s->tables.n;
 
-	for (size_t i = 0; d && i < n && i < INT32_MAX && s->syms.n + s->data.n < SYMBOLS_MAX;
-	     i++) {
+	if (!names.first || s->tables.n > TABLES_MAX || vec_push(&s->tables, names.first) ||
+	    vec_reserve(&s->syms, s->syms.n + n))
+		return;
+	for (size_t i = 0; i < n && s->syms.n + s->data.n < TY_SYMBOLS_MAX; i++) {
 		GElf_Sym sym;
-		struct sym fresh;
+		struct ty_sym fresh;
 		const char *name;
 		bool variable;
 
@@ -94,13 +136,15 @@ static void add_table(struct ty_symbols *s, Elf *elf, Elf_Scn *scn, const GElf_S
 			continue;
 		if (sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS || !sym.st_value)
 			continue;
-		name = elf_strptr(elf, sh->sh_link, sym.st_name);
+		name = string_at(&names, sym.st_name);
 		if (!name || !*name || !names_code(elf, &sym, name))
 			continue;
-		fresh = (struct sym){.addr = sym.st_value,
-				     .size = sym.st_size,
-				     .name = name,
-				     .weak = GELF_ST_BIND(sym.st_info) != STB_GLOBAL};
+		fresh = (struct ty_sym){.addr = sym.st_value,
+					.size = sym.st_size,
+					.name = sym.st_name,
+					.table = table,
+					.weak = GELF_ST_BIND(sym.st_info) != STB_GLOBAL,
+					.ifunc = GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC};
 		if (variable)
 			(void)vec_push(&s->data, fresh);
 		else
@@ -152,7 +196,7 @@ static void add_plt(struct ty_symbols *s)
 		const char *name;
 		GElf_Rela r;
 		GElf_Sym sym;
-		struct sym fresh = {.addr = plt.sh_addr + at, .size = PLT_ENTRY};
+		struct ty_sym fresh = {.addr = plt.sh_addr + at, .size = PLT_ENTRY};
 
 		if (at + PLT_ENTRY > plt.sh_size || !gelf_getrela(rd, (int)i, &r))
 			break;
@@ -161,7 +205,7 @@ static void add_plt(struct ty_symbols *s)
 		name = elf_strptr(s->elf, dyn.sh_link, sym.st_name);
 		if (!name || !*name)
 			continue;
-		fresh.plt = s->names.len;
+		fresh.name = (uint32_t)s->names.len;
 		if (ty_buf_addf(&s->names, "%s@plt", name) || ty_buf_addc(&s->names, 0))
 			break;
 		(void)vec_push(&s->syms, fresh);
@@ -186,17 +230,17 @@ static bool add_tables(struct ty_symbols *s, Elf *elf, uint32_t type)
 /* All, anew: of elf, else of debug, else the dynamic ones. */
 static void add_symbols(struct ty_symbols *s)
 {
-	s->syms.n = s->data.n = 0;
+	s->syms.n = s->data.n = s->tables.n = 0;
 	ty_buf_reset(&s->names);
+	if (vec_push(&s->tables, NULL))
+		return;
 	s->symtab = add_tables(s, s->elf, SHT_SYMTAB) ||
 		    (s->debug && add_tables(s, s->debug, SHT_SYMTAB));
 	if (!s->syms.n)
 		(void)add_tables(s, s->elf, SHT_DYNSYM);
 	add_plt(s);
-	if (s->syms.n)
-		qsort(s->syms.v, s->syms.n, sizeof(*s->syms.v), by_addr);
-	if (s->data.n)
-		qsort(s->data.v, s->data.n, sizeof(*s->data.v), by_addr);
+	sort_symbols(s->syms.v, s->syms.n);
+	sort_symbols(s->data.v, s->data.n);
 }
 
 static void load(struct ty_symbols *s)
@@ -212,10 +256,10 @@ static void load(struct ty_symbols *s)
 
 		if (!gelf_getphdr(s->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
 			continue;
-		(void)vec_push(&s->segs, (struct seg){.off = ph.p_offset,
-						      .addr = ph.p_vaddr,
-						      .n = ph.p_filesz,
-						      .flags = ph.p_flags});
+		(void)vec_push(&s->segs, (struct ty_symbol_seg){.off = ph.p_offset,
+								.addr = ph.p_vaddr,
+								.n = ph.p_filesz,
+								.flags = ph.p_flags});
 	}
 	s->fixed = gelf_getehdr(s->elf, &eh) && eh.e_type == ET_EXEC;
 	s->lines = section_named(s->elf, ".debug_line", &sh);
@@ -284,12 +328,17 @@ void ty_symbols_free(struct ty_symbols *s)
 	vec_fini(&s->segs);
 	vec_fini(&s->syms);
 	vec_fini(&s->data);
+	vec_fini(&s->tables);
 	vec_fini(&s->units);
 	ty_buf_fini(&s->names);
+	ty_pair_map_fini(&s->shown);
+	vec_each (p, &s->plain)
+		free(*p);
+	vec_fini(&s->plain);
 	free(s);
 }
 
-static bool to_addr(const struct ty_symbols *s, uint64_t off, uint64_t *addr)
+bool ty_symbols_to_addr(const struct ty_symbols *s, uint64_t off, uint64_t *addr)
 {
 	vec_each (g, &s->segs)
 		if (off >= g->off && off - g->off < g->n) {
@@ -309,10 +358,50 @@ static bool to_off(const struct ty_symbols *s, uint64_t addr, uint64_t *off)
 	return false;
 }
 
-static bool give(const struct ty_symbols *s, const struct sym *y, struct ty_symbol *out)
+static const char *name_of(const struct ty_symbols *s, const struct ty_sym *y)
 {
-	out->name = y->name ? y->name : s->names.p + y->plt;
+	return (y->table == NAMES_OF_PLT ? s->names.p : s->tables.v[y->table]) + y->name;
+}
+
+/* Appends a name as its author wrote it. After SLOW names that took too long the file is hostile.
+ */
+static bool plain(struct ty_symbols *s, const char *name, struct ty_buf *out)
+{
+	int r = s->slow < SLOW ? ty_demangle(name, out) : 0;
+
+	s->slow += r < 0;
+	return r > 0;
+}
+
+/* The name as its author wrote it; that of the file when there is no memory. */
+static const char *shown(struct ty_symbols *s, const struct ty_sym *y)
+{
+	const char *name = name_of(s, y);
+	uint32_t *k;
+	struct ty_buf b;
+
+	if (!ty_is_mangled(name))
+		return name;
+	k = ty_pair_map_add(&s->shown, y->table, y->name);
+	if (!k || *k != TY_PAIR_NONE)
+		return k ? s->plain.v[*k] : name;
+	ty_buf_init(&b, 1 << 16);
+	if (!plain(s, name, &b))
+		ty_buf_adds(&b, name);
+	if (b.failed || !b.p || vec_push(&s->plain, b.p)) {
+		ty_buf_fini(&b);
+		return name;
+	}
+	*k = (uint32_t)s->plain.n - 1;
+	return b.p;
+}
+
+static bool give(struct ty_symbols *s, const struct ty_sym *y, struct ty_symbol *out)
+{
+	out->name = shown(s, y);
+	out->own = name_of(s, y);
 	out->size = y->size;
+	out->ifunc = y->ifunc;
 	return to_off(s, y->addr, &out->start);
 }
 
@@ -320,20 +409,12 @@ static bool give(const struct ty_symbols *s, const struct sym *y, struct ty_symb
  */
 static size_t begun_at(struct ty_symbols *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->syms.n;
+	const size_t n = s->syms.n;
 
-	for (size_t i = s->last; i <= s->last + 1 && i <= hi; i++)
-		if ((!i || s->syms.v[i - 1].addr <= addr) && (i == hi || s->syms.v[i].addr > addr))
+	for (size_t i = s->last; i <= s->last + 1 && i <= n; i++)
+		if ((!i || s->syms.v[i - 1].addr <= addr) && (i == n || s->syms.v[i].addr > addr))
 			return s->last = i;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (s->syms.v[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return s->last = lo;
+	return s->last = partition_point(i, 0, n, s->syms.v[i].addr <= addr);
 }
 
 bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
@@ -341,12 +422,12 @@ bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
 	uint64_t addr;
 	size_t lo;
 
-	if (!to_addr(s, off, &addr))
+	if (!ty_symbols_to_addr(s, off, &addr))
 		return false;
 	lo = begun_at(s, addr);
 	/* A few may begin inside a larger one that continues behind them. */
 	for (unsigned k = 0; k < 8 && lo > k; k++) {
-		const struct sym *y = &s->syms.v[lo - 1 - k];
+		const struct ty_sym *y = &s->syms.v[lo - 1 - k];
 
 		if (y->size ? addr - y->addr < y->size : !k && addr - y->addr < 4096)
 			return give(s, y, out);
@@ -355,24 +436,16 @@ bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
 }
 
 /* The variable at an address of the file. */
-static bool variable_at(const struct ty_symbols *s, uint64_t addr, struct ty_symbol *out,
-			uint64_t *in)
+static bool variable_at(struct ty_symbols *s, uint64_t addr, struct ty_symbol *out, uint64_t *in)
 {
-	size_t lo = 0, hi = s->data.n;
-	const struct sym *y;
+	const size_t lo = partition_point(i, 0, s->data.n, s->data.v[i].addr <= addr);
+	const struct ty_sym *y;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (s->data.v[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	y = lo ? &s->data.v[lo - 1] : NULL;
 	if (!y || addr - y->addr >= y->size)
 		return false;
-	*out = (struct ty_symbol){.name = y->name, .start = y->addr, .size = y->size};
+	*out = (struct ty_symbol){
+		.name = shown(s, y), .own = name_of(s, y), .start = y->addr, .size = y->size};
 	*in = addr - y->addr;
 	return true;
 }
@@ -384,7 +457,7 @@ static bool variable_at(const struct ty_symbols *s, uint64_t addr, struct ty_sym
  */
 static bool mapped_addr(const struct ty_symbols *s, uint64_t off, bool code, uint64_t *addr)
 {
-	const struct seg *fits = NULL;
+	const struct ty_symbol_seg *fits = NULL;
 
 	vec_each (g, &s->segs) {
 		if (off < (g->off & ~UINT64_C(4095)) || off >= g->off + g->n ||
@@ -411,7 +484,7 @@ bool ty_symbols_variable_of(struct ty_symbols *s, uint64_t off, struct ty_symbol
 {
 	uint64_t addr;
 
-	return to_addr(s, off, &addr) && variable_at(s, addr, out, in);
+	return ty_symbols_to_addr(s, off, &addr) && variable_at(s, addr, out, in);
 }
 
 bool ty_symbols_variable_fixed(struct ty_symbols *s, uint64_t addr, struct ty_symbol *out,
@@ -420,193 +493,39 @@ bool ty_symbols_variable_fixed(struct ty_symbols *s, uint64_t addr, struct ty_sy
 	return s->fixed && variable_at(s, addr, out, in);
 }
 
-bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out)
+/* By its name in the file or as shown. */
+static bool is_named(struct ty_symbols *s, const struct ty_sym *y, const char *name)
 {
-	vec_each (y, &s->syms)
-		if (y->name && y->size && !strcmp(y->name, name))
-			return give(s, y, out);
-	vec_each (y, &s->syms)
-		if (y->name && !strcmp(y->name, name))
-			return give(s, y, out);
-	return false;
-}
+	const char *own = name_of(s, y);
+	struct ty_buf b;
+	bool is;
 
-ORDER(unit_order, struct unit, a->from != b->from ? (a->from < b->from ? -1 : 1) : 0)
-
-/* Whose code lies where, by the units themselves. */
-static void make_units(struct ty_symbols *s)
-{
-	Dwarf_Off off = 0, next;
-	size_t head;
-
-	s->units_made = true;
-	for (; !dwarf_nextcu(s->dw, off, &next, &head, NULL, NULL, NULL); off = next) {
-		Dwarf_Addr base, from, to;
-		ptrdiff_t at = 0;
-		Dwarf_Die die;
-
-		if (next <= off || !dwarf_offdie(s->dw, off + head, &die))
-			break;
-		while ((at = dwarf_ranges(&die, at, &base, &from, &to)) > 0)
-			if (from < to && s->units.n < SYMBOLS_MAX)
-				(void)vec_push(
-					&s->units,
-					(struct unit){.from = from, .to = to, .die = off + head});
-	}
-	if (s->units.n)
-		qsort(s->units.v, s->units.n, sizeof(*s->units.v), unit_order);
-	for (size_t i = 0; i < s->units.n; i++) {
-		struct unit *u = &s->units.v[i];
-
-		u->before = i && u[-1].before > u->to ? u[-1].before : u->to;
-	}
-}
-
-/* The unit of the code at an address: by .debug_aranges, which clang leaves out, else by all. */
-static bool unit_at(struct ty_symbols *s, uint64_t addr, Dwarf_Die *die)
-{
-	size_t lo = 0, hi;
-
-	if (dwarf_addrdie(s->dw, addr, die))
+	if (!strcmp(own, name))
 		return true;
-	if (!s->units_made)
-		make_units(s);
-	for (hi = s->units.n; lo < hi;) {
-		size_t mid = (lo + hi) / 2;
-
-		if (s->units.v[mid].from <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo && s->units.v[lo - 1].before > addr; lo--)
-		if (s->units.v[lo - 1].to > addr)
-			return dwarf_offdie(s->dw, s->units.v[lo - 1].die, die);
-	return false;
-}
-
-static Dwarf *dwarf(struct ty_symbols *s)
-{
-	Elf *elf = s->debug && !s->lines ? s->debug : s->elf;
-
-	if (!s->dw_tried) {
-		s->dw_tried = true;
-		if (elf && elf_kind(elf) == ELF_K_ELF)
-			s->dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	}
-	return s->dw;
-}
-
-bool ty_symbols_unit(struct ty_symbols *s, uint64_t off, Dwarf_Die *cu, uint64_t *addr)
-{
-	return dwarf(s) && to_addr(s, off, addr) && unit_at(s, *addr, cu);
-}
-
-/* Is it the definition of what lies at addr? */
-static bool defines(Dwarf_Die *die, uint64_t addr)
-{
-	Dwarf_Attribute a;
-	Dwarf_Op *ops;
-	size_t n;
-
-	return dwarf_tag(die) == DW_TAG_variable && dwarf_attr(die, DW_AT_location, &a) &&
-	       !dwarf_getlocation(&a, &ops, &n) && n == 1 && ops[0].atom == DW_OP_addr &&
-	       ops[0].number == addr;
-}
-
-/* Limit of definitions outside of functions that are searched. */
-enum { DECLARED_MAX = 500000 };
-
-bool ty_symbols_declared(struct ty_symbols *s, const struct ty_symbol *variable, const char **file,
-			 int *line)
-{
-	Dwarf_Off off = 0, next;
-	size_t head;
-	unsigned left = DECLARED_MAX;
-
-	*file = NULL;
-	if (!dwarf(s))
+	if (!ty_is_mangled(own))
 		return false;
-	for (; left && !dwarf_nextcu(s->dw, off, &next, &head, NULL, NULL, NULL); off = next) {
-		Dwarf_Die cu, die;
+	ty_buf_init(&b, 1 << 16);
+	is = plain(s, own, &b) && !strcmp(b.p, name);
+	ty_buf_fini(&b);
+	return is;
+}
 
-		if (next <= off || !dwarf_offdie(s->dw, off + head, &cu) || dwarf_child(&cu, &die))
-			continue;
-		do {
-			if (!defines(&die, variable->start))
+size_t ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out, size_t max)
+{
+	size_t n = 0;
+
+	/* Without a size only where none has one. */
+	for (unsigned sized = 2; !n && sized--;)
+		vec_each (y, &s->syms) {
+			struct ty_symbol of;
+
+			if (y->table == NAMES_OF_PLT || !!y->size != sized ||
+			    !is_named(s, y, name) || !give(s, y, &of))
 				continue;
-			*file = dwarf_decl_file(&die);
-			return *file && !dwarf_decl_line(&die, line);
-		} while (left && left-- && !dwarf_siblingof(&die, &die));
-	}
-	return false;
-}
-
-bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int *line)
-{
-	Dwarf_Die cu;
-	Dwarf_Line *l;
-	uint64_t addr;
-
-	if (!ty_symbols_unit(s, off, &cu, &addr))
-		return false;
-	l = dwarf_getsrc_die(&cu, addr);
-	*file = l ? dwarf_linesrc(l, NULL, NULL) : NULL;
-	return *file && !dwarf_lineno(l, line);
-}
-
-/* A number of an inlined call: its line or its file. */
-static bool call_at(Dwarf_Die *die, unsigned name, Dwarf_Word *out)
-{
-	Dwarf_Attribute a;
-
-	return dwarf_attr(die, name, &a) && !dwarf_formudata(&a, out);
-}
-
-size_t ty_symbols_inlined(struct ty_symbols *s, uint64_t off, struct ty_inlined *out, size_t max,
-			  struct ty_inlined *caller)
-{
-	struct ty_inlined at = {0};
-	Dwarf_Die cu, *scopes = NULL;
-	Dwarf_Files *files = NULL;
-	size_t n = 0, files_n = 0;
-	uint64_t addr;
-	int scopes_n;
-
-	*caller = at;
-	if (!ty_symbols_line(s, off, &at.file, &at.line) || !ty_symbols_unit(s, off, &cu, &addr))
-		return 0;
-	*caller = at;
-	scopes_n = dwarf_getscopes(&cu, addr, &scopes);
-	/* Of an inlined function these go on in its definition; its callers are its own parents. */
-	if (scopes_n > 0) {
-		Dwarf_Die innermost = scopes[0];
-
-		free(scopes);
-		scopes = NULL;
-		scopes_n = dwarf_getscopes_die(&innermost, &scopes);
-	}
-	if (scopes_n > 0 && dwarf_getsrcfiles(&cu, &files, &files_n))
-		files_n = 0;
-	for (int i = 0; i < scopes_n && n < max; i++) {
-		const int tag = dwarf_tag(&scopes[i]);
-		Dwarf_Word line, file;
-
-		if (tag == DW_TAG_subprogram)
-			break;
-		if (tag != DW_TAG_inlined_subroutine)
-			continue;
-		at.name = dwarf_diename(&scopes[i]);
-		out[n++] = at;
-		at.file = call_at(&scopes[i], DW_AT_call_file, &file) && file < files_n
-				  ? dwarf_filesrc(files, file, NULL, NULL)
-				  : NULL;
-		at.line = call_at(&scopes[i], DW_AT_call_line, &line) && line <= INT32_MAX
-				  ? (int)line
-				  : 0;
-	}
-	free(scopes);
-	*caller = at;
+			if (n < max)
+				out[n] = of;
+			n++;
+		}
 	return n;
 }
 

@@ -13,9 +13,12 @@
 struct ty_symbols;
 
 struct ty_symbol {
-	const char *name; /* borrowed from the symbols */
+	const char *name; /* borrowed from the symbols, as the other one */
+	const char *own;  /* what the file has: of two functions it differs, even if name does not
+			   * (overloads; parts that the compiler has split off) */
 	uint64_t start;	  /* file offset of its first byte */
 	uint64_t size;	  /* 0: unknown */
+	bool ifunc;	  /* it runs once, and returns the function that is called */
 };
 
 /* The bytes must stay valid, and be writable when sections of debug information are compressed:
@@ -57,8 +60,9 @@ bool ty_symbols_variable_of(struct ty_symbols *s, uint64_t off, struct ty_symbol
  * not. */
 bool ty_symbols_variable_fixed(struct ty_symbols *s, uint64_t addr, struct ty_symbol *out,
 			       uint64_t *in);
-/* The first function of this exact name. */
-bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out);
+/* The functions of this exact name, by address: returns how many there are (static functions of
+ * several source files, versions of a symbol); at most max are in out. */
+size_t ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out, size_t max);
 /* A parameter of a function. */
 struct ty_param {
 	const char *name; /* borrowed */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Named values of system call arguments; see syscall_constants.h. Constants newer than the headers
- * of the oldest supported system are given by number (they are ABI: they never change).
+ * of the oldest supported system are given by number (they are ABI: they never change). One table,
+ * however long.
  */
 #include "syscall_constants.h"
 
@@ -129,6 +130,25 @@ static const struct ty_named STATXMASK_v[] = {V(STATX_ALL, 0xfff),
 					      V(STATX_DIOALIGN, 0x2000),
 					      V(STATX_MNT_ID_UNIQUE, 0x4000),
 					      V(STATX_SUBVOL, 0x8000)};
+static const struct ty_named STATXATTR_v[] = {
+	V(STATX_ATTR_COMPRESSED, 4),	  V(STATX_ATTR_IMMUTABLE, 0x10),
+	V(STATX_ATTR_APPEND, 0x20),	  V(STATX_ATTR_NODUMP, 0x40),
+	V(STATX_ATTR_ENCRYPTED, 0x800),	  V(STATX_ATTR_AUTOMOUNT, 0x1000),
+	V(STATX_ATTR_MOUNT_ROOT, 0x2000), V(STATX_ATTR_VERITY, 0x100000),
+	V(STATX_ATTR_DAX, 0x200000),	  V(STATX_ATTR_WRITE_ATOMIC, 0x400000)};
+static const struct ty_named FILETYPE_v[] = {N(S_IFIFO), N(S_IFCHR), N(S_IFDIR), N(S_IFBLK),
+					     N(S_IFREG), N(S_IFLNK), N(S_IFSOCK)};
+static const struct ty_named SIGACTION_v[] = {V(SA_RESTORER, 0x04000000),
+					      N(SA_ONSTACK),
+					      N(SA_RESTART),
+					      N(SA_INTERRUPT),
+					      N(SA_NODEFER),
+					      N(SA_RESETHAND),
+					      N(SA_SIGINFO),
+					      N(SA_NOCLDSTOP),
+					      N(SA_NOCLDWAIT),
+					      V(SA_UNSUPPORTED, 0x400),
+					      V(SA_EXPOSE_TAGBITS, 0x800)};
 static const struct ty_named ACCESS_v[] = {N(F_OK), N(R_OK), N(W_OK), N(X_OK)};
 static const struct ty_named SEEK_v[] = {N(SEEK_SET), N(SEEK_CUR), N(SEEK_END), N(SEEK_DATA),
 					 N(SEEK_HOLE)};

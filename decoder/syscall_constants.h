@@ -26,6 +26,9 @@
 	X(FACCESS, "AT_", FLAGS)                                                                   \
 	X(UNLINKAT, "AT_", FLAGS)                                                                  \
 	X(STATXMASK, "STATX_", FLAGS)                                                              \
+	X(STATXATTR, "STATX_ATTR_", FLAGS)                                                         \
+	X(FILETYPE, "S_", ENUM)                                                                    \
+	X(SIGACTION, "SA_", FLAGS)                                                                 \
 	X(ACCESS, "?_OK", FLAGS)                                                                   \
 	X(SEEK, "SEEK_", ENUM)                                                                     \
 	X(FCNTL, "F_", ENUM)                                                                       \

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition.h"
 #include "syscall_constants.h"
 
 #define INT	    TY_ARG_INT
@@ -83,6 +84,10 @@
 #define RLIMIT_OUT  TY_ARG_RLIMIT_OUT
 #define WSTATUS_OUT TY_ARG_WSTATUS_OUT
 #define SIGSET_ARG  TY_ARG_SIGSET_ARG
+#define STAT_OUT    TY_ARG_STAT_OUT
+#define STATX_OUT   TY_ARG_STATX_OUT
+#define SIGACT_IN   TY_ARG_SIGACTION_IN
+#define SIGACT_OUT  TY_ARG_SIGACTION_OUT
 #define STRUCT_IN   TY_ARG_STRUCT_IN
 #define STRUCT_OUT  TY_ARG_STRUCT_OUT
 #define STRUCT_IO   TY_ARG_STRUCT_IO
@@ -106,6 +111,7 @@
 #define NAMED(name)		.makes = "anon_inode:" name
 #define FDS(effect)		.fds = TY_FDS_##effect
 #define COPIES(flags)		.fds = TY_FDS_DUP2, .cloexec = flags
+#define RECEIVES(flags)		.fds = TY_FDS_RECEIVED, .cloexec = flags
 
 _Static_assert(TY_ARG_SETS + TY_SET_COUNT <= 256, "an argument's kind is one byte");
 
@@ -143,11 +149,11 @@ static struct ty_sysrow rows[] = {
 	{"access", A(PATH, SET(ACCESS))},
 	{"faccessat", A(AT, PATH, SET(ACCESS))},
 	{"faccessat2", A(AT, PATH, SET(ACCESS), SET(FACCESS))},
-	{"stat", A(PATH, STRUCT_OUT)},
-	{"lstat", A(PATH, STRUCT_OUT)},
-	{"fstat", A(FD, STRUCT_OUT)},
-	{"newfstatat", A(AT, PATH, STRUCT_OUT, SET(AT))},
-	{"statx", A(AT, PATH, STATX, SET(STATXMASK), STRUCT_OUT)},
+	{"stat", A(PATH, STAT_OUT)},
+	{"lstat", A(PATH, STAT_OUT)},
+	{"fstat", A(FD, STAT_OUT)},
+	{"newfstatat", A(AT, PATH, STAT_OUT, SET(AT))},
+	{"statx", A(AT, PATH, STATX, SET(STATXMASK), STATX_OUT)},
 	{"statfs", A(PATH, STRUCT_OUT)},
 	{"fstatfs", A(FD, STRUCT_OUT)},
 	{"readlink", A(PATH, BUF_OUT, SIZE)},
@@ -353,7 +359,7 @@ static struct ty_sysrow rows[] = {
 	{"ioprio_get", A(INT, INT)},
 	{"ioprio_set", A(INT, INT, HEX32)},
 	/* signals */
-	{"rt_sigaction", A(SIG, STRUCT_IN, STRUCT_OUT, SIZE)},
+	{"rt_sigaction", A(SIG, SIGACT_IN, SIGACT_OUT, SIZE)},
 	{"rt_sigprocmask", A(SET(SIGHOW), SIGSET_IN, SIGSET_OUT, SIZE)},
 	{"rt_sigpending", A(SIGSET_OUT, SIZE)},
 	{"rt_sigsuspend", A(SIGSET_IN, SIZE), WAITS(EVENTS, IDLE)},
@@ -422,11 +428,11 @@ static struct ty_sysrow rows[] = {
 	{"sendmsg", A(FD, MSG_IN, SET(MSG)), WAITS(SOCKET, DEFINITE),
 	 TALK(TY_GIVES | TY_MESSAGE, 0, NONE)},
 	{"recvmsg", A(FD, MSG_OUT, SET(MSG)), WAITS(SOCKET, PEER),
-	 TALK(TY_TAKES | TY_MESSAGE, NONE, 0)},
+	 TALK(TY_TAKES | TY_MESSAGE, NONE, 0), RECEIVES(2)},
 	{"sendmmsg", A(FD, MMSG_IN, UINT, SET(MSG)), WAITS(SOCKET, DEFINITE),
 	 TALK(TY_GIVES | TY_MESSAGE, 0, NONE)},
 	{"recvmmsg", A(FD, MMSG_OUT, UINT, SET(MSG), TIME_IN), WAITS(SOCKET, PEER),
-	 TALK(TY_TAKES | TY_MESSAGE, NONE, 0)},
+	 TALK(TY_TAKES | TY_MESSAGE, NONE, 0), RECEIVES(3)},
 	{"shutdown", A(FD, SET(SHUT))},
 	{"setsockopt", A(FD, SOLEVEL, SOOPT, BUF_IN, INT)},
 	{"getsockopt", A(FD, SOLEVEL, SOOPT, BUF_OUT, INT_IO)},
@@ -575,16 +581,8 @@ static int by_name(const void *pa, const void *pb)
 /* special: rows of ABIs up to this (enum ty_sysrow_only). */
 static const struct ty_sysrow *find(const char *name, unsigned special)
 {
-	size_t a = 0, b = ROWS;
+	size_t a = partition_point(i, 0, ROWS, strcmp(table.by_name[i]->name, name) < 0);
 
-	while (a < b) {
-		size_t i = a + (b - a) / 2;
-
-		if (strcmp(table.by_name[i]->name, name) < 0)
-			a = i + 1;
-		else
-			b = i;
-	}
 	for (; a < ROWS && !strcmp(table.by_name[a]->name, name); a++)
 		if (table.by_name[a]->only <= special)
 			return table.by_name[a];
@@ -632,6 +630,15 @@ const struct ty_sysrow *ty_sysrow_find(unsigned os, bool bits32, const char *nam
 		       : (os & ~TY_ARGOS_32) == TY_ARGOS_X86 ? TY_ONLY_I386
 							     : TY_ONLY_32);
 	return r ? r : &unknown;
+}
+
+bool ty_sysrow_cloexec(const struct ty_sysrow *row, const uint64_t args[6])
+{
+	static const uint64_t o_cloexec = 0x80000, msg_cmsg_cloexec = 0x40000000;
+
+	return row->cloexec == TY_CLOEXEC_ALWAYS ||
+	       (row->cloexec >= 0 &&
+		args[row->cloexec] & (row->fds == TY_FDS_RECEIVED ? msg_cmsg_cloexec : o_cloexec));
 }
 
 const struct ty_sysrow *ty_sysrow_carried(const struct ty_sysrow *row, uint64_t what)

@@ -12,6 +12,7 @@
 #ifndef TY_SYSCALL_TABLE_H
 #define TY_SYSCALL_TABLE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -96,7 +97,11 @@ enum ty_argkind {
 	TY_ARG_RLIMIT_OUT,
 	TY_ARG_WSTATUS_OUT, /* wait's status, an int */
 	TY_ARG_SIGSET_ARG,  /* pselect6: pointer to a set, and its size; in */
-	TY_ARG_STRUCT_IN,   /* a structure of a size not in this table */
+	TY_ARG_STAT_OUT,    /* struct stat, up to st_size */
+	TY_ARG_STATX_OUT,   /* struct statx, up to stx_size */
+	TY_ARG_SIGACTION_IN,
+	TY_ARG_SIGACTION_OUT,
+	TY_ARG_STRUCT_IN, /* a structure of a size not in this table */
 	TY_ARG_STRUCT_OUT,
 	TY_ARG_STRUCT_IO,
 	TY_ARG_SETS /* the first set */
@@ -206,15 +211,16 @@ enum ty_fd_kind {
 /* Effect of a call on its process's descriptor table. */
 enum ty_fds_effect {
 	TY_FDS_NONE,
-	TY_FDS_NEW,   /* its result is a new descriptor, of a known kind */
-	TY_FDS_PAIR,  /* two, behind a pointer */
-	TY_FDS_NAMED, /* its first argument, a socket, gets an address or a peer */
-	TY_FDS_CLOSE, /* its first argument */
-	TY_FDS_RANGE, /* from its first argument to its second (close_range) */
-	TY_FDS_DUP,   /* its result refers to the same file as its first argument */
-	TY_FDS_DUP2,  /* its second argument becomes a copy of its first */
-	TY_FDS_FCNTL, /* depends on its command: a copy, or the flag */
-	TY_FDS_EXEC,  /* closes those with close-on-exec */
+	TY_FDS_NEW,	 /* its result is a new descriptor, of a known kind */
+	TY_FDS_PAIR,	 /* two, behind a pointer */
+	TY_FDS_NAMED,	 /* its first argument, a socket, gets an address or a peer */
+	TY_FDS_CLOSE,	 /* its first argument */
+	TY_FDS_RANGE,	 /* from its first argument to its second (close_range) */
+	TY_FDS_DUP,	 /* its result refers to the same file as its first argument */
+	TY_FDS_DUP2,	 /* its second argument becomes a copy of its first */
+	TY_FDS_FCNTL,	 /* depends on its command: a copy, or the flag */
+	TY_FDS_RECEIVED, /* those that a message brought */
+	TY_FDS_EXEC,	 /* closes those with close-on-exec */
 };
 #define TY_CLOEXEC_NEVER  (-1)
 #define TY_CLOEXEC_ALWAYS (-2)
@@ -235,9 +241,9 @@ struct ty_sysrow {
 			       * closed), received from (accepted on); -1: none */
 	uint8_t fds;	      /* enum ty_fds_effect */
 	uint8_t fd_kind;      /* NEW, PAIR: enum ty_fd_kind */
-	int8_t cloexec;	      /* NEW, PAIR, DUP2: the argument with O_CLOEXEC & Co, TY_CLOEXEC_ */
-	int8_t object;	      /* the argument that names the object (the first of FD, PATH, WORD,
-			       * PID or IPC); -1: none */
+	int8_t cloexec; /* NEW, PAIR, DUP2, RECEIVED: the argument with the flag, TY_CLOEXEC_ */
+	int8_t object;	/* the argument that names the object (the first of FD, PATH, WORD,
+			 * PID or IPC); -1: none */
 	bool points; /* an argument points to data that a recording may have (call_data_record.h) */
 	const char
 		*makes; /* NEW: name of the created object, where that is not the object's; NULL */
@@ -253,9 +259,24 @@ enum ty_sysrow_only { TY_ONLY_NOT, TY_ONLY_32, TY_ONLY_I386 };
 const struct ty_sysrow *ty_sysrow_find(unsigned os, bool bits32, const char *name);
 /* The operation that socketcall or ipc performs for this first argument; NULL: unknown, or another
  * call. */
+/* The descriptors that the call made are closed by an exec (O_CLOEXEC, SOCK_, EFD_, TFD_ and
+ * EPOLL_CLOEXEC, which have one value on all of Linux's machines; MSG_CMSG_CLOEXEC). */
+bool ty_sysrow_cloexec(const struct ty_sysrow *row, const uint64_t args[6]);
 const struct ty_sysrow *ty_sysrow_carried(const struct ty_sysrow *row, uint64_t what);
 /* The table's rows by index, NULL past the last. For tests. */
 const struct ty_sysrow *ty_sysrow_nth(unsigned i);
+
+/* The argument that names the object of a call with this result: of link and rename the new path if
+ * that is what exists already (-EEXIST, -ENOTEMPTY), else r->object. */
+static inline int ty_sysrow_object(const struct ty_sysrow *r, int64_t ret)
+{
+	int last = r->object;
+
+	if (ret == -EEXIST || ret == -ENOTEMPTY)
+		for (int i = r->object + 1; i < r->n; i++)
+			last = r->a[i] == TY_ARG_PATH ? i : last;
+	return last;
+}
 
 /* True when argument i is a descriptor that the call uses. */
 static inline bool ty_sysrow_is_fd(const struct ty_sysrow *r, int i)

@@ -92,12 +92,13 @@ void ty_sink_set(struct ty_value_sink *s, const char *key, enum ty_set set, uint
 
 void ty_sink_fd(struct ty_value_sink *s, const char *key, int32_t fd)
 {
-	const char *name = s->o && s->fd < TY_VALUES_FDS ? s->o->fd_names[s->fd] : NULL;
+	const char *name = s->o ? ty_values_fd_name(s->o, fd) : NULL;
 
-	s->fd++;
 	ty_sink_int(s, key, fd);
 	if (name && !s->j)
 		ty_syscall_fmt_fd_name(name, s->b);
+	else if (name && key)
+		ty_json_str(s->j, "fd_name", name);
 }
 
 void ty_sink_data(struct ty_value_sink *s, const char *key, const char *p, size_t n, bool cut)

@@ -22,7 +22,6 @@ struct ty_value_sink {
 	struct ty_json *j;	   /* NULL: text */
 	bool more;		   /* text: another member precedes, at this level */
 	const struct ty_values *o; /* the call: names of descriptors; NULL: none */
-	unsigned fd;		   /* number of descriptors named so far */
 };
 
 /* Begins a member whose value the caller writes. */

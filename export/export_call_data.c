@@ -255,8 +255,7 @@ static int put_commands(const struct ty_export_cut *c, const struct begin *b)
 	r = add_listed(&k, was.s ? was.s : "");
 	if (!r && b->walk.strings)
 		r = ty_call_data_each(b->walk.strings, TY_EVK_ARGV, add_executed, &k);
-	if (k.v.n)
-		qsort(k.v.v, k.v.n, sizeof(*k.v.v), by_process);
+	vec_sort(&k.v, by_process);
 	for (uint32_t i = 0; !r && i < threads; i++) {
 		const struct ty_thread *t = ty_model_thread(c->s->model, i);
 		const char *args = NULL;

@@ -472,7 +472,7 @@ int ty_export_perf(struct ty_session *s, const struct ty_window *w, const char *
 	struct export *x;
 	int r;
 
-	*done = (struct ty_perf_exported){.images = ty_trace_section(t, TY_SEC_CODE).n != 0};
+	*done = (struct ty_perf_exported){.images = ty_trace_section_bytes(t, TY_SEC_CODE) != 0};
 	if (t->big_endian)
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
 			       "%s comes from a big-endian machine, for which tarry cannot write "

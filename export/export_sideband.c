@@ -283,8 +283,8 @@ int ty_export_sideband_new(const struct ty_trace *t, struct ty_perf_out *out,
 		if (p && i != TY_PERF_F_COMPRESSED)
 			ty_perf_out_feature(out, i, p, n);
 	}
-	if (!e && s->recs.n)
-		qsort(s->recs.v, s->recs.n, sizeof(*s->recs.v), by_time);
+	if (!e)
+		vec_sort(&s->recs, by_time);
 	if (!e && s->pt && s->timed && (w->from_ns || w->to_ns != UINT64_MAX))
 		e = cut(s, w->from_ns, w->to_ns, err);
 	if (e) {

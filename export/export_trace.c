@@ -13,10 +13,13 @@
 #include <unistd.h>
 
 #include "base_name.h"
+#include "command_path.h"
+#include "explain_session.h"
 #include "export_call_data.h"
 #include "export_threads.h"
 #include "field_text.h"
 #include "key_value.h"
+#include "line_piece.h"
 #include "ring_page.h"
 #include "section.h"
 #include "spool.h"
@@ -183,15 +186,9 @@ static int put_text(struct cut *c, enum ty_spool_type type, uint32_t kind, uint6
 		    const char *s, size_t n)
 {
 	do {
-		size_t k = n;
-		int r;
+		const size_t k = ty_line_piece(s, n, PIECE);
+		int r = put(c, type, kind, (*seq)++, 0, 0, s, k);
 
-		if (k > PIECE) {
-			const char *nl = memrchr(s, '\n', PIECE);
-
-			k = nl ? (size_t)(nl - s) + 1 : PIECE;
-		}
-		r = put(c, type, kind, (*seq)++, 0, 0, s, k);
 		if (r)
 			return r;
 		s += k;
@@ -265,8 +262,9 @@ static int put_section(struct cut *c, enum ty_section section, struct ty_text te
 static void add_machine(struct ty_buf *out, struct ty_text machine)
 {
 	static const char *const own[] = {
-		"cut_from_ns=", "cut_to_ns=", "cut_keeps=", "cut_origin_ns=", "cut_of=",
-		"clock=",	"traced=",    "own_only=",  "switches_only="};
+		"cut_from_ns=", "cut_to_ns=",	   "cut_keeps=",    "cut_origin_ns=",
+		"cut_of=",	"cut_command_ns=", "cut_path_tid=", "cut_path_inferred=",
+		"clock=",	"traced=",	   "own_only=",	    "switches_only="};
 
 	for (const char *p = machine.s, *next; p && *p; p = next) {
 		bool of_cut = false;
@@ -323,6 +321,25 @@ static void add_name(const struct cut *c, struct ty_buf *out)
 	ty_buf_addc(out, '\n');
 }
 
+/* Of the traced command what the part does not show: how long it ran, and where its critical path
+ * lies at the end of the part. */
+static void add_command(const struct cut *c, struct ty_buf *out)
+{
+	const struct ty_explain x = ty_explain_session(c->s);
+	const uint64_t ns = ty_command_ns(&x);
+	bool inferred;
+	int32_t tid;
+
+	if (!x.command_tid)
+		return;
+	if (ns && ns != TY_COMMAND_UNKNOWN)
+		ty_buf_addf(out, "cut_command_ns=%" PRIu64 "\n", ns);
+	tid = ty_command_path_at(&x, c->to_ns + (uint64_t)c->t->ts_offset_ns, &inferred);
+	if (tid > 0)
+		ty_buf_addf(out, "cut_path_tid=%d\n%s", tid,
+			    inferred ? "cut_path_inferred=yes\n" : "");
+}
+
 static int put_machine(struct cut *c, bool from_start)
 {
 	const uint64_t offset = (uint64_t)c->t->ts_offset_ns, from_ns = c->from_ns + offset;
@@ -341,6 +358,7 @@ static int put_machine(struct cut *c, bool from_start)
 	ty_buf_addf(&b, "cut_to_ns=%" PRIu64 "\ncut_origin_ns=%" PRIu64 "\n", c->to_ns,
 		    ty_model_origin_ns(c->s->model) - offset);
 	add_name(c, &b);
+	add_command(c, &b);
 	/* What was not recorded is not in the cut, either. */
 	if (ty_trace_cut_keeps(c->t) && !c->t->perf)
 		ty_buf_adds(&b, "cut_keeps=strings,descriptors,stacks,samples,counters\n");

@@ -27,14 +27,20 @@ enum ty_ev_kind {
 			      * each; the last one may be truncated; arg, ptr as above */
 	TY_EVK_FDS = 6, /* one or two struct ty_ev_fd: descriptors that the call created or changed,
 			 * read at its exit; arg, ptr: any argument */
-	TY_EVK_VALUES = 7, /* the structures or bytes that an argument points to, as the kernel's
-			    * ABI has them, possibly only the first ones (CUT); arg, ptr as above.
-			    * Read at the call's enter, or at its exit (EXIT): then they are what
-			    * the kernel wrote, or an argument that it only reads */
-	TY_EVK_MEMORY = 8, /* memory that such a structure points to: ptr is its address, arg the
-			    * argument that led there */
-	TY_EVK_NEVER = 64, /* kinds below it may be added: readers skip those that they do not
-			    * know by `len` */
+	TY_EVK_VALUES = 7,    /* the structures or bytes that an argument points to, as the kernel's
+			       * ABI has them, possibly only the first ones (CUT); arg, ptr as above.
+			       * Read at the call's enter, or at its exit (EXIT): then they are what
+			       * the kernel wrote, or an argument that it only reads */
+	TY_EVK_MEMORY = 8,    /* memory that such a structure points to: ptr is its address, arg the
+			       * argument that led there */
+	TY_EVK_ADDRESS = 9,   /* struct ty_ev_address that the call returned; arg, ptr: of the
+			       * address */
+	TY_EVK_RECEIVED = 10, /* a descriptor that the call received (SCM_RIGHTS), read at its exit:
+			       * struct ty_ev_fd; of a file the parts of its path follow, the
+			       * innermost first, each with its NUL (CUT: some are missing); arg,
+			       * ptr: of the message, or of the first of several */
+	TY_EVK_NEVER = 64,    /* kinds below it may be added: readers skip those that they do not
+			       * know by `len` */
 };
 
 enum ty_ev_flag {
@@ -52,6 +58,13 @@ struct ty_ev_record {
 };
 _Static_assert(sizeof(struct ty_ev_record) == 32, "on disk");
 
+/* A returned address: the size of the caller's buffer, the size that the kernel returned, and as
+ * much of the address as is in the buffer, at most 128 bytes. */
+struct ty_ev_address {
+	__u32 room, size;
+	char address[];
+};
+
 /* Describes a descriptor. Addresses are struct sockaddr_in or sockaddr_in6 without the last member;
  * family 0: none. Process ids are those of the initial pid namespace. */
 struct ty_ev_fd {
@@ -63,13 +76,17 @@ struct ty_ev_fd {
 	__u8 listens;		      /* a TCP or unix socket */
 	__u8 path_is_peers;	      /* path is the address of the peer */
 	__u8 path_len;		      /* an abstract one begins with NUL; 0: none */
-	__u8 pad[5];
+	__u8 deleted;		      /* a file whose name is gone (RECEIVED only) */
+	__u8 pad[4];
 	__u8 own[24], peer[24];
 	char path[112]; /* of a unix socket */
 };
 _Static_assert(sizeof(struct ty_ev_fd) == 200, "on disk");
 
-/* Maximum length of a record after its head. */
-#define TY_EV_BYTES 4096
+/* Maximum length of a record after its head, and number of RECEIVED records of a message and of a
+ * call. */
+#define TY_EV_BYTES	    4096
+#define TY_EV_RECEIVED	    16
+#define TY_EV_RECEIVED_CALL 128
 
 #endif

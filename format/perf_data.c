@@ -11,7 +11,6 @@
 
 #include "buf.h"
 #include "perf_file.h"
-#include "spool_file.h"
 
 bool ty_perf_magic(const uint8_t *p, size_t n)
 {

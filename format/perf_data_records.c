@@ -57,7 +57,8 @@ static const uint8_t *window(struct ty_perf *p, uint64_t off, size_t n, bool *fa
 	if (v->mem)
 		return off <= p->file_bytes && n <= p->file_bytes - off ? v->mem + off : NULL;
 	if (off < v->win_off || off - v->win_off > v->win_n || n > v->win_n - (off - v->win_off)) {
-		bool on = off >= v->win_off && off - v->win_off <= v->win_n;
+		/* Also past a little AUX data, of which there is more then. */
+		bool on = off >= v->win_off && off - v->win_off <= v->win_n + GLANCE;
 
 		v->look = !on ? GLANCE : v->look < TY_PERF_WINDOW ? 2 * v->look : TY_PERF_WINDOW;
 		v->look = v->look < n ? TY_PERF_WINDOW : v->look;

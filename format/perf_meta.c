@@ -80,8 +80,7 @@ const struct ty_perf_event *ty_perf_event_find(struct ty_perf *p, uint64_t id)
 	if (v->last_event != UINT32_MAX && v->last_id == id)
 		return &p->events.v[v->last_event];
 	if (!v->ids_sorted) {
-		if (v->ids.n)
-			qsort(v->ids.v, v->ids.n, sizeof(*v->ids.v), id_order);
+		vec_sort(&v->ids, id_order);
 		v->ids_sorted = true;
 	}
 	lo = partition_point(i, 0, v->ids.n, v->ids.v[i].id < id);

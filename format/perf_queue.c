@@ -74,7 +74,7 @@ ORDER(by_time, struct entry, compare(a->ts, b->ts) ?: compare(a->at, b->at))
 static void sort(struct cpu *c)
 {
 	if (c->unsorted)
-		qsort(c->entries.v, c->entries.n, sizeof(*c->entries.v), by_time);
+		vec_sort(&c->entries, by_time);
 	c->unsorted = false;
 }
 

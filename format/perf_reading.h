@@ -14,6 +14,7 @@ enum {
 	TY_PERF_KIND_FORK,
 	TY_PERF_KIND_EXIT,
 	TY_PERF_KIND_SWITCH,
+	TY_PERF_KIND_ROUND,
 	TY_PERF_KINDS
 };
 
@@ -43,7 +44,8 @@ struct ty_perf_reading {
 	uint64_t lost_placed[TY_DAT_CPUS_MAX]; /* lost events with a known time, by CPU */
 	uint64_t counted[TY_DAT_CPUS_MAX];     /* all lost events according to perf, by CPU */
 	uint64_t lost_nowhere;		       /* lost events without CPU and time */
-	int32_t on[TY_DAT_CPUS_MAX]; /* thread on each CPU, from SWITCH records; -1: unknown */
+	int32_t on[TY_DAT_CPUS_MAX];   /* thread on each CPU, from SWITCH records; -1: unknown */
+	struct ty_perf_rounds *rounds; /* of perf stat record; NULL: it is none */
 };
 
 bool ty_perf_is_tracepoint(const struct ty_perf_attr *a);
@@ -61,5 +63,15 @@ int ty_perf_made_task(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 		      const struct ty_perf_id *id, struct ty_err *err);
 int ty_perf_made_switch(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 			const struct ty_perf_id *id, struct ty_err *err);
+/* perf stat read its counters at this time. */
+int ty_perf_made_round(struct ty_perf_reading *rd, uint64_t ns, struct ty_err *err);
+/* Adds a line to the thread table: a thread that existed when perf started. pid -1: unknown. */
+void ty_perf_add_thread(struct ty_perf_reading *rd, const struct ty_perf_comm *c);
+
+/* perf_stat_rounds.c: STAT_CONFIG, THREAD_MAP, STAT and STAT_ROUND records; and after the last. 0
+ * or -TY_E... */
+int ty_perf_rounds_add(struct ty_perf_reading *rd, const struct ty_perf_rec *r, struct ty_err *err);
+int ty_perf_rounds_end(struct ty_perf_reading *rd, struct ty_err *err);
+void ty_perf_rounds_free(struct ty_perf_rounds *c);
 
 #endif

@@ -14,10 +14,9 @@
 #include "field_text.h"
 #include "perf_reading.h"
 
-#define TRACEPOINT   2u /* PERF_TYPE_TRACEPOINT */
-#define COMM_BYTES   16u
-#define CLONE_THREAD 0x10000u
-#define PREEMPTED    0x100u /* in prev_state, as in the kernel's sched_switch; 0: unknown */
+#define TRACEPOINT 2u /* PERF_TYPE_TRACEPOINT */
+#define COMM_BYTES 16u
+#define PREEMPTED  0x100u /* in prev_state, as in the kernel's sched_switch; 0: unknown */
 
 #define COMMON_FIELDS                                                                              \
 	"format:\n"                                                                                \
@@ -55,6 +54,7 @@ static const struct {
 	 "\tfield:unsigned int prev_state;\toffset:16;\tsize:4;\tsigned:0;\n\n"
 	 "print fmt: \"prev_pid=%%d%%s next_pid=%%d\", REC->prev_pid, REC->prev_state ? "
 	 "\" preempted\" : \"\", REC->next_pid\n"},
+	{"", "", "name: round\nID: %u\n" COMMON_FIELDS "\nprint fmt: \"counters read\"\n"},
 };
 
 bool ty_perf_is_tracepoint(const struct ty_perf_attr *a)
@@ -83,7 +83,8 @@ static bool format_is(const char *text, const char *name, unsigned *id)
 int ty_perf_kinds_add(struct ty_perf_reading *rd)
 {
 	uint8_t used[65536 / 8] = {1};
-	bool lost_placed[TY_PERF_KINDS] = {[TY_PERF_KIND_SWITCH] = true};
+	bool lost_placed[TY_PERF_KINDS] = {
+		[TY_PERF_KIND_SWITCH] = true, [TY_PERF_KIND_ROUND] = !rd->t->counts_only};
 	uint32_t next = 65535;
 	unsigned id;
 
@@ -139,8 +140,7 @@ static int put(struct ty_perf_reading *rd, unsigned kind, const struct ty_perf_i
 	return ty_perf_queue_add(rd->queue, id->cpu, id->time, e, n, err);
 }
 
-/* Adds a line to the thread table: a thread that existed when perf started. */
-static void add_thread(struct ty_perf_reading *rd, const struct ty_perf_comm *c)
+void ty_perf_add_thread(struct ty_perf_reading *rd, const struct ty_perf_comm *c)
 {
 	struct ty_buf *b = &rd->threads;
 
@@ -150,7 +150,11 @@ static void add_thread(struct ty_perf_reading *rd, const struct ty_perf_comm *c)
 		rd->leader = c->pid;
 		rd->ppid = rd->fork_tid == c->tid ? rd->fork_ppid : -1;
 	}
-	ty_buf_addf(b, "%d\t%d\t", c->tid, c->pid);
+	ty_buf_addf(b, "%d\t", c->tid);
+	if (c->pid >= 0)
+		ty_buf_addf(b, "%d\t", c->pid);
+	else
+		ty_buf_adds(b, "-\t");
 	if (rd->leader == c->pid && rd->ppid >= 0)
 		ty_buf_addf(b, "%d", rd->ppid);
 	else
@@ -169,7 +173,7 @@ int ty_perf_made_comm(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 	if (ty_perf_comm(r, &c))
 		return 0;
 	if (!id->time)
-		add_thread(rd, &c);
+		ty_perf_add_thread(rd, &c);
 	if (!id->time || !rd->id[TY_PERF_KIND_COMM])
 		return 0;
 	memcpy(e + 16, c.comm, strnlen(c.comm, COMM_BYTES - 1));
@@ -237,4 +241,15 @@ int ty_perf_made_switch(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 	rd->idle_seen |= s.has_other;
 	le32(e + 16, s.preempt ? PREEMPTED : 0);
 	return put(rd, TY_PERF_KIND_SWITCH, &who, e, sizeof(e), prev, next, err);
+}
+
+int ty_perf_made_round(struct ty_perf_reading *rd, uint64_t ns, struct ty_err *err)
+{
+	uint8_t e[8];
+
+	e[0] = (uint8_t)rd->id[TY_PERF_KIND_ROUND];
+	e[1] = (uint8_t)(rd->id[TY_PERF_KIND_ROUND] >> 8);
+	memset(e + 2, 0, sizeof(e) - 2);
+	return rd->id[TY_PERF_KIND_ROUND] ? ty_perf_queue_add(rd->queue, 0, ns, e, sizeof(e), err)
+					  : 0;
 }

@@ -26,12 +26,14 @@ enum ty_section {
 	 * recorded), stacks_ns (user stacks of waits from that length on are recorded; 0: none) and
 	 * stacks_why (why no stacks are recorded), sample_hz (samples per second and CPU; 0: none)
 	 * with sample_event and sample_stacks, or sample_why (why there are no samples), counter
-	 * (repeated: counter_record.h). In a file
+	 * (repeated) and counter_intervals (counter_record.h). In a file
 	 * cut out of another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the
 	 * original's last clock marker before the window), cut_keeps (strings,descriptors,stacks,
 	 * samples,counters: what the original had of these was kept; absent in cuts by older
 	 * versions, which lack them), cut_origin_ns (start of the original, from which its seconds
-	 * count) and cut_of (name of its file; TAB, newline and backslash as in TY_SEC_THREADS);
+	 * count) and cut_of (name of its file; TAB, newline and backslash as in TY_SEC_THREADS),
+	 * of a traced command cut_command_ns (how long it ran in all) and cut_path_tid (the thread
+	 * that its critical path lies on at cut_to_ns, with cut_path_inferred=yes if inferred);
 	 * when the cut removed earlier data, cut_from_ns and, for recordings of chosen processes,
 	 * traced as in TY_SEC_KEPT (at the window's start); in a cut of perf.data, own_only and
 	 * switches_only (struct ty_trace).
@@ -52,7 +54,7 @@ enum ty_section {
 	 * counts that follow, except events and lost, include dropped data), events, lost,
 	 * raw_bytes, cpu_user_ns, cpu_sys_ns (recorder's own), command_status (as from waitpid),
 	 * stat (repeated: "BUFFER CPU entries overrun commit_overrun dropped read"), stop (why the
-	 * recording ended).
+	 * recording ended), note (repeated: what is missing, as the recorder said at its end).
 	 */
 	TY_SEC_SELF = 3,
 	/* Chunk directory of the finished file, one line per chunk: "BUFFER CPU FIRST_NS LAST_NS
@@ -64,7 +66,8 @@ enum ty_section {
 	 * line per descriptor, TAB-separated: pid fd flags target access. access: r, w or rw, of
 	 * pipes only (absent in older recordings). flags: "cloexec" or "-"; target:
 	 * the link /proc/PID/fd, for sockets listed in /proc/PID/net "TCP:[OWN->PEER]", "TCP:[OWN
-	 * listening]", "UDP:[..]", "UNIX:[PATH]"; TAB, newline and backslash as above. The fd "cwd"
+	 * listening]", "UDP:[..]", "UNIX:[PATH]", of the recorder's own namespace
+	 * "UNIX-STREAM:[INODE->PEER,"PATH"]"; TAB, newline and backslash as above. The fd "cwd"
 	 * is the working directory (absent in older recordings). At the end, when there were too
 	 * many: a line "PID left_out" for each process with an incomplete list, and "left_out N",
 	 * the number of these processes (in older recordings: of descriptors, without the PID

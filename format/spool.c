@@ -17,7 +17,6 @@
  */
 #include "spool.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <lz4.h>
 #include <stdlib.h>
@@ -29,6 +28,8 @@
 #include <zstd.h>
 
 #include "atomic_file.h"
+#include "full_io.h"
+#include "now.h"
 #include "spool_file.h"
 #include "trace_dat.h"
 
@@ -42,14 +43,6 @@ struct ty_spool_writer {
 	uint8_t *out;  /* one packed chunk */
 	size_t stored; /* bytes of it */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out, struct ty_err *err)
 {
@@ -73,7 +66,7 @@ int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out,
 	s->fd = ty_atomic_file_open(path, -1, false, &s->name, err);
 	r = s->fd < 0 ? s->fd : 0;
 	memcpy(head.magic, TY_SPOOL_MAGIC, sizeof(head.magic));
-	if (!r && ty_pwrite(s->fd, &head, sizeof(head), 0))
+	if (!r && !ty_full_write(s->fd, &head, sizeof(head), 0))
 		r = ty_fail_errno(err, "cannot write %s", s->path);
 	if (r) {
 		ty_spool_discard(s);
@@ -81,7 +74,7 @@ int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out,
 		return r;
 	}
 	atomic_init(&s->end, sizeof(head));
-	atomic_init(&s->sync_at_ns, now_ns() + SYNC_NS);
+	atomic_init(&s->sync_at_ns, ty_now_ns(CLOCK_MONOTONIC_COARSE) + SYNC_NS);
 	*out = s;
 	return 0;
 }
@@ -264,7 +257,8 @@ int ty_spool_pack(struct ty_spool_writer *w, const struct ty_spool_chunk *what, 
  */
 static void start_writeback(struct ty_spool *s)
 {
-	uint64_t at = atomic_load_explicit(&s->sync_at_ns, memory_order_relaxed), now = now_ns();
+	uint64_t at = atomic_load_explicit(&s->sync_at_ns, memory_order_relaxed),
+		 now = ty_now_ns(CLOCK_MONOTONIC_COARSE);
 
 	if (now >= at && atomic_compare_exchange_strong(&s->sync_at_ns, &at, now + SYNC_NS))
 		(void)sync_file_range(s->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -283,8 +277,8 @@ int ty_spool_write(struct ty_spool *s, const void *chunk, size_t len, uint64_t *
 	} else {
 		*off = atomic_fetch_add(&s->end, len);
 	}
-	return ty_pwrite(s->fd, (const char *)chunk + head, len - head, *off + head) ||
-	       ty_pwrite(s->fd, chunk, head, *off);
+	return !ty_full_write(s->fd, (const char *)chunk + head, len - head, *off + head) ||
+	       !ty_full_write(s->fd, chunk, head, *off);
 }
 
 int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty_err *err)

@@ -132,8 +132,6 @@ bool ty_spool_dropped(int fd, uint64_t kept, uint64_t off);
  */
 int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan *out);
 
-/* Writes all n bytes at off: 0, or -1 with errno. */
-int ty_pwrite(int fd, const void *p, size_t n, uint64_t off);
 /* Reads n bytes at off: n, fewer at the end of the file, or -1 with errno. */
 int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off);
 /* Sticky error state per thread, so that a reader can check once after many calls: errno and offset

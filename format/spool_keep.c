@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bookkeeping for a spool that drops its oldest data (spool_drop.c): the numbers that the streams
- * have reached, and marks, which hold these numbers at one moment.
+ * Bookkeeping for a spool that drops its oldest data (spool_keep_drop.c): the numbers that the
+ * streams have reached, and marks, which hold these numbers at one moment.
  *
  * Budget: per chunk a lock and a search over as many entries as there are streams and sections.
  */

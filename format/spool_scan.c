@@ -88,8 +88,7 @@ static void sort(struct ty_spool_scan *s)
 	uint32_t type = 0, stream = 0;
 	size_t n = 0;
 
-	if (s->ents.n)
-		qsort(s->ents.v, s->ents.n, sizeof(*s->ents.v), by_place);
+	vec_sort(&s->ents, by_place);
 	for (size_t i = 0; i < s->ents.n; i++) {
 		const struct ty_spool_ent *e = &s->ents.v[i], *k = n ? &s->ents.v[n - 1] : NULL;
 

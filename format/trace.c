@@ -29,9 +29,8 @@ static int open_file(struct ty_trace *t, struct ty_err *err)
 	t->priv->fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (t->priv->fd < 0 && errno == ENOENT)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "%s: cannot open: No such file or directory; record one with "
-			       "'tarry record'",
-			       t->path);
+			       "%s: no such file. Record it with: tarry record -o %s -- COMMAND",
+			       t->path, t->path);
 	if (t->priv->fd < 0)
 		return ty_fail_errno(err, "%s: cannot open", t->path);
 	if (fstat(t->priv->fd, &st))
@@ -123,6 +122,7 @@ static void find_scope(struct ty_trace *t)
 
 	t->own_only |= ty_key_value(machine, "own_only", NULL, 0);
 	t->switches_only |= ty_key_value(machine, "switches_only", NULL, 0);
+	t->counts_only |= ty_key_value(machine, "counter_intervals", NULL, 0);
 }
 
 static void find_kept(struct ty_trace *t)
@@ -131,6 +131,7 @@ static void find_kept(struct ty_trace *t)
 		   *machine = ty_trace_section(t, TY_SEC_MACHINE).s;
 
 	t->cut_origin_ns = ty_key_u64(machine, "cut_origin_ns");
+	t->is_part = ty_key_value(machine, "cut_to_ns", NULL, 0);
 	t->kept_from_ns = ty_key_u64(facts, "from_ns");
 	t->kept_began_ns = ty_key_u64(facts, "began_ns");
 	if (t->kept_from_ns)
@@ -148,10 +149,8 @@ int32_t ty_trace_command(const struct ty_trace *t)
 
 bool ty_trace_cut_keeps(const struct ty_trace *t)
 {
-	const char *machine = ty_trace_section(t, TY_SEC_MACHINE).s;
-
-	return !ty_key_value(machine, "cut_to_ns", NULL, 0) ||
-	       ty_key_value(machine, "cut_keeps", NULL, 0);
+	return !t->is_part ||
+	       ty_key_value(ty_trace_section(t, TY_SEC_MACHINE).s, "cut_keeps", NULL, 0);
 }
 
 int ty_trace_open_progress(const char *path, ty_trace_progress *progress, void *ctx,
@@ -168,6 +167,7 @@ int ty_trace_open_progress(const char *path, ty_trace_progress *progress, void *
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	}
 	t->priv->fd = t->priv->data_fd = -1;
+	pthread_mutex_init(&t->priv->loading, NULL);
 	t->priv->progress = progress;
 	t->priv->progress_ctx = ctx;
 	t->priv->meta_left = META_BUDGET;
@@ -220,7 +220,7 @@ void ty_trace_close(struct ty_trace *t)
 	vec_each (s, &p->kept)
 		free(*s);
 	vec_fini(&p->kept);
-	vec_fini(&p->sections);
+	ty_trace_sections_fini(p);
 	ty_buf_fini(&p->note);
 	if (p->fd >= 0)
 		close(p->fd);

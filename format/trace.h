@@ -56,6 +56,8 @@ struct ty_trace {
 	/* perf.data: besides events it has Intel PT, memory samples (perf_data.h), or any samples
 	 * of what a thread executed at a time. */
 	bool perf, perf_pt, perf_memory, perf_samples;
+	/* perf.data of perf stat record: readings of counters, and no event of a thread. */
+	bool counts_only;
 	bool perf_stepped; /* its Intel PT comes from the single-stepper */
 	/* The file has events of chosen threads only, or cannot be shown to have others: activity
 	 * of other threads is unknown (perf record without -a, and cuts of such files). */
@@ -77,6 +79,7 @@ struct ty_trace {
 	/* Of a file exported from a longer one: when that one began (trace clock); 0: unknown, or
 	 * not exported. */
 	uint64_t cut_origin_ns;
+	bool is_part; /* exported from a longer one */
 	uint64_t file_bytes;
 	uint64_t dropped_bytes; /* bytes in holes: an unfinished record --keep */
 	struct ty_text header_page, header_event, kallsyms, printk, cmdlines;
@@ -106,6 +109,8 @@ void ty_trace_close(struct ty_trace *t);
 int32_t ty_trace_command(const struct ty_trace *t);
 /* True for a perf.data file with events: tracepoints, or Intel PT with switches of threads. */
 bool ty_trace_in_perf(const char *path);
+/* True for one of perf stat record. */
+bool ty_trace_of_perf_stat(const char *path);
 /* Its file descriptor, borrowed, for fstat and pread. */
 int ty_trace_fd(const struct ty_trace *t);
 
@@ -131,6 +136,14 @@ int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chun
 /* Content of a tarry section (section.h); {NULL,0} when the file has none. Several sections of one
  * type are concatenated in order. */
 struct ty_text ty_trace_section(const struct ty_trace *t, enum ty_section type);
+/* Its size, without reading it: a large section is decompressed when it is first requested, by any
+ * thread. */
+uint64_t ty_trace_section_bytes(const struct ty_trace *t, enum ty_section type);
+/* At the end of output: a section that was requested could not be read. 0 or -TY_E... */
+int ty_trace_section_check(const struct ty_trace *t, struct ty_err *err);
+/* Memory limit of the reader (0: none): a section that takes more than a part of it is decompressed
+ * into an unnamed temporary file. */
+void ty_trace_memory(struct ty_trace *t, uint64_t bytes);
 /* False for a file cut out of another one by an older tarry, which did not keep strings, names of
  * descriptors, stacks and samples. */
 bool ty_trace_cut_keeps(const struct ty_trace *t);

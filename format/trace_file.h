@@ -6,6 +6,8 @@
 #ifndef TY_TRACE_FILE_H
 #define TY_TRACE_FILE_H
 
+#include <pthread.h>
+
 #include "bounded_input.h"
 #include "spool_file.h"
 #include "trace.h"
@@ -46,6 +48,11 @@ struct ty_stream_data {
 struct ty_section_text {
 	uint32_t type; /* enum ty_section */
 	struct ty_text text;
+	uint64_t bytes;	      /* of its content, read or not */
+	bool later;	      /* text is decompressed on first use, from here (trace_section.c): */
+	uint64_t off, stored; /* compressed bytes */
+	const void *mapped;   /* then text is a mapped file */
+	int failed;	      /* -TY_E...: it could not be read then */
 };
 
 struct ty_trace_private {
@@ -64,6 +71,8 @@ struct ty_trace_private {
 	VEC(char *) kept; /* all texts */
 	VEC(struct ty_stream_data) data;
 	VEC(struct ty_section_text) sections;
+	pthread_mutex_t loading; /* a section on first use */
+	uint64_t memory_bytes;	 /* ty_trace_memory; 0: no limit */
 	struct ty_buf note;
 };
 
@@ -83,6 +92,12 @@ int ty_trace_keep_str(struct ty_trace *t, struct ty_in *in, struct ty_text *out)
 /* Adds a kept text as content of a tarry section, or appends it to an existing one. 0, -TY_EFORMAT
  * (over the budget), -TY_ENOMEM. */
 int ty_trace_add_section(struct ty_trace *t, uint32_t type, struct ty_text text);
+
+/* The same for n bytes that are decompressed when they are first requested, from `stored` bytes at
+ * off, which were checked. */
+int ty_trace_add_section_later(struct ty_trace *t, uint32_t type, uint64_t n, uint64_t off,
+			       uint64_t stored);
+void ty_trace_sections_fini(struct ty_trace_private *p);
 
 /* Appends one clause to the trace's note. */
 void ty_trace_note(struct ty_trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -111,8 +111,7 @@ static int lost_at_end(struct ty_perf_reading *rd, struct ty_err *err)
 	uint64_t nowhere = 0, had = 0;
 	int r = 0;
 
-	if (rd->ids.n)
-		qsort(rd->ids.v, rd->ids.n, sizeof(*rd->ids.v), by_id);
+	vec_sort(&rd->ids, by_id);
 	vec_each (e, &rd->at_end) {
 		struct ty_perf_id_cpu key = {.id = e->id}, *i = NULL;
 
@@ -173,6 +172,10 @@ static int record(struct ty_perf_reading *rd, const struct ty_perf_rec *r, struc
 		}
 		return 0;
 	case TY_PERF_SAMPLE: return sample(rd, r, err);
+	case TY_PERF_THREAD_MAP:
+	case TY_PERF_STAT_CONFIG:
+	case TY_PERF_STAT:
+	case TY_PERF_STAT_ROUND: return rd->t->counts_only ? ty_perf_rounds_add(rd, r, err) : 0;
 	case TY_PERF_FINISHED_ROUND: return ty_perf_queue_round(rd->queue, err);
 	case TY_PERF_ID_INDEX:
 		return id_index(rd, r)
@@ -240,6 +243,7 @@ static int read_records(struct ty_perf_reading *rd, struct ty_err *err)
 				: "perf did not finish this file: its last events are missing");
 	}
 	e = lost_at_end(rd, err);
+	e = e ? e : ty_perf_rounds_end(rd, err);
 	e = e ? e : ty_perf_queue_finish(rd->queue, &late, err);
 	if (late)
 		ty_trace_note(t, "%" PRIu64 " events were out of order and count as lost", late);
@@ -305,6 +309,19 @@ static bool has_timeline(struct ty_perf *p)
 	return !memory;
 }
 
+/* perf stat record describes its counters before their first value. */
+static bool of_perf_stat(struct ty_perf *p)
+{
+	struct ty_perf_rec r = {0};
+
+	ty_perf_rewind(p);
+	for (unsigned i = 0; i < HEAD_RECORDS && r.type != TY_PERF_SAMPLE &&
+			     r.type != TY_PERF_STAT_CONFIG && ty_perf_next(p, &r, NULL) > 0;
+	     i++)
+		;
+	return r.type == TY_PERF_STAT_CONFIG;
+}
+
 /* Checks the events' kinds: without tracepoints there is no trace; with a sampling period only some
  * events were recorded. */
 static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, struct ty_err *err)
@@ -324,12 +341,13 @@ static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, st
 				       t->path);
 	}
 	*formats = any;
-	if (!any && !has_timeline(p))
+	t->counts_only = !any && of_perf_stat(p);
+	if (!any && !t->counts_only && !has_timeline(p))
 		return ty_fail(
 			err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			"%s: this perf.data file has no tracepoints, and no switches with their "
-			"CPU "
-			"(perf record -a --switch-events). `tarry report %s` lists what it has",
+			"%s: this perf.data file has neither tracepoints nor context switches "
+			"with CPU numbers (perf record -a --switch-events). `tarry report %s` "
+			"lists what it has",
 			t->path, t->path);
 	if (some)
 		ty_trace_note(t, "its tracepoints were sampled (perf record -c or -F): most events "
@@ -338,9 +356,9 @@ static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, st
 }
 
 /* The clock of the time stamps, by its ftrace name. */
-static const char *clock_name(const struct ty_perf *p)
+static const char *clock_name(const struct ty_perf_reading *rd)
 {
-	vec_each (e, &p->events) {
+	vec_each (e, &rd->p->events) {
 		if (!(ty_perf_is_tracepoint(&e->attr) || ty_perf_has_switches(&e->attr)) ||
 		    !(e->attr.flags & ATTR_USE_CLOCKID))
 			continue;
@@ -353,13 +371,14 @@ static const char *clock_name(const struct ty_perf *p)
 		default: return "";
 		}
 	}
-	return "perf";
+	return rd->t->counts_only ? "" : "perf"; /* from perf stat's start */
 }
 
 static int read_all(struct ty_perf_reading *rd, struct ty_err *err)
 {
 	struct ty_trace_buffer top = {
-		.name = "", .clock = clock_name(rd->p), .page_size = TY_PAGE_OUT_BYTES};
+		.name = "",
+	};
 	struct ty_page_sink sink = {0};
 	struct ty_trace *t = rd->t;
 	uint64_t off, n;
@@ -368,6 +387,8 @@ static int read_all(struct ty_perf_reading *rd, struct ty_err *err)
 
 	if (r)
 		return r;
+	top.clock = clock_name(rd);
+	top.page_size = TY_PAGE_OUT_BYTES;
 	t->long_size = 8;
 	if (formats && !ty_perf_feature_place(rd->p, TY_PERF_F_TRACING_DATA, &off, &n))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
@@ -375,7 +396,7 @@ static int read_all(struct ty_perf_reading *rd, struct ty_err *err)
 	r = formats ? read_formats(t, off, n, err) : 0;
 	if (!r && (ty_perf_kinds_add(rd) || vec_push(&t->buffers, top)))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
-	t->switches_only = rd->id[TY_PERF_KIND_SWITCH];
+	t->switches_only = rd->id[TY_PERF_KIND_SWITCH] && !t->counts_only;
 	r = r ? r : ty_page_sink_init(&sink, t, err);
 	if (!r && !(rd->queue = ty_perf_queue_new(&sink)))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
@@ -401,6 +422,15 @@ bool ty_trace_in_perf(const char *path)
 	return is;
 }
 
+bool ty_trace_of_perf_stat(const char *path)
+{
+	struct ty_perf *p = NULL;
+	const bool is = !ty_perf_open(path, &p, NULL) && of_perf_stat(p);
+
+	ty_perf_close(p);
+	return is;
+}
+
 int ty_trace_read_perf(struct ty_trace *t, struct ty_err *err)
 {
 	struct ty_perf_reading *rd = calloc(1, sizeof(*rd));
@@ -418,6 +448,7 @@ int ty_trace_read_perf(struct ty_trace *t, struct ty_err *err)
 	r = r ? r : read_all(rd, err);
 	ty_perf_close(rd->p);
 	ty_buf_fini(&rd->threads);
+	ty_perf_rounds_free(rd->rounds);
 	vec_fini(&rd->ids);
 	vec_fini(&rd->at_end);
 	free(rd);

@@ -4,7 +4,6 @@
  * Holes in a stream's numbers become missing chunks; the note says that nothing is known after the
  * last chunk.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

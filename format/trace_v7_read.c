@@ -20,6 +20,9 @@
 #define OPTION_SECTIONS_MAX 4096
 #define SECTIONS_MAX	    65536 /* looked at in a walk */
 #define TARRY_MAX	    256	  /* of tarry's own */
+#ifndef LATER_MIN		  /* make fuzz: 1 */
+#define LATER_MIN (1u << 20)	  /* decompressed bytes of a section that is read on first use */
+#endif
 
 struct cpu_place {
 	uint32_t cpu;
@@ -65,35 +68,37 @@ static int section_head(struct ty_trace *t, uint64_t off, struct section *s)
 }
 
 /*
- * Opens the content of a section for reading. *block must be freed afterwards (the decompressed
- * bytes), or is NULL. 0, -TY_EFORMAT, -TY_ENOMEM.
+ * Whether the section is compressed, and its two sizes, checked and taken from the budget for
+ * decompressing: 1, 0 when it is not, -TY_EFORMAT. `in` is then before its bytes.
  */
-static int section_open(struct ty_trace *t, const struct section *s, struct ty_in *in,
-			uint8_t **block)
+static int section_sizes(struct ty_trace *t, const struct section *s, struct ty_in *in,
+			 uint64_t *stored, uint64_t *raw)
 {
-	uint64_t data = s->off + TY_DAT_SECTION_HEAD, stored, raw;
-	uint8_t *z;
-	int r;
-
-	*block = NULL;
-	*in = ty_trace_in(t, data, t->file_bytes);
+	*in = ty_trace_in(t, s->off + TY_DAT_SECTION_HEAD, t->file_bytes);
 	if (!(s->flags & TY_DAT_COMPRESSED)) {
 		if (s->size < ty_in_left(in))
 			in->end = in->pos + s->size;
 		return 0;
 	}
-	stored = ty_in_uint(in, 4);
-	raw = ty_in_uint(in, 4);
-	if (in->bad || stored > ty_in_left(in) || raw > TY_DAT_SECTION_BYTES ||
-	    t->priv->codec == TY_CODEC_NONE || !ty_ratio_ok(t->priv->codec, stored, raw) ||
-	    raw > t->priv->unpack_left)
+	*stored = ty_in_uint(in, 4);
+	*raw = ty_in_uint(in, 4);
+	if (in->bad || *stored > ty_in_left(in) || *raw > TY_DAT_SECTION_BYTES ||
+	    t->priv->codec == TY_CODEC_NONE || !ty_ratio_ok(t->priv->codec, *stored, *raw) ||
+	    *raw > t->priv->unpack_left)
 		return -TY_EFORMAT;
-	t->priv->unpack_left -= raw;
-	z = malloc(stored + 1);
+	t->priv->unpack_left -= *raw;
+	return 1;
+}
+
+/* Decompresses it; *block must be freed. `in` is then before its content. */
+static int section_unpack(struct ty_trace *t, struct ty_in *in, uint64_t stored, uint64_t raw,
+			  uint8_t **block)
+{
+	uint8_t *z = malloc(stored + 1);
+	int r = -TY_ENOMEM;
+
 	*block = malloc(raw + 1);
-	if (!z || !*block) {
-		r = -TY_ENOMEM;
-	} else {
+	if (z && *block) {
 		ty_in_get(in, z, stored);
 		r = in->bad ? -TY_EFORMAT : ty_decompress(t->priv->codec, z, stored, *block, raw);
 	}
@@ -105,6 +110,20 @@ static int section_open(struct ty_trace *t, const struct section *s, struct ty_i
 	}
 	*in = (struct ty_in){.fd = -1, .mem = *block, .end = raw, .swap = t->big_endian};
 	return 0;
+}
+
+/*
+ * Opens the content of a section for reading. *block must be freed afterwards (the decompressed
+ * bytes), or is NULL. 0, -TY_EFORMAT, -TY_ENOMEM.
+ */
+static int section_open(struct ty_trace *t, const struct section *s, struct ty_in *in,
+			uint8_t **block)
+{
+	uint64_t stored, raw;
+	int r = section_sizes(t, s, in, &stored, &raw);
+
+	*block = NULL;
+	return r > 0 ? section_unpack(t, in, stored, raw, block) : r;
 }
 
 /* BUFFER option: where the section is, name, clock, page size, and the places of the CPUs. */
@@ -360,8 +379,7 @@ static int load_buffer(struct v7 *v, struct v7_buffer *b)
 	}
 	if (compressed && t->priv->codec == TY_CODEC_NONE)
 		return damaged(v, 0, "header of the data", b->off);
-	if (b->cpus.n)
-		qsort(b->cpus.v, b->cpus.n, sizeof(*b->cpus.v), by_cpu);
+	vec_sort(&b->cpus, by_cpu);
 	for (size_t i = 0; i < b->cpus.n && !r; i++) {
 		if (i && b->cpus.v[i].cpu == b->cpus.v[i - 1].cpu)
 			return damaged(v, 0, "list of CPUs of the data", b->off);
@@ -389,11 +407,13 @@ static int data(struct v7 *v)
 	return r;
 }
 
-/* Take one of tarry's sections. Damage is noted. 0 or -TY_ENOMEM. */
+/* Take one of tarry's sections, a large one without reading more than its checksum needs. Damage is
+ * noted. 0 or -TY_ENOMEM. */
 static int tarry_section(struct ty_trace *t, const struct section *s, const uint32_t *crc)
 {
 	uint64_t data_off = s->off + TY_DAT_SECTION_HEAD;
 	struct ty_section_text st = {.type = s->id - TY_DAT_TARRY};
+	uint64_t stored, raw;
 	uint8_t *block = NULL;
 	struct ty_in in;
 	int r = 0;
@@ -416,12 +436,20 @@ static int tarry_section(struct ty_trace *t, const struct section *s, const uint
 			r = -TY_EFORMAT;
 	}
 	if (!r)
-		r = section_open(t, s, &in, &block);
-	if (!r)
-		r = ty_trace_keep(t, &in, ty_in_left(&in), TY_DAT_SECTION_BYTES, &st.text);
-	free(block);
-	if (!r)
-		r = ty_trace_add_section(t, st.type, st.text);
+		r = section_sizes(t, s, &in, &stored, &raw);
+	/* What the checksum covers is whole. */
+	if (r > 0 && crc && raw >= LATER_MIN && stored + TY_V7_CHUNK_HEAD <= s->size &&
+	    !ty_trace_section_bytes(t, st.type)) {
+		r = ty_trace_add_section_later(t, st.type, raw, in.pos, stored);
+	} else {
+		if (r > 0)
+			r = section_unpack(t, &in, stored, raw, &block);
+		if (!r)
+			r = ty_trace_keep(t, &in, ty_in_left(&in), TY_DAT_SECTION_BYTES, &st.text);
+		free(block);
+		if (!r)
+			r = ty_trace_add_section(t, st.type, st.text);
+	}
 	if (r == -TY_EFORMAT) {
 		ty_trace_note(t, "section %u at offset %" PRIu64 " is damaged and ignored", st.type,
 			      s->off);

@@ -23,9 +23,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <zstd.h>
 
 #include "atomic_file.h"
+#include "full_io.h"
 #include "trace_v7_write.h"
 #include "units.h"
 
@@ -256,7 +256,7 @@ static int write_failed(struct ty_v7 *f)
 
 static int put(struct ty_v7 *f, const void *p, size_t n, uint64_t off)
 {
-	return ty_pwrite(f->fd, p, n, off) ? write_failed(f) : 0;
+	return ty_full_write(f->fd, p, n, off) ? 0 : write_failed(f);
 }
 
 void ty_spool_on_finish(struct ty_spool *s,

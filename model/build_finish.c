@@ -40,11 +40,33 @@ static void forget_states(struct ty_builder *b)
 	}
 }
 
+/* Was the CPU that the thread waits for idle since then? Then it ran there, which was not
+ * delivered, and what it did at the end is unknown. */
+static void doubt_runnable(struct ty_builder *b, uint32_t thread)
+{
+	const struct ty_bthread *t = &b->thread.v[thread];
+	const struct ty_bcpu *c = t->open_cpu < b->cpus ? &b->cpu[t->open_cpu] : NULL;
+
+	if (t->open_state != TY_ST_RUNNABLE || !c || !c->no_idle || c->idle_to < t->open_start)
+		return;
+	if (c->idle_to - (c->idle_from > t->open_start ? c->idle_from : t->open_start) >=
+	    TY_IDLE_NS)
+		ty_sched_doubt(b, thread, t->open_start, 0);
+}
+
 static void close_all(struct ty_builder *b, uint64_t end)
 {
 	if (!b->sum.has_sched)
 		forget_states(b);
+	for (uint32_t c = 0; c < b->cpus; c++)
+		if (b->cpu[c].open_state == TY_ST_IDLE &&
+		    end - b->cpu[c].open_start >= TY_IDLE_NS) {
+			b->cpu[c].idle_from = b->cpu[c].open_start;
+			b->cpu[c].idle_to = end;
+		}
 	for (size_t i = 0; i < b->thread.n; i++) {
+		if (!b->thread.v[i].ended)
+			doubt_runnable(b, (uint32_t)i);
 		if (!b->thread.v[i].ended) {
 			b->thread.v[i].pub.end_ns = end;
 			ty_sched_close(b, (uint32_t)i, TY_SF_OPEN);

@@ -28,6 +28,7 @@
 #define TY_MAX_TID     4194304	  /* PID_MAX_LIMIT */
 #define TY_MAX_THREADS (1u << 24) /* threads in one trace, counting each reuse of a tid */
 #define TY_IRQ_DEPTH   8
+#define TY_IDLE_NS     100000 /* an idle CPU starts a runnable thread sooner */
 #define TY_IRQ_INSIDE  65536u /* interrupts nested in one before its end is taken as lost */
 
 /* Values of ty_bcpu.cur that are not threads. */
@@ -74,13 +75,14 @@ struct ty_gap_stack {
 };
 
 struct ty_bcpu {
-	uint32_t cur;	   /* thread index or TY_CUR_* */
-	uint64_t last_ns;  /* last event that proves it */
-	uint64_t sched_ns; /* last event in the scheduler's buffer: no gap up to then */
-	int32_t tail_tid;  /* last thread switched out */
-	uint64_t tail_ns;  /* when; its kernel code may emit events slightly longer */
-	bool idle_resched; /* the idle task was last seen with need_resched set */
-	bool no_idle;	   /* switches from idle are not delivered on this CPU */
+	uint32_t cur;		     /* thread index or TY_CUR_* */
+	uint64_t last_ns;	     /* last event that proves it */
+	uint64_t sched_ns;	     /* last event in the scheduler's buffer: no gap up to then */
+	int32_t tail_tid;	     /* last thread switched out */
+	uint64_t tail_ns;	     /* when; its kernel code may emit events slightly longer */
+	bool idle_resched;	     /* the idle task was last seen with need_resched set */
+	bool no_idle;		     /* switches from idle are not delivered on this CPU */
+	uint64_t idle_from, idle_to; /* the last time that it was idle for TY_IDLE_NS or longer */
 	/* An event of another buffer than the scheduler's shows a different current thread. The
 	 * scheduler's next event on this CPU decides whether a switch was lost or is not delivered
 	 * here. */

@@ -118,6 +118,7 @@ struct ty_counts *ty_counts_of_cpus(const struct ty_counts *c)
 		memcpy(out->def, c->def, sizeof(out->def));
 		out->n = c->n;
 		out->groups = c->groups;
+		out->intervals = c->intervals;
 	}
 	for (size_t i = 0; good && i < c->readings.n; i++) {
 		struct ty_count_reading r = c->readings.v[i];
@@ -126,7 +127,9 @@ struct ty_counts *ty_counts_of_cpus(const struct ty_counts *c)
 		uint64_t grew[TY_COUNTS_MAX + 2 * TY_COUNT_GROUPS_MAX];
 
 		for (size_t k = 0; k + 1 < w; k++)
-			grew[k] = v[k] - (next ? v[k - w] : 0);
+			grew[k] = v[k] - (next ? (v - w)[k] : 0);
+		if (r.cpu == TY_COUNT_NO_CPU)
+			continue;
 		r.tid = r.cpu;
 		good = ty_counts_add(out, r, grew);
 	}

@@ -69,6 +69,16 @@ static void add_up(struct ty_counts *c, uint64_t *to, const uint64_t *before, co
 		}
 }
 
+static uint64_t enabled(const struct ty_counts *c, uint32_t reading)
+{
+	const uint64_t *v = c->values.v + reading * width(c) + c->n;
+	uint64_t most = 0;
+
+	for (uint32_t g = 0; g < c->groups; g++)
+		most = v[2 * g] > most ? v[2 * g] : most;
+	return most;
+}
+
 int ty_counts_finish(struct ty_counts *c)
 {
 	const size_t n = c->readings.n, w = width(c);
@@ -93,7 +103,8 @@ int ty_counts_finish(struct ty_counts *c)
 		if (next && r.from_ns < readings[i - 1].to_ns)
 			r.from_ns = readings[i - 1].to_ns;
 		readings[i] = r;
-		c->values.v[order[i] * w + w - 1] = r.to_ns - r.from_ns;
+		c->values.v[order[i] * w + w - 1] =
+			c->intervals ? enabled(c, order[i]) : r.to_ns - r.from_ns;
 		add_up(c, values + i * w, next ? values + (i - 1) * w : NULL,
 		       c->values.v + order[i] * w);
 	}
@@ -183,6 +194,19 @@ void ty_counts_sum(const struct ty_counts *c, size_t first, size_t end, uint64_t
 	for (size_t i = 0; i < width(c); i++)
 		add_value(c, sum, i, grown(c, i, start, first, end));
 	sum->readings += end - first;
+}
+
+void ty_counts_widen(const struct ty_counts *c, size_t first, size_t end, uint64_t *from_ns,
+		     uint64_t *to_ns)
+{
+	const struct ty_count_reading *v = c->readings.v;
+	const uint64_t mid = *from_ns + (*to_ns - *from_ns) / 2;
+	const size_t at = partition_point(k, first, end, v[k].to_ns <= mid);
+
+	if (at < end && v[at].from_ns <= mid && v[at].to_ns - v[at].from_ns > *to_ns - *from_ns) {
+		*from_ns = v[at].from_ns;
+		*to_ns = v[at].to_ns;
+	}
 }
 
 bool ty_count_scaled(uint64_t raw, uint64_t enabled, uint64_t running, uint64_t *scaled)

@@ -15,7 +15,10 @@
 
 #include "vec.h"
 
-enum { TY_COUNTS_MAX = 16, TY_COUNT_GROUPS_MAX = 8, TY_COUNT_NAME = 96 };
+enum { TY_COUNTS_MAX = 32, TY_COUNT_GROUPS_MAX = 32, TY_COUNT_NAME = 96 };
+/* tid and cpu of readings of all threads of a CPU, and of a thread on all CPUs. */
+#define TY_COUNT_OF_CPU(cpu) (-1 - (int32_t)(cpu))
+enum { TY_COUNT_NO_CPU = UINT16_MAX };
 
 struct ty_count_def {
 	char name[TY_COUNT_NAME];
@@ -51,7 +54,10 @@ struct ty_counts {
 	uint32_t n, groups, ratios;
 	VEC(struct ty_count_reading) readings; /* by thread, then time; they do not overlap */
 	VEC(uint64_t)
-	values;		 /* n + 2 * groups and the length, of each: sums of its thread so far */
+	values; /* n + 2 * groups and the length, of each: sums of its thread so far */
+	/* Of intervals, in which a thread waited, too (perf stat): on a CPU for as long as its
+	 * counters were enabled. */
+	bool intervals;
 	uint64_t lost;	 /* readings: all sums are too low */
 	uint64_t unread; /* readings with a counter that could not be read, left out: the same */
 	bool damaged;	 /* some could not be read from the file */
@@ -72,6 +78,11 @@ void ty_counts_of(const struct ty_counts *c, int32_t tid, size_t *first, size_t 
 /* Adds those of [first, end), of one thread, in a window. Cost: log(readings). */
 void ty_counts_sum(const struct ty_counts *c, size_t first, size_t end, uint64_t from_ns,
 		   uint64_t to_ns, struct ty_count_sum *sum);
+
+/* Sets the window to the one of them at its middle, if that is longer: so a small part has the rate
+ * of the whole, not what rounds to 0. */
+void ty_counts_widen(const struct ty_counts *c, size_t first, size_t end, uint64_t *from_ns,
+		     uint64_t *to_ns);
 
 void ty_count_sum_add(struct ty_count_sum *to, const struct ty_count_sum *s);
 

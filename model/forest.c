@@ -10,8 +10,7 @@
  * when all its blocks are in the range, hence in the track.
  */
 #include "forest.h"
-
-#include "err.h"
+#include "partition.h"
 
 #define GROUPS (TY_BLOCK_ROWS / TY_GROUP_ROWS)
 
@@ -52,14 +51,7 @@ static uint32_t before(const struct walk *w, uint32_t from, uint64_t t)
 		lo = hi;
 		hi = blocks - hi > step ? hi + step : blocks;
 	}
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ref[mid].first_ns < t)
-			lo = mid;
-		else
-			hi = mid;
-	}
+	lo = partition_point(k, lo + 1, hi, ref[k].first_ns < t) - 1;
 	return lo * TY_BLOCK_ROWS + ty_block_before(ty_table_block(w->t, w->first + lo),
 						    lo == b ? from % TY_BLOCK_ROWS : 0,
 						    ref[lo].rows, t);

@@ -20,7 +20,6 @@
 #include "builder.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SURE	  UINT64_MAX
 #define LOOK_ROWS 4096 /* between two checks whether to go on */

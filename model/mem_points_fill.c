@@ -7,7 +7,6 @@
 #include "mem_build.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "block_coder.h"
 

@@ -178,6 +178,10 @@ const struct ty_summary *ty_model_summary(const struct ty_model *m);
  * original, so that an instant has the same time in both. Never after the start. */
 uint64_t ty_model_origin_ns(const struct ty_model *m);
 void ty_model_set_origin(struct ty_model *m, uint64_t origin_ns);
+/* The word for all of it: "recording"; in an exported part "part". */
+const char *ty_model_noun(const struct ty_model *m);
+bool ty_model_is_part(const struct ty_model *m);
+void ty_model_set_part(struct ty_model *m);
 
 const char *ty_model_str(const struct ty_model *m, uint32_t id);
 
@@ -223,6 +227,8 @@ uint32_t ty_model_syscall_after(const struct ty_model *m, uint32_t thread, uint6
 
 /* The same without a search; the call is one of the thread's. */
 struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thread, uint32_t call);
+/* Only its number, at an eighth of the cost; -1: no such call. */
+int32_t ty_model_syscall_nr(const struct ty_model *m, uint32_t thread, uint32_t call);
 
 /*
  * Bulk reads for scans over all rows: the thread's rows from `span` (or `call`) on that are stored
@@ -353,6 +359,11 @@ struct ty_region {
 	uint8_t kind;  /* TY_REG_BEGIN, _CALL, _ASYNC_BEGIN, _INSTANT, _COUNTER (event.h) */
 	uint8_t flags; /* TY_RGN_* */
 };
+/* Did its thread end it? Otherwise what that thread did and counted says nothing about it. */
+static inline bool ty_region_of_one_thread(const struct ty_region *r)
+{
+	return r->end_thread == TY_NONE || r->end_thread == r->thread;
+}
 uint32_t ty_model_regions(const struct ty_model *m);
 struct ty_region ty_model_region(const struct ty_model *m, uint32_t i);
 /* The first region at or after that place in the order (thread, lane, start);

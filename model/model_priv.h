@@ -161,6 +161,7 @@ struct ty_model {
 	TY_SECTIONS(X)
 #undef X
 	uint64_t origin_ns;	  /* 0: the start */
+	bool part;		  /* of a longer recording */
 	struct ty_titles *titles; /* NULL: none */
 	bool damaged;		  /* a block of the index is damaged */
 };

@@ -8,7 +8,6 @@
 #include "partition.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 char ty_state_letter(enum ty_state s)
 {
@@ -67,6 +66,21 @@ uint64_t ty_model_origin_ns(const struct ty_model *m)
 void ty_model_set_origin(struct ty_model *m, uint64_t origin_ns)
 {
 	m->origin_ns = origin_ns;
+}
+
+const char *ty_model_noun(const struct ty_model *m)
+{
+	return m->part ? "part" : "recording";
+}
+
+bool ty_model_is_part(const struct ty_model *m)
+{
+	return m->part;
+}
+
+void ty_model_set_part(struct ty_model *m)
+{
+	m->part = true;
 }
 
 const char *ty_model_str(const struct ty_model *m, uint32_t id)
@@ -395,6 +409,17 @@ struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thre
 		.cpu = cpu_of(COL(TY_CALL_CPU)),
 		.loc = loc_of(COL(TY_CALL_LOC_HIGH), COL(TY_CALL_LOC)),
 	};
+}
+
+int32_t ty_model_syscall_nr(const struct ty_model *m, uint32_t thread, uint32_t call)
+{
+	const struct ty_table *t = &m->t[TY_T_CALLS];
+	uint32_t i = call - ty_model_thread(m, thread)->syscalls_first;
+
+	if (i >= ty_table_rows(t, thread))
+		return -1;
+	ROW(t, thread, i);
+	return (int32_t)COL(TY_CALL_NR);
 }
 
 struct ty_syscall ty_model_syscall(const struct ty_model *m, uint32_t call)

@@ -101,6 +101,10 @@ void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t 
 		return;
 	if (at > c->open_start) {
 		ty_sched_cpu_close(b, cpu, 0);
+		if (c->open_state == TY_ST_IDLE && at - c->open_start >= TY_IDLE_NS) {
+			c->idle_from = c->open_start;
+			c->idle_to = at;
+		}
 		c->open_start = at;
 	}
 	c->open_thread = thread;

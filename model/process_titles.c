@@ -13,7 +13,7 @@
 void ty_model_set_titles(struct ty_model *m, struct ty_titles *t)
 {
 	ty_titles_free(m->titles);
-	m->titles = t;
+	__atomic_store_n(&m->titles, t, __ATOMIC_RELEASE);
 }
 
 static uint32_t process_of(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
@@ -54,7 +54,7 @@ static const struct ty_title *still(const struct ty_model *m, const struct ty_ti
 
 static const struct ty_title *title_at(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
-	const struct ty_titles *all = m->titles;
+	const struct ty_titles *all = __atomic_load_n(&m->titles, __ATOMIC_ACQUIRE);
 
 	for (unsigned i = 0; all && i < FORKS; i++) {
 		const uint32_t p = process_of(m, thread, t_ns);

@@ -34,7 +34,8 @@ static inline void ty_titles_free(struct ty_titles *t)
 	}
 	free(t);
 }
-/* The model owns t, and frees the ones before. */
+/* The model owns t, and frees the ones before. The first ones may be set while other threads look
+ * names up. */
 void ty_model_set_titles(struct ty_model *m, struct ty_titles *t);
 
 /* The command line of the thread's process at t, that of its parent where it has executed nothing
@@ -50,10 +51,14 @@ uint64_t ty_model_executed(const struct ty_model *m, uint32_t process, uint64_t 
 #define TY_WHO_MAX 72
 const char *ty_model_who(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 			 char out[TY_WHO_MAX]);
+/* The same in a buffer that lives as long as the block around it. */
+#define ty_who(m, thread, t_ns) ty_model_who(m, thread, t_ns, (char[TY_WHO_MAX]){0})
 /* The same at its end, where it is best known. */
 const char *ty_model_who_last(const struct ty_model *m, uint32_t thread, char out[TY_WHO_MAX]);
 /* The same with the number of its process. */
 const char *ty_model_who_process(const struct ty_model *m, uint32_t thread, char out[TY_WHO_MAX]);
+#define ty_who_last(m, thread)	  ty_model_who_last(m, thread, (char[TY_WHO_MAX]){0})
+#define ty_who_process(m, thread) ty_model_who_process(m, thread, (char[TY_WHO_MAX]){0})
 /* Its name as ty_model_who_last without number, in `columns` bytes at most: of one that does not
  * fit only the part that tells it apart. columns < TY_WHO_MAX. */
 const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,

@@ -12,6 +12,7 @@
 
 #include "builder.h"
 #include "compare.h"
+#include "partition.h"
 
 static bool room(struct ty_region_log *l)
 {
@@ -82,12 +83,19 @@ static void end_all(struct ty_builder *b, struct ty_region_stack *s, uint64_t ts
 		end_open(b, s, s->open.n - 1, ts, TY_NONE, flags);
 }
 
-/* Why an end has no begin. */
-static uint8_t no_begin(const struct ty_builder *b, uint32_t thread, uint64_t seen_ns)
+/* Why an end has no begin, in a thread or in the process of a leader: the begin was lost, or was
+ * before the recording. Without loss since it was born or executed its program, there was none; nor
+ * while others of its kind are open, as those from before would end last (inside). */
+static uint8_t no_begin(const struct ty_builder *b, uint32_t thread, bool inside)
 {
-	if (b->regions.lost_ns && b->regions.lost_ns >= seen_ns)
+	const struct ty_region_log *l = &b->regions;
+	const uint64_t exec_ns = thread < l->stack.n ? l->stack.v[thread].exec_ns : 0;
+	const struct ty_thread *t = thread == TY_NONE ? NULL : &b->thread.v[thread].pub;
+	const uint64_t since = exec_ns ? exec_ns : t && t->born ? t->start_ns : 0;
+
+	if (l->lost_ns && l->lost_ns >= since)
 		return TY_RGN_LOST;
-	return seen_ns || b->thread.v[thread].pub.born ? TY_RGN_UNMATCHED : TY_RGN_BEFORE;
+	return since || inside ? TY_RGN_UNMATCHED : TY_RGN_BEFORE;
 }
 
 static struct ty_region row_of(uint32_t thread, unsigned kind, uint32_t name, int64_t value,
@@ -110,7 +118,6 @@ static void begin(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t
 
 	if (!s)
 		return;
-	s->seen_ns = ts;
 	/* Frames at or below a new one were left without a return; the kernel forgets them, too. */
 	while (sp && s->open.n && (top = &s->open.v[s->open.n - 1])->r.kind == TY_REG_CALL &&
 	       top->sp && top->sp <= sp)
@@ -143,13 +150,11 @@ static void end(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t n
 		uint64_t ts)
 {
 	struct ty_region_stack *s = stack_of(b, thread);
-	uint64_t seen;
+	bool inside = false;
 	size_t i;
 
 	if (!s)
 		return;
-	seen = s->seen_ns;
-	s->seen_ns = ts;
 	if (s->over && kind == TY_REG_BEGIN) {
 		s->over--;
 		return;
@@ -160,11 +165,12 @@ static void end(struct ty_builder *b, uint32_t thread, unsigned kind, uint32_t n
 		if (o->r.kind == kind &&
 		    (kind == TY_REG_BEGIN || (o->r.name == name && returns(o, sp))))
 			break;
+		inside |= o->r.kind == kind;
 	}
 	if (!i) {
 		struct ty_region r = row_of(thread, kind, name, 0, ts);
 
-		r.flags = no_begin(b, thread, seen);
+		r.flags = no_begin(b, thread, inside);
 		r.lane = TY_LANE_INSTANT;
 		push(b, &r);
 		return;
@@ -193,8 +199,14 @@ static void async_begin(struct ty_builder *b, uint32_t thread, uint32_t name, in
 	struct ty_region_log *l = &b->regions;
 	struct ty_open_async o = {.r = row_of(thread, TY_REG_ASYNC_BEGIN, name, id, ts),
 				  .process = process_of(b, thread)};
-	uint32_t at;
+	uint32_t at, *first;
 
+	o.leader = ty_identity_find(b, o.process);
+	first = ty_pair_map_add(&l->async_of, (uint32_t)o.process, 0);
+	if (!first) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return;
+	}
 	if (l->async_free.n) {
 		at = l->async_free.v[--l->async_free.n];
 	} else {
@@ -210,6 +222,11 @@ static void async_begin(struct ty_builder *b, uint32_t thread, uint32_t name, in
 	}
 	/* Slots are lanes: regions open at the same time never share one. */
 	o.r.lane = (uint16_t)(TY_LANE_ASYNC + (at < TY_LANES_ASYNC ? at : TY_LANES_ASYNC - 1));
+	o.prev = TY_NONE;
+	o.next = *first;
+	if (o.next != TY_NONE)
+		l->async.v[o.next].prev = at;
+	*first = at;
 	l->async.v[at] = o;
 	if (ty_hash_add(&l->async_by, async_key(o.process, name, id), at))
 		ty_build_fail(b, -TY_ENOMEM);
@@ -227,6 +244,12 @@ static void async_close(struct ty_builder *b, uint32_t at, uint64_t ts, uint32_t
 	r.end_thread = thread;
 	r.flags |= (uint8_t)flags;
 	ty_hash_drop(&l->async_by, async_key(o->process, r.name, r.value), at);
+	if (o->prev != TY_NONE)
+		l->async.v[o->prev].next = o->next;
+	else
+		*ty_pair_map_add(&l->async_of, (uint32_t)o->process, 0) = o->next;
+	if (o->next != TY_NONE)
+		l->async.v[o->next].prev = o->prev;
 	o->r.thread = TY_NONE;
 	push(b, &r);
 	if (vec_push(&l->async_free, at))
@@ -237,7 +260,8 @@ static void async_close(struct ty_builder *b, uint32_t at, uint64_t ts, uint32_t
 static void async_end(struct ty_builder *b, uint32_t thread, uint32_t name, int64_t id, uint64_t ts)
 {
 	struct ty_region_log *l = &b->regions;
-	int32_t process = process_of(b, thread);
+	const int32_t process = process_of(b, thread);
+	const uint32_t leader = ty_identity_find(b, process);
 	struct ty_region lone;
 	uint32_t found = TY_NONE;
 
@@ -245,7 +269,7 @@ static void async_end(struct ty_builder *b, uint32_t thread, uint32_t name, int6
 		const struct ty_open_async *o = &l->async.v[at];
 
 		if (o->r.thread != TY_NONE && o->r.name == name && o->r.value == id &&
-		    o->process == process &&
+		    o->process == process && (o->leader == leader || o->leader == TY_NONE) &&
 		    (found == TY_NONE || o->r.start_ns >= l->async.v[found].r.start_ns))
 			found = at;
 	}
@@ -254,7 +278,7 @@ static void async_end(struct ty_builder *b, uint32_t thread, uint32_t name, int6
 		return;
 	}
 	lone = row_of(thread, TY_REG_ASYNC_BEGIN, name, id, ts);
-	lone.flags = no_begin(b, thread, 0);
+	lone.flags = no_begin(b, leader, false);
 	lone.lane = TY_LANE_INSTANT;
 	push(b, &lone);
 }
@@ -350,6 +374,32 @@ static void marker(struct ty_builder *b, const struct ty_event *ev, const char *
 	take(b, ev, lines[i].kind, p, n, value, 0, ts);
 }
 
+static void close_process(struct ty_builder *b, int32_t process, uint64_t ts)
+{
+	const struct ty_region_log *l = &b->regions;
+	uint32_t next, i = ty_pair_map_get(&l->async_of, (uint32_t)process, 0);
+
+	for (; i != TY_NONE; i = next) {
+		next = l->async.v[i].next;
+		async_close(b, i, ts, TY_NONE, TY_RGN_ENDED);
+	}
+}
+
+/* A process executes another program: nothing of it remains, of no thread. */
+static void executed(struct ty_builder *b, uint32_t thread, int32_t old_tid, uint64_t ts)
+{
+	const int32_t process = process_of(b, thread);
+	struct ty_region_stack *s = stack_of(b, thread);
+
+	if (s) {
+		end_all(b, s, ts, TY_RGN_ENDED);
+		s->exec_ns = ts;
+	}
+	close_process(b, process, ts);
+	if (old_tid != process)
+		close_process(b, old_tid, ts);
+}
+
 void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
 	uint32_t thread;
@@ -361,8 +411,8 @@ void ty_regions_event(struct ty_builder *b, const struct ty_event *ev, uint64_t 
 		marker(b, ev, ev->u.print.text, ts);
 	} else if (ev->kind == TY_EV_EXEC) {
 		thread = ty_identity_find(b, ev->u.exec.tid);
-		if (thread < b->regions.stack.n)
-			end_all(b, &b->regions.stack.v[thread], ts, TY_RGN_ENDED);
+		if (thread != TY_NONE)
+			executed(b, thread, ev->u.exec.old_tid, ts);
 	}
 }
 
@@ -395,6 +445,7 @@ void ty_regions_gap(struct ty_builder *b, unsigned buffer, uint64_t from, uint64
 			async_close(b, i, from, TY_NONE, TY_RGN_LOST);
 }
 
+_Static_assert(TY_PAIR_NONE == TY_NONE, "a process without any");
 ORDER(by_start, struct ty_region_gap, a->from<b->from ? -1 : a->from> b->from)
 
 /* A gap is reported at its end, when regions of other buffers may have ended inside it. The lost
@@ -405,7 +456,7 @@ static void mark_gaps(struct ty_region_log *l)
 
 	if (!l->gaps.n)
 		return;
-	qsort(l->gaps.v, l->gaps.n, sizeof(*l->gaps.v), by_start);
+	vec_sort(&l->gaps, by_start);
 	vec_each (g, &l->gaps) { /* overlapping ones merged: ordered by both times */
 		if (n && g->from <= l->gaps.v[n - 1].to) {
 			if (g->to > l->gaps.v[n - 1].to)
@@ -415,18 +466,12 @@ static void mark_gaps(struct ty_region_log *l)
 		}
 	}
 	vec_each (r, &l->done) {
-		size_t lo = 0, hi = n;
+		size_t lo;
 
 		if (r->lane == TY_LANE_INSTANT)
 			continue;
-		while (lo < hi) { /* the first that ends after its begin */
-			size_t mid = lo + (hi - lo) / 2;
-
-			if (l->gaps.v[mid].to > r->start_ns)
-				hi = mid;
-			else
-				lo = mid + 1;
-		}
+		/* The first that ends after its begin. */
+		lo = partition_point(k, 0, n, l->gaps.v[k].to <= r->start_ns);
 		if (lo < n && l->gaps.v[lo].from < r->end_ns)
 			r->flags |= TY_RGN_LOST;
 	}
@@ -435,6 +480,43 @@ static void mark_gaps(struct ty_region_log *l)
 ORDER(by_place, struct ty_region,
       compare(a->thread, b->thread) ?: compare(a->lane, b->lane) ?:
       compare(a->start_ns, b->start_ns) ?: compare(a->end_ns, b->end_ns))
+
+/* When each process ended, by its leader; UINT64_MAX: it did not. One whose number another process
+ * has ended before. NULL: out of memory. */
+static uint64_t *process_ends(const struct ty_builder *b)
+{
+	uint64_t *ends = calloc(b->thread.n + 1, sizeof(*ends));
+
+	for (uint32_t i = 0; ends && i < b->thread.n; i++) {
+		const struct ty_bthread *t = &b->thread.v[i];
+		const uint32_t leader = ty_identity_find(b, process_of(b, i));
+		const uint64_t end = t->ended ? t->pub.end_ns : UINT64_MAX;
+
+		if (leader != TY_NONE && t->pub.start_ns >= b->thread.v[leader].pub.start_ns)
+			ends[leader] = end > ends[leader] ? end : ends[leader];
+		if (leader != i && !ends[i])
+			ends[i] = end;
+	}
+	return ends;
+}
+
+static void end_async(struct ty_builder *b, uint64_t end_ns)
+{
+	struct ty_region_log *l = &b->regions;
+	uint64_t *ends = l->async.n ? process_ends(b) : NULL;
+
+	if (l->async.n && !ends)
+		ty_build_fail(b, -TY_ENOMEM);
+	for (uint32_t i = 0; ends && i < l->async.n; i++) {
+		const struct ty_open_async *o = &l->async.v[i];
+		const uint32_t of = o->leader == TY_NONE ? o->r.thread : o->leader;
+
+		if (o->r.thread != TY_NONE)
+			async_close(b, i, ends[of] < end_ns ? ends[of] : end_ns, TY_NONE,
+				    ends[of] < UINT64_MAX ? TY_RGN_ENDED : TY_RGN_OPEN);
+	}
+	free(ends);
+}
 
 void ty_regions_finish(struct ty_builder *b, uint64_t end_ns)
 {
@@ -446,12 +528,9 @@ void ty_regions_finish(struct ty_builder *b, uint64_t end_ns)
 		end_all(b, &l->stack.v[i], t->ended ? t->pub.end_ns : end_ns,
 			t->ended ? TY_RGN_ENDED : TY_RGN_OPEN);
 	}
-	for (uint32_t i = 0; i < l->async.n; i++)
-		if (l->async.v[i].r.thread != TY_NONE)
-			async_close(b, i, end_ns, TY_NONE, TY_RGN_OPEN);
+	end_async(b, end_ns);
 	mark_gaps(l);
-	if (l->done.n)
-		qsort(l->done.v, l->done.n, sizeof(*l->done.v), by_place);
+	vec_sort(&l->done, by_place);
 	b->sum.regions_left_out = l->left_out;
 }
 
@@ -465,4 +544,5 @@ void ty_regions_fini(struct ty_region_log *l)
 	vec_fini(&l->async_free);
 	vec_fini(&l->gaps);
 	ty_hash_fini(&l->async_by);
+	ty_pair_map_fini(&l->async_of);
 }

@@ -9,6 +9,7 @@
 
 #include "hash_index.h"
 #include "model.h"
+#include "pair_map.h"
 #include "vec.h"
 
 struct ty_builder;
@@ -29,10 +30,13 @@ struct ty_open_region {
 };
 
 /* A region with an id. process: at the begin, and the key in the index; the thread may belong to
- * another process at the end. */
+ * another process at the end. leader: of that process then, so that another with its number is
+ * another; TY_NONE: unknown. */
 struct ty_open_async {
 	struct ty_region r; /* thread TY_NONE: free */
 	int32_t process;
+	uint32_t leader;
+	uint32_t prev, next; /* open ones of that process; TY_NONE */
 };
 
 /* Events were lost in (from, to]. */
@@ -43,7 +47,7 @@ struct ty_region_gap {
 struct ty_region_stack {
 	VEC(struct ty_open_region) open;
 	uint32_t over;	  /* begins beyond the bound; not calls */
-	uint64_t seen_ns; /* its last event, or a loss that was taken care of; 0: none */
+	uint64_t exec_ns; /* it executed another program then; 0: it did not */
 };
 
 struct ty_region_log {
@@ -51,6 +55,7 @@ struct ty_region_log {
 	VEC(struct ty_region_stack) stack; /* by thread */
 	VEC(struct ty_open_async) async;
 	struct ty_hash_index async_by; /* of process, name and id */
+	struct ty_pair_map async_of;   /* by process: the first of its open ones; TY_NONE */
 	VEC(uint32_t) async_free;
 	VEC(struct ty_region_gap) gaps;
 	uint64_t left_out, lost_ns;

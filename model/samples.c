@@ -8,6 +8,15 @@
 #include "compare.h"
 #include "partition.h"
 
+static bool add_unseen(struct ty_samples *s)
+{
+	const struct ty_sample_frame f = {
+		.func = ty_samples_func(s, "[threads without samples]", NULL, false)};
+	const uint32_t frame = f.func == UINT32_MAX ? UINT32_MAX : ty_samples_frame(s, &f);
+
+	return frame == UINT32_MAX || ty_samples_node(s, 0, frame) != TY_SAMPLES_UNSEEN;
+}
+
 struct ty_samples *ty_samples_new(void)
 {
 	struct ty_samples *s = calloc(1, sizeof(*s));
@@ -16,7 +25,7 @@ struct ty_samples *ty_samples_new(void)
 		return NULL;
 	s->texts = ty_strtab_new();
 	/* Node 0 is no frame. */
-	if (!s->texts || vec_push(&s->nodes, (struct ty_sample_node){0})) {
+	if (!s->texts || vec_push(&s->nodes, (struct ty_sample_node){0}) || add_unseen(s)) {
 		ty_samples_free(s);
 		return NULL;
 	}
@@ -51,48 +60,22 @@ uint32_t ty_samples_func(struct ty_samples *s, const char *name, const char *mod
 {
 	const struct ty_sample_func f = {ty_samples_text(s, name), ty_samples_text(s, module),
 					 kernel};
-	uint32_t *id;
 
 	if (f.name == UINT32_MAX || f.module == UINT32_MAX)
 		return UINT32_MAX;
-	id = ty_pair_map_add(&s->func_of, f.name, (uint64_t)f.module << 1 | kernel);
-	if (!id)
-		return UINT32_MAX;
-	if (*id == TY_PAIR_NONE) {
-		if (vec_push(&s->funcs, f))
-			return UINT32_MAX;
-		*id = (uint32_t)s->funcs.n - 1;
-	}
-	return *id;
+	return pair_number(&s->func_of, f.name, (uint64_t)f.module << 1 | kernel, &s->funcs, f);
 }
 
 uint32_t ty_samples_frame(struct ty_samples *s, const struct ty_sample_frame *f)
 {
-	uint32_t *id = ty_pair_map_add(&s->frame_of, (uint64_t)f->func << 32 | f->file,
-				       (uint64_t)(uint32_t)f->line << 1 | f->inlined);
-
-	if (!id)
-		return UINT32_MAX;
-	if (*id == TY_PAIR_NONE) {
-		if (vec_push(&s->frames, *f))
-			return UINT32_MAX;
-		*id = (uint32_t)s->frames.n - 1;
-	}
-	return *id;
+	return pair_number(&s->frame_of, (uint64_t)f->func << 32 | f->file,
+			   (uint64_t)(uint32_t)f->line << 1 | f->inlined, &s->frames, *f);
 }
 
 uint32_t ty_samples_node(struct ty_samples *s, uint32_t parent, uint32_t frame)
 {
-	uint32_t *id = ty_pair_map_add(&s->node_of, parent, frame);
-
-	if (!id)
-		return UINT32_MAX;
-	if (*id == TY_PAIR_NONE) {
-		if (vec_push(&s->nodes, ((struct ty_sample_node){parent, frame})))
-			return UINT32_MAX;
-		*id = (uint32_t)s->nodes.n - 1;
-	}
-	return *id;
+	return pair_number(&s->node_of, parent, frame, &s->nodes,
+			   (struct ty_sample_node){parent, frame});
 }
 
 ORDER(by_time, struct ty_sample,
@@ -100,8 +83,7 @@ ORDER(by_time, struct ty_sample,
 
 void ty_samples_sort(struct ty_samples *s)
 {
-	if (s->v.n)
-		qsort(s->v.v, s->v.n, sizeof(*s->v.v), by_time);
+	vec_sort(&s->v, by_time);
 }
 
 void ty_samples_range(const struct ty_samples *s, uint64_t from_ns, uint64_t to_ns, size_t *first,

@@ -76,13 +76,19 @@ struct ty_samples {
 	/* Where they were requested; set 0 is none. */
 	VEC(struct ty_sample_branches) branch_sets;
 	VEC(struct ty_sample_branch) branch_v;
-	uint32_t hz;	 /* samples a second and CPU that were requested; 0: by a period */
-	char event[64];	 /* "cpu-clock", "cycles:u" */
-	bool clock;	 /* its period is nanoseconds of CPU time */
-	const char *how; /* how callers were found: "DWARF", "frame pointers"; NULL: no stacks */
+	uint32_t hz;	/* samples a second and CPU that were requested; 0: by a period */
+	char event[64]; /* "cpu-clock", "cycles:u" */
+	bool clock;	/* its period is nanoseconds of CPU time */
+	bool of_time;	/* samples are as frequent as time on a CPU: a clock or cycles, in user mode
+			 * and in the kernel */
+	bool all_threads; /* of all threads; else of traced ones */
+	const char *how;  /* how callers were found: "DWARF", "frame pointers"; NULL: no stacks */
 	/* While filled: numbers by content. */
 	struct ty_pair_map func_of, frame_of, node_of;
 };
+
+/* The node of "[threads without samples]": of no sample, for time that has none. */
+enum { TY_SAMPLES_UNSEEN = 1 };
 
 struct ty_samples *ty_samples_new(void); /* NULL: out of memory */
 void ty_samples_free(struct ty_samples *s);

@@ -16,6 +16,9 @@
  *   a woken thread.
  *   The inferred part is a span of its own, up to the first event; from there on the run counts
  *   as recorded.
+ * - a thread that is still runnable at the end of the recording, on a CPU without switches from
+ *   idle that was idle meanwhile, is UNKNOWN since its wakeup: it ran there, and was not seen
+ * again.
  * - in a gap nothing is inferred: the CPU is UNKNOWN throughout, and so are the threads that ran
  *   there or waited for it, until the next evidence. Sleeping threads of all CPUs: gap_doubt.c.
  *
@@ -24,8 +27,6 @@
  * and then runs without another one, and had no effect otherwise.
  */
 #include "builder.h"
-
-#include "partition.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
  */
 #include "aux_record.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,7 +16,6 @@
 
 #include "aux_ring.h"
 #include "meta_writer.h"
-#include "perf_record.h"
 #include "perf_write.h"
 
 #define PIECE_MAX (8u << 20)

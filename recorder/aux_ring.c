@@ -6,7 +6,6 @@
 #include "aux_ring.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

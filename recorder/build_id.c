@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/perf_event.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +15,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "now.h"
 #include "pair_map.h"
+#include "read_pool.h"
 #include "unaligned.h"
 #include "vec.h"
 
@@ -97,11 +96,8 @@ struct question {
 };
 
 struct ty_build_ids {
-	pthread_mutex_t lock;
-	pthread_cond_t work, done;
-	bool thread, asked, stop;
-	struct question q; /* the thread's while `asked` */
-	/* The thread's. */
+	struct ty_read_pool *pool;  /* of one thread */
+	struct question q;	    /* the thread's, as is all below, while it has one to answer */
 	struct ty_pair_map by_file; /* device and inode: index of known */
 	VEC(struct known) known;
 };
@@ -144,8 +140,10 @@ static bool is_still(const struct question *q, const struct stat *st)
 	return n > 0 && strlen(q->name) == (size_t)n && !memcmp(path, q->name, (size_t)n);
 }
 
-static void look_up(struct ty_build_ids *b, struct question *q)
+static void look_up(void *ids, struct ty_reading *r)
 {
+	struct ty_build_ids *b = ids;
+	struct question *q = &b->q;
 	struct stat st;
 	int n = 0;
 
@@ -159,57 +157,31 @@ static void look_up(struct ty_build_ids *b, struct question *q)
 	q->n = n > 0 ? (uint8_t)n : 0;
 }
 
-static void free_all(struct ty_build_ids *b)
+static void free_all(void *ids)
 {
+	struct ty_build_ids *b = ids;
+
 	ty_pair_map_fini(&b->by_file);
 	vec_fini(&b->known);
-	pthread_mutex_destroy(&b->lock);
-	pthread_cond_destroy(&b->work);
-	pthread_cond_destroy(&b->done);
 	free(b);
-}
-
-static void *look_main(void *arg)
-{
-	struct ty_build_ids *b = arg;
-
-	pthread_mutex_lock(&b->lock);
-	while (!b->stop) {
-		if (!b->asked) {
-			pthread_cond_wait(&b->work, &b->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&b->lock);
-		look_up(b, &b->q);
-		pthread_mutex_lock(&b->lock);
-		b->asked = false;
-		pthread_cond_signal(&b->done);
-	}
-	pthread_mutex_unlock(&b->lock);
-	free_all(b);
-	return NULL;
 }
 
 struct ty_build_ids *ty_build_ids_new(void)
 {
 	struct ty_build_ids *b = calloc(1, sizeof(*b));
-	pthread_attr_t detached;
-	pthread_condattr_t a;
-	pthread_t thread;
 
-	if (!b)
-		return NULL;
-	pthread_mutex_init(&b->lock, NULL);
-	pthread_cond_init(&b->work, NULL);
-	pthread_condattr_init(&a);
-	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
-	pthread_cond_init(&b->done, &a);
-	pthread_condattr_destroy(&a);
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	b->thread = !pthread_create(&thread, &detached, look_main, b);
-	pthread_attr_destroy(&detached);
-	return b;
+	if (b)
+		b->pool = ty_read_pool_new(1, look_up, free_all, b);
+	if (b && b->pool)
+		return b;
+	free(b);
+	return NULL;
+}
+
+void ty_build_ids_free(struct ty_build_ids *b)
+{
+	if (b)
+		ty_read_pool_free(b->pool);
 }
 
 /* The bytes of PERF_RECORD_MMAP2 (perf_event_open(2)). */
@@ -219,27 +191,23 @@ enum { PID = 8, ADDR = 16, LEN = 24, MAJOR = 40, MINOR = 44, INODE = 48, FILE_NA
  */
 static unsigned ask(struct ty_build_ids *b, const uint8_t *rec, const char *name, uint8_t id[20])
 {
-	const struct timespec until = ty_in_ms(WAIT_MS);
 	struct question *q = &b->q;
-	unsigned n = 0;
+	struct ty_reading r;
 
-	pthread_mutex_lock(&b->lock);
-	if (b->thread && !b->asked) {
-		snprintf(q->name, sizeof(q->name), "%s", name);
-		snprintf(q->link, sizeof(q->link),
-			 "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, ty_u32_at(rec + PID),
-			 ty_u64_at(rec + ADDR), ty_u64_at(rec + ADDR) + ty_u64_at(rec + LEN));
-		q->dev = makedev(ty_u32_at(rec + MAJOR), ty_u32_at(rec + MINOR));
-		q->ino = ty_u64_at(rec + INODE);
-		b->asked = true;
-		pthread_cond_signal(&b->work);
-		while (b->asked && !pthread_cond_timedwait(&b->done, &b->lock, &until))
-			;
-		n = b->asked ? 0 : q->n;
-		memcpy(id, q->id, n);
-	}
-	pthread_mutex_unlock(&b->lock);
-	return n;
+	ty_read_pool_take(b->pool, 0, &r); /* an answer that came too late */
+	if (ty_read_pool_left(b->pool))
+		return 0;
+	snprintf(q->name, sizeof(q->name), "%s", name);
+	snprintf(q->link, sizeof(q->link), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
+		 ty_u32_at(rec + PID), ty_u64_at(rec + ADDR),
+		 ty_u64_at(rec + ADDR) + ty_u64_at(rec + LEN));
+	q->dev = makedev(ty_u32_at(rec + MAJOR), ty_u32_at(rec + MINOR));
+	q->ino = ty_u64_at(rec + INODE);
+	if (!ty_read_pool_request(b->pool, ty_u32_at(rec + PID), 0) ||
+	    !ty_read_pool_take(b->pool, WAIT_MS, &r))
+		return 0;
+	memcpy(id, q->id, q->n);
+	return q->n;
 }
 
 void ty_build_ids_put(struct ty_build_ids *b, uint8_t *rec, size_t n)
@@ -264,19 +232,4 @@ void ty_build_ids_put(struct ty_build_ids *b, uint8_t *rec, size_t n)
 		memcpy(rec + MAJOR + 4, id, sizeof(id));
 	}
 	memcpy(rec, &h, sizeof(h));
-}
-
-void ty_build_ids_free(struct ty_build_ids *b)
-{
-	bool last;
-
-	if (!b)
-		return;
-	pthread_mutex_lock(&b->lock);
-	b->stop = true;
-	last = !b->thread;
-	pthread_cond_signal(&b->work);
-	pthread_mutex_unlock(&b->lock);
-	if (last)
-		free_all(b);
 }

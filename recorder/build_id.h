@@ -10,7 +10,8 @@
 unsigned ty_file_build_id(const char *path, uint8_t id[20]);
 
 /* Build ids that were read, so that each file is read once, by a thread of its own: a file on an
- * unreachable server holds up nothing else. One thread at a time. */
+ * unreachable server holds up nothing else. It has the priority of the thread that calls
+ * ty_build_ids_put first, which waits for it. One thread at a time. */
 struct ty_build_ids;
 
 /* NULL: out of memory. */

@@ -70,22 +70,23 @@ bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <call_data.skel.h>
 
-#include "aux_ring.h"
 #include "call_data_table.h"
 #include "compare.h"
-#include "ring_mover.h"
+#include "cpu_rings.h"
+#include "first_line.h"
+#include "own_name.h"
+#include "ring_drainer.h"
 #include "section.h"
-#include "spooled_section.h"
 #include "unaligned.h"
 #include "vec.h"
 
-enum { RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32 };
 /* Of the section, whose readers hold it in memory. */
 #define SECTION_MAX (512ull << 20)
 #define PID_MAX	    (4u << 20)
@@ -98,12 +99,12 @@ struct ty_call_data {
 	size_t tids_bytes;
 	VEC(int) hooks; /* perf events */
 	VEC(char) names;
-	struct ty_aux_ring *rings;
-	unsigned rings_n;
+	struct ty_cpu_rings rings;
 	struct ty_spool_writer *writer;
-	struct ty_ring_mover mover;
+	struct ty_ring_drainer drainer;
 	struct ty_spooled_section records;
 	uint64_t lost_here; /* because the section was full */
+	uint64_t told;	    /* lost ones of which the newest piece tells */
 	struct ty_call_data_result res;
 };
 
@@ -152,14 +153,12 @@ static void why_not(char why[TY_CALL_DATA_WHY], int error)
 
 static unsigned pid_max(void)
 {
-	unsigned v = PID_MAX;
-	FILE *f = fopen("/proc/sys/kernel/pid_max", "re");
+	char text[32];
+	unsigned long v;
 
-	if (f && (fscanf(f, "%u", &v) != 1 || v > PID_MAX))
-		v = PID_MAX;
-	if (f)
-		fclose(f);
-	return v;
+	ty_first_line(text, sizeof(text), "/proc/sys/kernel/pid_max");
+	v = strtoul(text, NULL, 10);
+	return v && v < PID_MAX ? (unsigned)v : PID_MAX;
 }
 
 static struct call_data_bpf *load(bool trace_all, unsigned data_bytes, char why[TY_CALL_DATA_WHY])
@@ -266,6 +265,7 @@ static bool hook_calls(struct ty_call_data *e)
 	for (unsigned i = 0; i < ty_call_data_table_n; i++) {
 		const char *name = ty_call_data_table[i].name;
 		const struct ty_ev_call *what = &ty_call_data_table[i].what;
+		const bool late = reads_values(e, what, TY_EV_LATE | TY_EV_OUT);
 		const int enter = tracepoint_id(e, "enter", name),
 			  exit = tracepoint_id(e, "exit", name);
 		const struct {
@@ -277,12 +277,16 @@ static bool hook_calls(struct ty_call_data *e)
 			{e->bpf->progs.enter_call, !what->list && (what->strings || what->sockaddr),
 			 enter},
 			{e->bpf->progs.enter_values, reads_values(e, what, TY_EV_IN), enter},
-			{e->bpf->progs.enter_receive, what->receives, enter},
-			{e->bpf->progs.leave_receive, what->receives, exit},
-			{e->bpf->progs.leave, what->exit, exit},
+			{e->bpf->progs.enter_send, what->messages == TY_EV_MSG_SEND, enter},
+			{e->bpf->progs.leave_messages, what->messages > TY_EV_MSG_SEND, exit},
+			{e->bpf->progs.enter_address,
+			 what->address || what->messages == TY_EV_MSG_ONE ||
+				 what->messages == TY_EV_MSG_MANY,
+			 enter},
+			{e->bpf->progs.leave_address, what->address, exit},
+			{e->bpf->progs.leave, what->exit && !late, exit},
 			{e->bpf->progs.leave_fds, what->fds, exit},
-			{e->bpf->progs.leave_values, reads_values(e, what, TY_EV_LATE | TY_EV_OUT),
-			 exit},
+			{e->bpf->progs.leave_values, late, exit},
 		};
 		bool any = false;
 
@@ -313,6 +317,7 @@ static int unhook_elsewhere(struct ty_call_data *e)
 	if (!child) {
 		if (fork())
 			_exit(0);
+		prctl(PR_SET_NAME, TY_UNHOOK_NAME);
 		/* In ascending order, as they were opened; a pipe of the user's must not stay open.
 		 */
 		dup2(pipes[0], 0);
@@ -339,14 +344,12 @@ static int free_all(struct ty_call_data *e)
 {
 	int hold = unhook_elsewhere(e);
 
-	for (unsigned i = 0; i < e->rings_n; i++)
-		ty_aux_close(&e->rings[i]);
-	free(e->rings);
+	ty_cpu_rings_close(&e->rings);
 	if (e->tids)
 		munmap(e->tids, e->tids_bytes);
 	call_data_bpf__destroy(e->bpf);
 	ty_spool_writer_free(e->writer);
-	ty_ring_mover_fini(&e->mover);
+	ty_ring_drainer_fini(&e->drainer);
 	ty_spooled_section_fini(&e->records);
 	if (e->root >= 0)
 		close(e->root);
@@ -370,7 +373,7 @@ struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigne
 		return NULL;
 	}
 	e->trace_all = trace_all;
-	ty_ring_mover_init(&e->mover);
+	ty_ring_drainer_init(&e->drainer);
 	e->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	e->bpf = load(trace_all, data_bytes, why);
 	if (!e->bpf) {
@@ -390,8 +393,8 @@ struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigne
 	}
 	l[2] = bpf_program__attach_raw_tracepoint(e->bpf->progs.ended, "sched_process_exit");
 	e->bpf->links.ended = l[2];
-	if (e->tids && l[0] && l[2] && (trace_all || l[1]) && e->mover.wake >= 0 && e->root >= 0 &&
-	    hook_calls(e))
+	if (e->tids && l[0] && l[2] && (trace_all || l[1]) && e->drainer.wake >= 0 &&
+	    e->root >= 0 && hook_calls(e))
 		return e;
 	why_not(why, errno);
 	close(free_all(e));
@@ -416,14 +419,17 @@ size_t ty_call_data_follow(struct ty_call_data *e, const int *tids, size_t n)
 /* pieces ------------------------------------------------------------------------------------------
  */
 
+static uint64_t lost(const struct ty_call_data *e)
+{
+	return __atomic_load_n(&e->bpf->bss->lost, __ATOMIC_RELAXED) + e->lost_here;
+}
+
 static void put_head(void *ctx, uint64_t piece, void *p)
 {
-	const struct ty_call_data *e = ctx;
-	const struct ty_ev_record head = {
-		.kind = TY_EVK_PIECE,
-		.ptr = piece,
-		.ns = __atomic_load_n(&e->bpf->bss->lost, __ATOMIC_RELAXED) + e->lost_here};
+	struct ty_call_data *e = ctx;
+	const struct ty_ev_record head = {.kind = TY_EVK_PIECE, .ptr = piece, .ns = lost(e)};
 
+	e->told = head.ns;
 	memcpy(p, &head, sizeof(head));
 }
 
@@ -472,7 +478,7 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 
 static int fd_of(const void *ctx, unsigned i)
 {
-	return ((const struct ty_call_data *)ctx)->rings[i].fd;
+	return ((const struct ty_call_data *)ctx)->rings.v[i].fd;
 }
 
 static void move(void *ctx, bool last)
@@ -480,41 +486,21 @@ static void move(void *ctx, bool last)
 	struct ty_call_data *e = ctx;
 	const struct ty_aux_sink sink = {on_records, NULL, e};
 
-	for (unsigned i = 0; i < e->rings_n; i++)
-		ty_aux_drain(&e->rings[i], &sink);
-	if (last)
-		ty_spooled_section_put(&e->records);
-	else
+	ty_cpu_rings_drain(&e->rings, &sink);
+	if (!last) {
 		ty_spooled_section_tick(&e->records);
-}
-
-static bool open_rings(struct ty_call_data *e, const unsigned *cpus, unsigned n)
-{
-	const size_t bytes = n > MANY_CPUS ? RING_MANY : RING;
-
-	e->rings = calloc(n, sizeof(*e->rings));
-	for (unsigned i = 0; e->rings && i < n; i++) {
-		struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-					       .config = PERF_COUNT_SW_BPF_OUTPUT,
-					       .sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
-					       .sample_period = 1,
-					       .watermark = 1,
-					       .wakeup_watermark = (uint32_t)bytes / 4};
-		struct ty_aux_ring *r = &e->rings[i];
-
-		if (ty_aux_open(r, &attr, -1, (int)cpus[i], bytes, 0, false, NULL))
-			return false;
-		e->rings_n++;
-		if (bpf_map__update_elem(e->bpf->maps.out, &cpus[i], sizeof(cpus[i]), &r->fd,
-					 sizeof(r->fd), BPF_ANY))
-			return false;
+		return;
 	}
-	return e->rings;
+	ty_spooled_section_put(&e->records);
+	if (lost(e) > e->told)
+		ty_spooled_section_tell(&e->records);
 }
 
 bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const unsigned *cpus,
 			unsigned cpus_n, char why[TY_CALL_DATA_WHY])
 {
+	struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_TIME};
+
 	e->writer = ty_spool_writer_new(spool, TY_SPOOLED_PIECE);
 	ty_spooled_section_init(&e->records, &form, e);
 	ty_spooled_section_start(&e->records, e->writer, false);
@@ -522,11 +508,9 @@ bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const un
 		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 		return false;
 	}
-	if (!open_rings(e, cpus, cpus_n)) {
-		why_not(why, errno);
-		return false;
-	}
-	if (!ty_ring_mover_start(&e->mover, e->rings_n, fd_of, move, e)) {
+	if (!ty_cpu_rings_open_output(&e->rings, &attr, bpf_map__fd(e->bpf->maps.out), cpus,
+				      cpus_n) ||
+	    !ty_ring_drainer_start(&e->drainer, e->rings.n, fd_of, move, e)) {
 		why_not(why, errno);
 		return false;
 	}
@@ -549,20 +533,35 @@ int ty_call_data_tids_fd(const struct ty_call_data *e)
 	return bpf_map__fd(e->bpf->maps.tids);
 }
 
+/* Structures that all CPUs left out. */
+static uint64_t left_out(const struct ty_call_data *e)
+{
+	const int cpus = libbpf_num_possible_cpus();
+	const uint32_t zero = 0;
+	struct ty_ev_budget *b = cpus > 0 ? calloc((size_t)cpus, sizeof(*b)) : NULL;
+	uint64_t n = 0;
+
+	if (b && !bpf_map_lookup_elem(bpf_map__fd(e->bpf->maps.budgets), &zero, b))
+		for (int i = 0; i < cpus; i++)
+			n += b[i].left_out;
+	free(b);
+	return n;
+}
+
 int ty_call_data_finish(struct ty_call_data *e, struct ty_call_data_result *res)
 {
 	*res = (struct ty_call_data_result){0};
 	if (!e)
 		return -1;
 	e->bpf->bss->off = 1;
-	if (e->mover.started) {
-		ty_ring_mover_stop(&e->mover);
-		e->res.lost = __atomic_load_n(&e->bpf->bss->lost, __ATOMIC_RELAXED) + e->lost_here;
+	if (e->drainer.started) {
+		ty_ring_drainer_stop(&e->drainer);
+		e->res.lost = lost(e);
+		e->res.left_out = left_out(e);
 	}
 	*res = e->res;
 	/* As the child that removes them goes through its descriptors. */
-	if (e->hooks.n)
-		qsort(e->hooks.v, e->hooks.n, sizeof(*e->hooks.v), by_number);
+	vec_sort(&e->hooks, by_number);
 	return free_all(e);
 }
 

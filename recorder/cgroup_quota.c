@@ -24,7 +24,7 @@
 #include "proc_snapshot.h"
 
 #define INTERVAL_NS UINT64_C(100000000)
-#define SCAN_NS	    UINT64_C(3000000000)
+#define SCAN_NS	    UINT64_C(500000000)
 #define COST	    200 /* the pause between two samples or scans is this multiple of their duration */
 #define DEPTH	    32
 #define DIRS	    4096
@@ -396,7 +396,7 @@ static int scan(struct look *l, DIR *d, unsigned depth)
 }
 
 /*
- * Is a walk over all groups due: every few seconds, and when groups were made, once more after
+ * Is a walk over all groups due: twice a second, and when groups were made, once more after
  * that, because a group is given its quota when it is there already.
  */
 static bool scan_due(struct ty_quotas *q, uint64_t mono_ns)

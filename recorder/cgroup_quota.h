@@ -50,7 +50,7 @@ void ty_quotas_close(struct ty_quotas *q);
 /*
  * Samples the groups that have a quota. Appends a line for each group that is new, was throttled
  * since the last sample, changed its quota or threads, or was removed or lost its quota. Groups are
- * found by a walk over all groups (at most 4096 directories), every three seconds and soon after
+ * found by a walk over all groups (at most 4096 directories), twice a second and soon after
  * groups were created. `out` must be empty again after its lines were written: lines refer to
  * earlier ones in it. trace_ns: returns the current trace clock; called only when a line is
  * written. All lines together are at most 64 MB.

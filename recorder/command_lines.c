@@ -19,7 +19,7 @@
 #include "hash_index.h"
 #include "now.h"
 #include "pair_map.h"
-#include "proc_reader.h"
+#include "read_pool.h"
 #include "vec.h"
 
 enum { QUEUE_MAX = 16384, LINE_BYTES = 2048 };
@@ -42,7 +42,7 @@ struct line {
 
 struct ty_command_lines {
 	pthread_mutex_t lock;
-	struct ty_proc_reader *reader;
+	struct ty_read_pool *reader;
 	VEC(struct process) of;
 	struct ty_pair_map by_pid;
 	VEC(struct line) lines;
@@ -51,13 +51,13 @@ struct ty_command_lines {
 };
 
 /* Its bytes; none: it has no command line (a kernel thread), or is gone. */
-static void read_line(const char *proc, struct ty_proc_reading *r)
+static void read_line(void *proc, struct ty_reading *r)
 {
 	char path[96];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%u/cmdline", proc, r->pid);
+	snprintf(path, sizeof(path), "%s/%u/cmdline", (const char *)proc, r->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -69,11 +69,12 @@ static void read_line(const char *proc, struct ty_proc_reading *r)
 struct ty_command_lines *ty_command_lines_new(const char *proc)
 {
 	struct ty_command_lines *c = calloc(1, sizeof(*c));
+	char *folder = strdup(proc);
 
-	if (!c)
-		return NULL;
-	c->reader = ty_proc_reader_new(read_line, proc);
-	if (!c->reader) {
+	if (c && folder)
+		c->reader = ty_read_pool_new(TY_READ_THREADS, read_line, free, folder);
+	if (!c || !c->reader) {
+		free(folder);
 		free(c);
 		return NULL;
 	}
@@ -85,19 +86,10 @@ struct ty_command_lines *ty_command_lines_new(const char *proc)
 /* NULL: out of memory. */
 static struct process *process_of(struct ty_command_lines *c, int pid)
 {
-	uint32_t *i = ty_pair_map_add(&c->by_pid, (uint32_t)pid, 0);
-
-	if (!i)
-		return NULL;
-	if (*i == TY_PAIR_NONE) {
-		if (vec_push(&c->of, ((struct process){.pid = pid})))
-			return NULL;
-		*i = (uint32_t)c->of.n - 1;
-	}
-	return &c->of.v[*i];
+	return pair_element(&c->by_pid, (uint32_t)pid, 0, &c->of, (struct process){.pid = pid});
 }
 
-static void keep_line(struct ty_command_lines *c, const struct ty_proc_reading *r)
+static void keep_line(struct ty_command_lines *c, const struct ty_reading *r)
 {
 	struct process *p = process_of(c, (int)r->pid);
 	const size_t n = r->bytes.len;
@@ -119,10 +111,10 @@ static void keep_line(struct ty_command_lines *c, const struct ty_proc_reading *
 static void take_readings(struct ty_command_lines *c, unsigned wait_ms)
 {
 	const uint64_t end_ms = ty_now_ms() + wait_ms;
-	struct ty_proc_reading r;
+	struct ty_reading r;
 
 	for (uint64_t now = end_ms - wait_ms;
-	     ty_proc_reader_take(c->reader, now < end_ms ? (unsigned)(end_ms - now) : 0, &r);
+	     ty_read_pool_take(c->reader, now < end_ms ? (unsigned)(end_ms - now) : 0, &r);
 	     now = ty_now_ms()) {
 		pthread_mutex_lock(&c->lock);
 		keep_line(c, &r);
@@ -140,9 +132,9 @@ void ty_command_lines_request(struct ty_command_lines *c, int pid)
 	take_readings(c, 0);
 	pthread_mutex_lock(&c->lock);
 	p = process_of(c, pid);
-	if (p && !p->queued && ty_proc_reader_left(c->reader) < QUEUE_MAX &&
+	if (p && !p->queued && ty_read_pool_left(c->reader) < QUEUE_MAX &&
 	    (!p->read_ns || ty_now_ns(CLOCK_MONOTONIC) - p->read_ns > AGAIN_NS))
-		p->queued = ty_proc_reader_request(c->reader, (uint32_t)pid, 0);
+		p->queued = ty_read_pool_request(c->reader, (uint32_t)pid, 0);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -199,7 +191,7 @@ void ty_command_lines_free(struct ty_command_lines *c)
 {
 	if (!c)
 		return;
-	ty_proc_reader_free(c->reader);
+	ty_read_pool_free(c->reader);
 	vec_fini(&c->of);
 	ty_pair_map_fini(&c->by_pid);
 	vec_fini(&c->lines);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpu_list.h"
+#include "first_line.h"
 
 enum { LINE = 256, DEPTH = 1 };
 
@@ -85,19 +86,6 @@ static bool is_cache(const char *name, uint64_t *config)
 	return false;
 }
 
-/* A file's first line, without its end. */
-static bool read_line(const char *path, char out[LINE])
-{
-	FILE *f = fopen(path, "re");
-	const bool good = f && fgets(out, LINE, f);
-
-	if (f)
-		fclose(f);
-	if (good)
-		out[strcspn(out, "\n")] = 0;
-	return good;
-}
-
 /* A name that becomes part of a path. */
 static bool is_file_name(const char *s)
 {
@@ -146,7 +134,7 @@ struct pmu {
 /* "event=0x3c,umask=1", or the name of an event of the PMU, whose terms are in a file. */
 static int take_terms(const struct pmu *pmu, char *terms, struct perf_event_attr *a, int depth)
 {
-	char path[2 * LINE + 2 * TY_COUNTER_NAME], line[LINE], *save = NULL;
+	char line[LINE], *save = NULL;
 
 	for (char *t = strtok_r(terms, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
 		char *equals = strchr(t, '='), *end = NULL;
@@ -172,16 +160,17 @@ static int take_terms(const struct pmu *pmu, char *terms, struct perf_event_attr
 					: &a->config) |= value;
 			continue;
 		}
-		snprintf(path, sizeof(path), "%s/%s/format/%s", pmu->devices, pmu->name, t);
-		if (read_line(path, line)) {
+		if (ty_first_line(line, sizeof(line), "%s/%s/format/%s", pmu->devices, pmu->name,
+				  t)) {
 			if (!place(a, line, value))
 				return ty_fail(pmu->err, TY_EUSAGE, TY_NO_OFFSET,
 					       "--counter %s: the value of %s is too large (%s)",
 					       pmu->whole, t, line);
 			continue;
 		}
-		snprintf(path, sizeof(path), "%s/%s/events/%s", pmu->devices, pmu->name, t);
-		if (equals || depth == DEPTH || !read_line(path, line))
+		if (equals || depth == DEPTH ||
+		    !ty_first_line(line, sizeof(line), "%s/%s/events/%s", pmu->devices, pmu->name,
+				   t))
 			return ty_fail(pmu->err, TY_ENOTFOUND, TY_NO_OFFSET,
 				       "--counter %s: %s has no term or event '%s' (see "
 				       "%s/%s/format and events)",
@@ -210,7 +199,7 @@ static bool is_shared(const char *devices, const char *name)
 static int take_pmu(const char *devices, const char *whole, char *name, struct ty_counter_event *e,
 		    char **rest, struct ty_err *err)
 {
-	char path[2 * LINE], line[LINE], *terms = strchr(name, '/'), *end;
+	char line[LINE], *terms = strchr(name, '/'), *end;
 	struct pmu pmu = {devices, name, whole, err};
 
 	*terms++ = 0;
@@ -222,8 +211,7 @@ static int take_pmu(const char *devices, const char *whole, char *name, struct t
 			       whole);
 	*end = 0;
 	*rest = end + 1 + (end[1] == ':');
-	snprintf(path, sizeof(path), "%s/%s/type", devices, name);
-	if (!is_file_name(name) || !read_line(path, line))
+	if (!is_file_name(name) || !ty_first_line(line, sizeof(line), "%s/%s/type", devices, name))
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			       "--counter %s: this machine has no PMU '%s' (ls %s)", whole, name,
 			       devices);
@@ -239,10 +227,10 @@ static int take_pmu(const char *devices, const char *whole, char *name, struct t
 static int take_tracepoint(const char *tracefs, const char *whole, const char *system,
 			   const char *event, struct ty_counter_event *e, struct ty_err *err)
 {
-	char path[2 * LINE + 2 * TY_COUNTER_NAME], line[LINE];
+	char line[LINE];
 
-	snprintf(path, sizeof(path), "%.255s/events/%s/%s/id", tracefs, system, event);
-	if (!is_file_name(system) || !is_file_name(event) || !read_line(path, line))
+	if (!is_file_name(system) || !is_file_name(event) ||
+	    !ty_first_line(line, sizeof(line), "%s/events/%s/%s/id", tracefs, system, event))
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			       "--counter %s: unknown event (perf list, and %s/events, list them)",
 			       whole, tracefs);

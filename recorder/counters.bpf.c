@@ -51,28 +51,12 @@ struct {
 	__type(value, struct running);
 } runs SEC(".maps");
 
-const volatile __u32
-	everybody; /* all threads are traced but those of process `own`; else those in tids */
-const volatile __u32 own;
 const volatile __u32 counters, groups;
 const volatile __u32 group_of[TY_COUNTERS_MAX]; /* ascending */
 __u64 lost;
 __u32 off;
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
-
-static __always_inline int is_traced(__u32 tid, __u32 tgid)
-{
-	__u32 at = tid / TY_EV_TIDS;
-	struct ty_ev_tids *t;
-
-	if (!tid)
-		return 0;
-	if (everybody)
-		return tgid != own;
-	t = bpf_map_lookup_elem(&tids, &at);
-	return t && t->of[tid % TY_EV_TIDS] & TY_EV_TRACED;
-}
 
 /* A bit for each counter that could be read. */
 static __always_inline __u32 read_all(struct bpf_perf_event_value *to)
@@ -132,7 +116,7 @@ SEC("tp_btf/sched_switch") int switched(__u64 *ctx)
 
 	if (!r || off)
 		return 0;
-	armed = is_traced(to->pid, to->tgid);
+	armed = is_traced_thread(to->pid, to->tgid);
 	if (!r->armed && !armed)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
@@ -154,7 +138,7 @@ SEC("perf_event") int ticked(void *ctx)
 		return 0;
 	if (r->armed)
 		put(ctx, r, id >> 32, id, bpf_ktime_get_ns());
-	else if (is_traced(id, id >> 32))
+	else if (is_traced_thread(id, id >> 32))
 		arm(r, bpf_ktime_get_ns());
 	return 0;
 }

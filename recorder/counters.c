@@ -68,15 +68,14 @@ void ty_counters_finish(struct ty_counters_rec *c, struct ty_counters_result *re
 
 #include <counters.skel.h>
 
-#include "aux_ring.h"
 #include "counters_bpf.h"
-#include "ring_mover.h"
+#include "cpu_rings.h"
+#include "ring_drainer.h"
 #include "section.h"
-#include "spooled_section.h"
 #include "unaligned.h"
 #include "vec.h"
 
-enum { RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, TICK_HZ = 100 };
+enum { TICK_HZ = 100 };
 /* As those of samples: bytes in the file, and no less than RAW_PART of what a reader has of them.
  */
 #define SECTION_MAX ((uint64_t)128 << 20)
@@ -97,10 +96,9 @@ struct ty_counters_rec {
 	const unsigned *cpus;
 	unsigned cpus_n;
 	VEC(int) events; /* counters and ticks */
-	struct ty_aux_ring *rings;
-	unsigned rings_n;
+	struct ty_cpu_rings rings;
 	struct ty_spool_writer *writer;
-	struct ty_ring_mover mover;
+	struct ty_ring_drainer drainer;
 	struct ty_spooled_section section;
 	uint64_t lost, lost_told, last_ns;
 	struct ty_counters_result res;
@@ -113,12 +111,10 @@ static void free_all(struct ty_counters_rec *c)
 	vec_each (fd, &c->events)
 		close(*fd);
 	vec_fini(&c->events);
-	for (unsigned i = 0; i < c->rings_n; i++)
-		ty_aux_close(&c->rings[i]);
-	free(c->rings);
+	ty_cpu_rings_close(&c->rings);
 	counters_bpf__destroy(c->bpf);
 	ty_spool_writer_free(c->writer);
-	ty_ring_mover_fini(&c->mover);
+	ty_ring_drainer_fini(&c->drainer);
 	ty_spooled_section_fini(&c->section);
 	free(c);
 }
@@ -163,7 +159,7 @@ static int why_not(const struct ty_counters_rec *c, unsigned i, bool first, int 
 	if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == ENXIO)
 		return group_error(err, TY_EUNSUPPORTED, name,
 				   "this machine cannot count it (a virtual machine may have no "
-				   "PMU: tarry doctor)");
+				   "hardware counters)");
 	if (error == EINVAL && !first)
 		return group_error(err, TY_EUNSUPPORTED, name,
 				   "its group does not fit the counters of the CPU: make several "
@@ -257,7 +253,7 @@ static int load(struct ty_counters_rec *c, const struct ty_call_data *e, struct 
 {
 	c->bpf = counters_bpf__open();
 	if (c->bpf) {
-		c->bpf->rodata->everybody = !e;
+		c->bpf->rodata->trace_all = !e;
 		c->bpf->rodata->own = (uint32_t)getpid();
 		c->bpf->rodata->counters = c->n;
 		c->bpf->rodata->groups = c->groups;
@@ -288,7 +284,7 @@ int ty_counters_open(struct ty_counters_rec **out, const char *const *groups, si
 	c->cpus = cpus;
 	c->cpus_n = cpus_n;
 	ty_spooled_section_init(&c->section, &form, c);
-	e = ty_ring_mover_init(&c->mover) ? 0 : ty_fail_errno(err, "cannot make an eventfd");
+	e = ty_ring_drainer_init(&c->drainer) ? 0 : ty_fail_errno(err, "cannot make an eventfd");
 	e = e ? e : parse(c, groups, n, tracefs, err);
 	e = e ? e : load(c, ev, err);
 	e = e ? e : open_events(c, err);
@@ -361,7 +357,7 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 
 static int fd_of(const void *ctx, unsigned i)
 {
-	return ((const struct ty_counters_rec *)ctx)->rings[i].fd;
+	return ((const struct ty_counters_rec *)ctx)->rings.v[i].fd;
 }
 
 /* last: no reading follows, so that the room kept for this one may be used. */
@@ -386,48 +382,34 @@ static void move(void *ctx, bool last)
 	struct ty_counters_rec *c = ctx;
 	const struct ty_aux_sink sink = {on_records, NULL, c};
 
-	for (unsigned i = 0; i < c->rings_n; i++)
-		ty_aux_drain(&c->rings[i], &sink);
+	ty_cpu_rings_drain(&c->rings, &sink);
 	tell_lost(c, false);
 	ty_spooled_section_tick(&c->section);
 }
 
 static bool open_rings(struct ty_counters_rec *c)
 {
-	const size_t bytes = c->cpus_n > MANY_CPUS ? RING_MANY : RING;
-	struct perf_event_attr out = {.type = PERF_TYPE_SOFTWARE,
-				      .config = PERF_COUNT_SW_BPF_OUTPUT,
-				      .sample_type =
-					      PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
-				      .sample_period = 1,
-				      .watermark = 1,
-				      .wakeup_watermark = (uint32_t)bytes / 4};
+	struct perf_event_attr out = {.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU};
 	struct perf_event_attr tick = {.type = PERF_TYPE_SOFTWARE,
 				       .config = PERF_COUNT_SW_CPU_CLOCK,
 				       .size = sizeof(tick),
 				       .sample_period = 1000000000 / TICK_HZ,
 				       .exclude_idle = 1};
 
-	c->rings = calloc(c->cpus_n, sizeof(*c->rings));
-	for (unsigned i = 0; c->rings && i < c->cpus_n; i++) {
-		struct ty_aux_ring *r = &c->rings[i];
-		int fd;
+	if (!ty_cpu_rings_open_output(&c->rings, &out, bpf_map__fd(c->bpf->maps.readings), c->cpus,
+				      c->cpus_n))
+		return false;
+	for (unsigned i = 0; i < c->cpus_n; i++) {
+		int fd = (int)syscall(SYS_perf_event_open, &tick, -1, c->cpus[i], -1,
+				      PERF_FLAG_FD_CLOEXEC);
 
-		if (ty_aux_open(r, &out, -1, (int)c->cpus[i], bytes, 0, false, NULL))
-			return false;
-		c->rings_n++;
-		if (bpf_map__update_elem(c->bpf->maps.readings, &c->cpus[i], sizeof(c->cpus[i]),
-					 &r->fd, sizeof(r->fd), BPF_ANY))
-			return false;
-		fd = (int)syscall(SYS_perf_event_open, &tick, -1, c->cpus[i], -1,
-				  PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0 || vec_push(&c->events, fd))
 			return false;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(c->bpf->progs.ticked)))
 			return false;
 	}
 	c->bpf->links.switched = bpf_program__attach_trace(c->bpf->progs.switched);
-	return c->rings && c->bpf->links.switched;
+	return c->bpf->links.switched;
 }
 
 int ty_counters_start(struct ty_counters_rec *c, struct ty_spool *spool, struct ty_err *err)
@@ -439,7 +421,7 @@ int ty_counters_start(struct ty_counters_rec *c, struct ty_spool *spool, struct 
 	if (!open_rings(c))
 		return ty_fail_errno(err, "--counter: the program that reads counters cannot be "
 					  "attached");
-	if (!ty_ring_mover_start(&c->mover, c->rings_n, fd_of, move, c))
+	if (!ty_ring_drainer_start(&c->drainer, c->rings.n, fd_of, move, c))
 		return ty_fail_errno(err, "--counter: no thread can be created");
 	c->bpf->bss->off = 0;
 	return 0;
@@ -455,9 +437,9 @@ void ty_counters_finish(struct ty_counters_rec *c, struct ty_counters_result *re
 	*res = (struct ty_counters_result){0};
 	if (!c)
 		return;
-	if (c->mover.started) {
+	if (c->drainer.started) {
 		c->bpf->bss->off = 1;
-		ty_ring_mover_stop(&c->mover);
+		ty_ring_drainer_stop(&c->drainer);
 		tell_lost(c, true);
 		ty_spooled_section_put(&c->section);
 		c->res.lost = c->lost + c->bpf->bss->lost;

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* See cpu_list.h. Format: Documentation/admin-guide/cputopology.rst. */
 #include "cpu_list.h"
+#include "first_line.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 unsigned ty_cpu_list(const char *path, unsigned *cpus, unsigned max)
 {
 	char text[4096], *p = text;
-	FILE *f = fopen(path, "re");
 	unsigned n = 0;
 
-	if (!f)
-		return 0;
-	if (!fgets(text, sizeof(text), f))
-		text[0] = 0;
-	fclose(f);
+	ty_first_line(text, sizeof(text), "%s", path);
 	while (*p >= '0' && *p <= '9') {
 		unsigned long a = strtoul(p, &p, 10), b = a;
 

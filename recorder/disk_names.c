@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 
 #include "field_text.h"
+#include "first_line.h"
 
 enum { DISKS_MAX = 256, MOUNTS_MAX = 3, STACKED_MAX = 8, NAME = 64, PATH = 300 };
 
@@ -39,20 +40,9 @@ static FILE *open_text(const struct disks *d, const char *path)
 
 /* The first line of a file of the device in sysfs, in out; false: there is none. */
 static bool attribute(const struct disks *d, unsigned major, unsigned minor, const char *name,
-		      char *out, int size)
+		      char *out, size_t size)
 {
-	char path[PATH];
-	FILE *f;
-	bool ok;
-
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s", major, minor, name);
-	f = open_text(d, path);
-	ok = f && fgets(out, size, f);
-	if (f)
-		fclose(f);
-	if (ok)
-		out[strcspn(out, "\n")] = 0;
-	return ok && *out;
+	return ty_first_line(out, size, "%s/sys/dev/block/%u:%u/%s", d->root, major, minor, name);
 }
 
 static struct disk *find(struct disks *d, unsigned major, unsigned minor)

@@ -159,8 +159,7 @@ static int add_matching(struct ty_event_set *set, const char *root, const char *
 		}
 	}
 	closedir(d);
-	if (names.n)
-		qsort(names.v, names.n, sizeof(*names.v), by_name);
+	vec_sort(&names, by_name);
 	vec_each (name, &names) {
 		if (!r)
 			r = add(set, system, *name, filter, requested);

@@ -20,27 +20,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "buf.h"
 #include "int_set.h"
-#include "proc_snapshot.h"
+#include "now.h"
 
 /* Limit of the search: this long, or on a machine with many threads this multiple of the first
  * listing. */
 #define PATIENCE_NS 3000000000u
 enum { WRITE_BYTES = 32000, ROUNDS = 200, PATIENCE_LOOKS = 8, SURE = 3 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void sort(ty_tids *t)
 {
-	if (t->n)
-		qsort(t->v, t->n, sizeof(*t->v), ty_int_order);
+	vec_sort(t, ty_int_order);
 }
 
 /* Leave in `t` what is not in `known` (sorted). */
@@ -117,13 +107,14 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n,
 {
 	ty_tids tids = {0}, known = {0};
 	struct ty_buf text;
-	const uint64_t start = now_ns();
+	const uint64_t start = ty_now_ns(CLOCK_MONOTONIC);
 	uint64_t patience = PATIENCE_NS;
 	int e = 0, complete = 0; /* listings, one after the other */
 
 	ty_buf_init(&text, 8 << 20);
 	*sure = false;
-	for (int round = 0; !e && !*sure && round < ROUNDS && now_ns() - start <= patience;
+	for (int round = 0;
+	     !e && !*sure && round < ROUNDS && ty_now_ns(CLOCK_MONOTONIC) - start <= patience;
 	     round++) {
 		/* The slow listing first: the last listing is the newest. */
 		e = ty_proc_family(pids, n, getpid(), family, err);
@@ -140,8 +131,8 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n,
 		*sure = !e && complete == SURE;
 		if (!e && tids.n)
 			e = ty_follow_tids(inst, tids.v, tids.n, err);
-		if (!round && (now_ns() - start) * PATIENCE_LOOKS > patience)
-			patience = (now_ns() - start) * PATIENCE_LOOKS;
+		if (!round && (ty_now_ns(CLOCK_MONOTONIC) - start) * PATIENCE_LOOKS > patience)
+			patience = (ty_now_ns(CLOCK_MONOTONIC) - start) * PATIENCE_LOOKS;
 	}
 	ty_buf_fini(&text);
 	vec_fini(&tids);

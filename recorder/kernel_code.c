@@ -75,8 +75,7 @@ static int read_names(FILE *f, struct ty_buf *text, names *out, bool *cut)
 	}
 	vec_each (n, out)
 		n->code &= n->addr < init.lo || n->addr >= init.hi;
-	if (out->n)
-		qsort(out->v, out->n, sizeof(*out->v), by_addr);
+	vec_sort(out, by_addr);
 	return 0;
 }
 
@@ -125,8 +124,7 @@ static int read_segments(int fd, stretches *out)
 			     (struct stretch){ph.p_vaddr, ph.p_vaddr + ph.p_filesz, ph.p_offset}))
 			return -TY_ENOMEM;
 	}
-	if (out->n)
-		qsort(out->v, out->n, sizeof(*out->v), by_lo);
+	vec_sort(out, by_lo);
 	return 0;
 }
 

@@ -40,8 +40,7 @@ static bool read_list(const char *path, struct ty_buf *text, struct name **names
 	}
 	if (f)
 		fclose(f);
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_addr);
+	vec_sort(&v, by_addr);
 	*names = v.v;
 	*n = v.n;
 	return !bad;

@@ -5,7 +5,6 @@
 #include <linux/futex.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Of pthread_mutex_t's __kind: nptl/pthreadP.h. */

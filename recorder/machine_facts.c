@@ -10,6 +10,7 @@
 
 #include "disk_names.h"
 #include "field_text.h"
+#include "first_line.h"
 #include "now.h"
 
 void ty_fact(struct ty_buf *b, const char *key, const char *value)
@@ -22,18 +23,6 @@ void ty_fact(struct ty_buf *b, const char *key, const char *value)
 void ty_fact_u64(struct ty_buf *b, const char *key, uint64_t value)
 {
 	ty_buf_addf(b, "%s=%" PRIu64 "\n", key, value);
-}
-
-static void first_line(const char *path, char *out, size_t size)
-{
-	FILE *f = fopen(path, "re");
-
-	out[0] = 0;
-	if (!f)
-		return;
-	if (fgets(out, (int)size, f))
-		out[strcspn(out, "\n")] = 0;
-	fclose(f);
 }
 
 bool ty_file_has(const char *path, const char *text)
@@ -89,16 +78,16 @@ void ty_machine_facts(struct ty_buf *b)
 		ty_fact(b, "kernel", u.release);
 		ty_fact(b, "arch", u.machine);
 	}
-	first_line("/sys/devices/system/cpu/online", text, sizeof(text));
+	ty_first_line(text, sizeof(text), "/sys/devices/system/cpu/online");
 	ty_fact(b, "cpus", text);
-	first_line("/sys/devices/system/cpu/possible", text, sizeof(text));
+	ty_first_line(text, sizeof(text), "/sys/devices/system/cpu/possible");
 	ty_fact(b, "possible_cpus", text);
 	ty_cpu_model(text, sizeof(text));
 	ty_fact(b, "cpu_model", text);
 	/* The resolution of a coarse clock is a jiffy (kernel/time/hrtimer.c, LOW_RES_NSEC). */
 	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && !tick.tv_sec)
 		ty_fact_u64(b, "tick_ns", (uint64_t)tick.tv_nsec);
-	first_line("/sys/devices/system/cpu/nohz_full", text, sizeof(text));
+	ty_first_line(text, sizeof(text), "/sys/devices/system/cpu/nohz_full");
 	if (text[0] >= '0' && text[0] <= '9') /* "(null)" where there are none */
 		ty_fact(b, "nohz_full", text);
 	ty_fact_u64(b, "mem_bytes",

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "first_line.h"
 #include "perf_record.h"
 #include "perf_write.h"
 #include "proc_snapshot.h"
-#include "vec.h"
 
 #define CPU_MAGIC 0x1010101010101010ull
 enum { INFO_VERSION = 2, INFO_HEAD = 4, INFO_CPU = 7, INFO_CPU_WORDS = 4, LINE_MAX_BYTES = 8192 };
@@ -35,18 +35,11 @@ static void put_info(void *ctx, struct ty_buf *b, const struct perf_event_mmap_p
 
 static uint64_t midr(unsigned cpu)
 {
-	char path[100];
-	uint64_t v = 0;
-	FILE *f;
+	char text[64];
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/regs/identification/midr_el1",
-		 cpu);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%" SCNx64, &v) != 1)
-		v = 0;
-	if (f)
-		fclose(f);
-	return v;
+	ty_first_line(text, sizeof(text),
+		      "/sys/devices/system/cpu/cpu%u/regs/identification/midr_el1", cpu);
+	return strtoull(text, NULL, 16);
 }
 
 static struct info *make_info(const struct ty_spe_pmu *pmus, const uint8_t *pmu_of,
@@ -194,17 +187,10 @@ static void put_threads(struct ty_buf *b, pid_t pid)
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct ty_perf_where w = of(pid, tids[i]);
-		char path[64], comm[64] = "";
-		FILE *f;
+		char comm[64];
 
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, tids[i]);
-		f = fopen(path, "re");
-		if (f && fgets(comm, sizeof(comm), f)) {
-			comm[strcspn(comm, "\n")] = 0;
+		if (ty_first_line(comm, sizeof(comm), "/proc/%d/task/%d/comm", (int)pid, tids[i]))
 			ty_perf_put_comm(b, &w, comm, false);
-		}
-		if (f)
-			fclose(f);
 	}
 	free(tids);
 }

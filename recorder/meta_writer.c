@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "line_piece.h"
 
 enum { PIECE = 1 << 20 };
 #define TEXT_LIMIT (64u << 20)
@@ -45,7 +46,6 @@ static int put_aside(struct ty_meta *m, const struct ty_spool_chunk *what, const
 	return r;
 }
 
-/* Pieces of at most PIECE bytes, cut behind a newline where there is one. */
 static int put_pieces(struct ty_meta *m, enum ty_spool_type type, unsigned kind, uint64_t *seq,
 		      const char *text, size_t n, struct ty_err *err)
 {
@@ -53,14 +53,9 @@ static int put_pieces(struct ty_meta *m, enum ty_spool_type type, unsigned kind,
 		.type = (uint16_t)type, .flags = m->aside ? TY_SPOOL_LATER : 0, .stream = kind};
 
 	do {
-		size_t k = n;
+		const size_t k = ty_line_piece(text, n, PIECE);
 		int r;
 
-		if (k > PIECE) {
-			const char *cut = memrchr(text, '\n', PIECE);
-
-			k = cut ? (size_t)(cut - text) + 1 : PIECE;
-		}
 		what.seq = (*seq)++;
 		r = m->aside ? put_aside(m, &what, text, k, err)
 			     : ty_spool_put(m->writer, &what, text, k, err);
@@ -200,8 +195,7 @@ int ty_meta_cmdlines(struct ty_meta *m, const char *root, const struct ty_buf *n
 			r = vec_push(&all, (struct name){strtol(p, NULL, 10), p, n, all.n});
 		p += n + (p[n] == '\n');
 	}
-	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), by_tid);
+	vec_sort(&all, by_tid);
 	for (size_t i = 0; !r && i < all.n; i++) {
 		if (i + 1 < all.n && all.v[i + 1].tid == all.v[i].tid)
 			continue;

@@ -2,7 +2,6 @@
 /* See perf_write.h. */
 #include "perf_write.h"
 
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -10,6 +9,7 @@
 #include <cpuid.h>
 #endif
 
+#include "first_line.h"
 #include "perf_record.h"
 
 #define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER)
@@ -113,15 +113,11 @@ static void put_cpuid(struct ty_buf *b)
 /* "0x00000000410fd0c0": MIDR_EL1 of the first CPU, as perf writes it. */
 static void put_cpuid(struct ty_buf *b)
 {
-	char text[64] = "";
-	FILE *f = fopen("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "re");
+	char text[64];
 
-	if (f && fgets(text, sizeof(text), f)) {
-		text[strcspn(text, "\n")] = 0;
+	if (ty_first_line(text, sizeof(text),
+			  "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1"))
 		text_feature(b, FEAT_CPUID, text);
-	}
-	if (f)
-		fclose(f);
 }
 #else
 static void put_cpuid(struct ty_buf *b)

@@ -12,17 +12,17 @@
 
 #include "build_id.h"
 
-static void add_id(const char *proc, uint32_t pid, struct ty_stk_map *m)
+static void add_id(uint32_t pid, struct ty_stk_map *m)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/%u/map_files/%llx-%llx", proc, pid,
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
 		 (unsigned long long)m->start, (unsigned long long)(m->start + m->bytes));
 	m->build_id_n = (uint8_t)ty_file_build_id(path, m->build_id);
 }
 
 /* A whole one, or none from here on. */
-static void add(struct ty_proc_reading *r, const struct ty_stk_map *map, const char *path)
+static void add(struct ty_reading *r, const struct ty_stk_map *map, const char *path)
 {
 	r->full = r->full || ty_buf_reserve(&r->bytes, sizeof(*map) + strlen(path) + 1);
 	if (r->full)
@@ -31,12 +31,12 @@ static void add(struct ty_proc_reading *r, const struct ty_stk_map *map, const c
 	ty_buf_add(&r->bytes, path, strlen(path) + 1);
 }
 
-void ty_proc_maps_read(const char *proc, struct ty_proc_reading *r)
+void ty_proc_maps_read(void *unused, struct ty_reading *r)
 {
 	char path[96], line[PATH_MAX + 128];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/%u/maps", proc, r->pid);
+	snprintf(path, sizeof(path), "/proc/%u/maps", r->pid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		struct ty_stk_map m = {0};
@@ -53,7 +53,7 @@ void ty_proc_maps_read(const char *proc, struct ty_proc_reading *r)
 		m.bytes = hi - lo;
 		m.off = off;
 		if (line[name] == '/')
-			add_id(proc, r->pid, &m);
+			add_id(r->pid, &m);
 		add(r, &m, line[name] ? line + name : "//anon");
 	}
 	if (f)

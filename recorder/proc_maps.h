@@ -5,13 +5,13 @@
 
 #include <stdint.h>
 
-#include "proc_reader.h"
+#include "read_pool.h"
 #include "stack_record.h"
 
 /*
- * A ty_proc_read: for every executable mapping struct ty_stk_map, and its path with NUL, as in
+ * A ty_read_fn: for every executable mapping struct ty_stk_map, and its path with NUL, as in
  * /proc, "//anon" when there is none, never longer than PATH_MAX.
  */
-void ty_proc_maps_read(const char *proc, struct ty_proc_reading *r);
+void ty_proc_maps_read(void *unused, struct ty_reading *r);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "first_line.h"
 #include "machine_facts.h"
 
 #define PMU "/sys/bus/event_source/devices/intel_pt"
@@ -45,19 +45,11 @@ void ty_pt_caps_text(char *out, size_t size)
 
 	*out = 0;
 	while (d && (e = readdir(d)) != NULL) {
-		char path[400], value[32] = "";
-		FILE *f;
+		char value[32];
 
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), PMU "/caps/%s", e->d_name);
-		f = fopen(path, "re");
-		if (f && !fgets(value, sizeof(value), f))
-			*value = 0;
-		if (f)
-			fclose(f);
-		value[strcspn(value, "\n")] = 0;
-		if (!*value || !strcmp(value, "0") || n >= size)
+		if (e->d_name[0] == '.' ||
+		    !ty_first_line(value, sizeof(value), PMU "/caps/%s", e->d_name) ||
+		    !strcmp(value, "0") || n >= size)
 			continue;
 		n += (size_t)snprintf(out + n, size - n, "%s%s%s%s", n ? ", " : "", e->d_name,
 				      strcmp(value, "1") ? "=" : "",

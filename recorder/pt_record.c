@@ -14,6 +14,7 @@
 #include <cpuid.h>
 #endif
 
+#include "first_line.h"
 #include "perf_record.h"
 #include "perf_write.h"
 
@@ -33,19 +34,14 @@ enum {
 #define CONFIG_BRANCH (1ull << 13)
 #define MTC_FREQ_BITS (15ull << MTC_SHIFT)
 
-static uint64_t pmu_number(const char *name, const char *fmt, uint64_t absent)
+static uint64_t pmu_number(const char *name, int base, uint64_t absent)
 {
-	char path[200];
-	uint64_t v = absent;
-	FILE *f;
+	char text[32], *end;
+	uint64_t v;
 
-	snprintf(path, sizeof(path), PMU "/%s", name);
-	f = fopen(path, "re");
-	if (f && fscanf(f, fmt, &v) != 1)
-		v = absent;
-	if (f)
-		fclose(f);
-	return v;
+	ty_first_line(text, sizeof(text), PMU "/%s", name);
+	v = strtoull(text, &end, base);
+	return end == text ? absent : v;
 }
 
 static bool pmu_has(const char *name)
@@ -63,11 +59,11 @@ static uint64_t config(void)
 
 	if (pmu_has("format/pt") && pmu_has("format/branch"))
 		c |= CONFIG_PT | CONFIG_BRANCH;
-	if (pmu_number("caps/mtc", "%" SCNu64, 0) &&
-	    pmu_number("caps/mtc_periods", "%" SCNx64, 0) >> MTC_PERIOD & 1)
+	if (pmu_number("caps/mtc", 10, 0) &&
+	    pmu_number("caps/mtc_periods", 16, 0) >> MTC_PERIOD & 1)
 		c |= CONFIG_MTC | (uint64_t)MTC_PERIOD << MTC_SHIFT;
-	if (pmu_number("caps/psb_cyc", "%" SCNu64, 0) &&
-	    pmu_number("caps/psb_periods", "%" SCNx64, 0) >> PSB_PERIOD & 1)
+	if (pmu_number("caps/psb_cyc", 10, 0) &&
+	    pmu_number("caps/psb_periods", 16, 0) >> PSB_PERIOD & 1)
 		c |= (uint64_t)PSB_PERIOD << PSB_SHIFT;
 	return c;
 }
@@ -91,7 +87,7 @@ static void put_info(void *ctx, struct ty_buf *b, const struct perf_event_mmap_p
 		[TY_PT_INFO_MTC_BIT] = CONFIG_MTC,
 		[TY_PT_INFO_MTC_FREQ_BITS] = MTC_FREQ_BITS,
 		[TY_PT_INFO_CYC_BIT] = CONFIG_CYC,
-		[TY_PT_INFO_NONTURBO_RATIO] = pmu_number("max_nonturbo_ratio", "%" SCNu64, 0),
+		[TY_PT_INFO_NONTURBO_RATIO] = pmu_number("max_nonturbo_ratio", 10, 0),
 		[TY_PT_INFO_FILTER_LEN] = strlen(i->filter),
 	};
 #if defined(__x86_64__) || defined(__i386__)
@@ -114,7 +110,7 @@ static void put_info(void *ctx, struct ty_buf *b, const struct perf_event_mmap_p
 int ty_pt_rec_open(struct ty_aux_rec **out, const struct ty_pt_opts *o, pid_t pid,
 		   const unsigned *cpus, unsigned n, struct ty_err *err)
 {
-	uint64_t type = pmu_number("type", "%" SCNu64, UINT64_MAX);
+	uint64_t type = pmu_number("type", 10, UINT64_MAX);
 	const char *filter = o->filter ? o->filter : "", *name = "intel_pt";
 	struct info *i = calloc(1, sizeof(*i) + strlen(filter) + 1);
 	const struct perf_event_attr attr = {

@@ -183,6 +183,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	uint64_t end_ns = 0;
 	int e = 0, x;
 
+	r->end_notes = r->res->notes_n;
 	if (recorded) {
 		ty_rec_mark_clock(r);
 		end_ns = ty_instance_now_ns(r->insts[0]) + 1000;
@@ -237,6 +238,13 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    "%" PRIu64 " paths or other strings of system calls were dropped: the "
 			    "rate limit or the buffer was exceeded",
 			    strings.lost);
+	r->res->structures_left_out = strings.left_out;
+	if (strings.left_out)
+		ty_rec_note(r,
+			    "%" PRIu64 " structures of system calls were left out: beyond 10,000 a "
+			    "second on a CPU they would slow the program down (--data N records "
+			    "all)",
+			    strings.left_out);
 	ty_step_finish(&r->step);
 	r->res->steps = r->step.insns;
 	r->res->steps_lost = r->step.lost;

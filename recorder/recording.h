@@ -86,6 +86,7 @@ struct ty_record_result {
 	bool steps_lost;  /* their number is unknown: the stepper was killed, or a write failed */
 	struct ty_aux_result aux;		      /* of pt or spe */
 	uint64_t strings, strings_lost;		      /* data behind pointers of system calls */
+	uint64_t structures_left_out;		      /* of them, beyond the limit of a CPU */
 	uint64_t stacks, stacks_limited, stacks_lost; /* limited: too many in a second */
 	uint64_t samples, samples_lost;
 	uint64_t readings, readings_lost; /* of counters */

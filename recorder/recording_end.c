@@ -102,9 +102,12 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	ty_fact_u64(&b, "cpu_sys_ns", res->cpu_sys_ns);
 	ty_fact_u64(&b, "strings", res->strings);
 	ty_fact_u64(&b, "strings_lost", res->strings_lost);
+	ty_fact_u64(&b, "structures_left_out", res->structures_left_out);
 	if (res->command_ended)
 		ty_fact_u64(&b, "command_status", (uint64_t)res->command_status);
 	ty_fact(&b, "stop", res->stop);
+	for (unsigned i = r->end_notes; i < res->notes_n; i++)
+		ty_fact(&b, "note", res->notes[i]);
 	e = e ? e : ty_meta_section(&r->meta, TY_SEC_SELF, b.p, b.len, err);
 	ty_buf_fini(&b);
 	return e;

@@ -50,6 +50,7 @@ struct ty_keep; /* keep.h */
 struct recording {
 	const struct ty_record_opts *o;
 	struct ty_record_result *res;
+	unsigned end_notes; /* of its notes, those of the recording's end begin there */
 	char root[TY_TRACEFS_PATH];
 	struct ty_event_set set;
 	struct ty_user_probes probes;

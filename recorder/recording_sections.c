@@ -178,7 +178,7 @@ int ty_rec_put_call_data(struct recording *r, struct ty_err *err)
 	if (!r->stacks)
 		ty_fact(&b, "stacks_why",
 			!r->o->stacks_ns ? "record --stacks off"
-			: !r->call_data	 ? "strings are not recorded"
+			: !r->call_data	 ? "BPF is not used (--no-strings or --no-syscalls)"
 					 : r->stacks_why);
 	return put_facts(r, &b, err);
 }

@@ -318,7 +318,7 @@ static unsigned descriptors(const struct recording *r)
 
 static void open_stacks(struct recording *r)
 {
-	struct ty_err err;
+	struct ty_err err = {0};
 
 	/* The BPF programs use the kernel's pids, which denote other processes in this namespace's
 	 * /proc. */
@@ -341,7 +341,7 @@ static void open_stacks(struct recording *r)
 /* Strings are left out rather than the recording where their hooks find no room. */
 static void open_call_data(struct recording *r)
 {
-	struct ty_err err;
+	struct ty_err err = {0};
 
 	if (r->o->no_strings || !ty_event_set_has_syscalls(&r->set))
 		return;
@@ -368,7 +368,8 @@ static int open_sampler(struct recording *r, struct ty_err *err)
 		return 0;
 	if (!r->o->all && !e)
 		snprintf(r->sampler_why, sizeof(r->sampler_why), "%s",
-			 *r->call_data_why ? r->call_data_why : "strings are not recorded");
+			 *r->call_data_why ? r->call_data_why
+					   : "BPF is not used (--no-strings or --no-syscalls)");
 	else if (r->foreign_pids)
 		snprintf(r->sampler_why, sizeof(r->sampler_why),
 			 "tarry runs in a PID namespace of its own: run it outside of the "
@@ -403,8 +404,8 @@ static int open_counters(struct recording *r, struct ty_err *err)
 			       "--counter: the traced threads are unknown: %s",
 			       r->foreign_pids	   ? "run tarry outside of the container"
 			       : *r->call_data_why ? r->call_data_why
-						   : "strings are not recorded (without "
-						     "--no-strings and --no-syscalls, or with -a)");
+						   : "leave out --no-strings and --no-syscalls, or "
+						     "use -a");
 	e = ty_fd_limit_need(descriptors(r) + CALL_DATA_FDS + STACKS_FDS + SAMPLER_FDS +
 				     5 * r->cpus_n + fds,
 			     err);
@@ -428,10 +429,11 @@ static int define_probes(struct recording *r, struct ty_err *err)
 	vec_fini(&pids);
 	for (size_t i = 0; !e && i < r->o->probes.spans_n; i++)
 		if (r->o->probes.spans[i].returns) {
-			ty_rec_note(r, "--span FUNC@FILE:return: a C++ exception through such a "
-				       "function ends its program, and so may a seccomp filter "
-				       "(kernels 6.11 to 6.13); also programs that are not traced "
-				       "but execute the same file");
+			ty_rec_note(r,
+				    "--span FUNC@FILE:return: a C++ exception through such a "
+				    "function ends its program. On kernels 6.11 to 6.13 a seccomp "
+				    "filter may end it, too. This holds for every process that "
+				    "executes the file, traced or not");
 			break;
 		}
 	return e;

@@ -40,14 +40,7 @@
 #include <sys/resource.h>
 
 #include "now.h"
-
-static uint64_t page_time(const char *page)
-{
-	uint64_t ns;
-
-	memcpy(&ns, page, sizeof(ns));
-	return ns;
-}
+#include "unaligned.h"
 
 /* Hand a stream's slot, if it holds anything, to the compressors. */
 static void post(struct pool *p, struct stream *st)
@@ -66,8 +59,8 @@ static void post(struct pool *p, struct stream *st)
 	p->last = s;
 	s->filled_ms = ty_now_ms();
 	s->seq = st->seq++;
-	s->first_ns = page_time(s->mem);
-	s->last_ns = page_time(s->mem + s->bytes - p->all->page_bytes);
+	s->first_ns = ty_u64_at(s->mem);
+	s->last_ns = ty_u64_at(s->mem + s->bytes - p->all->page_bytes);
 	atomic_store_explicit(&s->state, FILLED, memory_order_release);
 	atomic_fetch_add(&p->all->work, 1);
 	if (atomic_load(&p->all->waiting))
@@ -129,12 +122,6 @@ static void filled(struct pool *p, struct stream *st, size_t n)
 		post(p, st);
 }
 
-/* Exactly n bytes that are known to be in the pipe. */
-static bool from_pipe(const struct pool *p, char *to, size_t n)
-{
-	return ty_full_read(p->pipe[0], to, n, TY_IO_HERE) == (ssize_t)n;
-}
-
 /* Single pages, the one being written included; `most` because its own writes refill it. Were there
  * any? */
 static bool move_partial(struct pool *p, struct stream *st, unsigned most)
@@ -172,7 +159,7 @@ static bool move_full(struct pool *p, struct stream *st)
 		if (n < 0 && errno == ENOMEM)
 			return move_partial(p, st, SLOT_BYTES / (unsigned)p->all->page_bytes) ||
 			       any;
-		if (n <= 0 || !from_pipe(p, s->mem + s->bytes, (size_t)n))
+		if (n <= 0 || !ty_exact_read(p->pipe[0], s->mem + s->bytes, (size_t)n, TY_IO_HERE))
 			return any;
 		filled(p, st, (size_t)n);
 	}

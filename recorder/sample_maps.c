@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "proc_reader.h"
+#include "read_pool.h"
 #include "now.h"
 #include "pair_map.h"
 #include "partition.h"
@@ -37,7 +37,7 @@ struct proc {
 struct ty_sample_maps {
 	bool trace_all;
 	struct ty_spooled_section maps;
-	struct ty_proc_reader *reader;
+	struct ty_read_pool *reader;
 	uint32_t readings;
 	bool slow; /* the reader gave nothing in time: it is not waited for until it does */
 	bool full;
@@ -54,7 +54,7 @@ struct ty_sample_maps *ty_sample_maps_new(bool trace_all)
 	if (!s)
 		return NULL;
 	s->trace_all = trace_all;
-	s->reader = ty_proc_reader_new(ty_proc_maps_read, "/proc");
+	s->reader = ty_read_pool_new(TY_READ_THREADS, ty_proc_maps_read, NULL, NULL);
 	if (!s->reader) {
 		free(s);
 		return NULL;
@@ -67,7 +67,7 @@ void ty_sample_maps_free(struct ty_sample_maps *s)
 {
 	if (!s)
 		return;
-	ty_proc_reader_free(s->reader);
+	ty_read_pool_free(s->reader);
 	ty_pair_map_fini(&s->proc_of);
 	vec_each (p, &s->procs)
 		vec_fini(&p->code);
@@ -91,18 +91,7 @@ static struct proc *find(const struct ty_sample_maps *s, uint32_t pid)
 
 static struct proc *make(struct ty_sample_maps *s, uint32_t pid)
 {
-	struct proc *p = find(s, pid);
-	uint32_t *v;
-
-	if (p || vec_push(&s->procs, (struct proc){.pid = pid}))
-		return p;
-	v = ty_pair_map_add(&s->proc_of, pid, 0);
-	if (!v) {
-		s->procs.n--;
-		return NULL;
-	}
-	*v = (uint32_t)s->procs.n - 1;
-	return &s->procs.v[*v];
+	return pair_element(&s->proc_of, pid, 0, &s->procs, (struct proc){.pid = pid});
 }
 
 /* The code of a process that is known; NULL: it is not. Until the next one is made. */
@@ -186,7 +175,7 @@ static bool put_existing(struct ty_sample_maps *s, const struct ty_perf_where *w
 }
 
 /* What was read of a process, unless it has become another one meanwhile. */
-static void take_reading(struct ty_sample_maps *s, const struct ty_proc_reading *r)
+static void take_reading(struct ty_sample_maps *s, const struct ty_reading *r)
 {
 	struct proc *p = find(s, r->pid);
 	struct ty_perf_where where = {
@@ -221,10 +210,10 @@ static void take_reading(struct ty_sample_maps *s, const struct ty_proc_reading 
 /* What has been read; one of them is waited for. false: there is none. */
 static bool take_readings(struct ty_sample_maps *s, unsigned wait_ms)
 {
-	struct ty_proc_reading r;
+	struct ty_reading r;
 	bool any = false;
 
-	while (ty_proc_reader_take(s->reader, any ? 0 : wait_ms, &r)) {
+	while (ty_read_pool_take(s->reader, any ? 0 : wait_ms, &r)) {
 		take_reading(s, &r);
 		ty_buf_fini(&r.bytes);
 		any = true;
@@ -244,7 +233,7 @@ void ty_sample_maps_know(struct ty_sample_maps *s, uint32_t pid, uint64_t ns)
 		return;
 	p->reading = ++s->readings;
 	p->read_ns = ns;
-	p->state = ty_proc_reader_request(s->reader, pid, p->reading) ? READING : TRIED;
+	p->state = ty_read_pool_request(s->reader, pid, p->reading) ? READING : TRIED;
 	if (s->slow)
 		return;
 	end_ms = ty_now_ms() + READ_MS;
@@ -370,11 +359,11 @@ size_t ty_sample_maps_end(struct ty_sample_maps *s, bool *full)
 	const uint64_t end_ms = ty_now_ms() + END_MS;
 
 	/* A process whose reading is stuck is abandoned. */
-	for (uint64_t now; ty_proc_reader_left(s->reader);) {
+	for (uint64_t now; ty_read_pool_left(s->reader);) {
 		now = ty_now_ms();
 		if (now >= end_ms || !take_readings(s, (unsigned)(end_ms - now)))
 			break;
 	}
 	*full = s->full;
-	return ty_proc_reader_left(s->reader);
+	return ty_read_pool_left(s->reader);
 }

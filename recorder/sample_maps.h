@@ -3,7 +3,7 @@
  * What sampled processes have mapped to be executed: in memory, to know what of a stack's copy
  * points to code, and in the file as TY_SEC_SAMPLING, to name what was sampled. A process is known
  * from its exec, from a fork of a known one, or from /proc/PID/maps, which may take long
- * (proc_reader.h). What may have been missed is never used: after lost events a process is read
+ * (read_pool.h). What may have been missed is never used: after lost events a process is read
  * again.
  *
  * The owner's lock protects all of it. Times: the trace clock.

@@ -14,10 +14,9 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-SEC("perf_event") int is_traced(void *ctx)
+SEC("perf_event") int sampled(void *ctx)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid(), at = tid / TY_EV_TIDS;
-	struct ty_ev_tids *t = bpf_map_lookup_elem(&tids, &at);
+	__u64 id = bpf_get_current_pid_tgid();
 
-	return t && t->of[tid % TY_EV_TIDS] & TY_EV_TRACED;
+	return is_traced(tid_byte(id), id);
 }

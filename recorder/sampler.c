@@ -20,21 +20,19 @@
 #include <string.h>
 
 #include "aux_record.h"
-#include "aux_ring.h"
 #include "compare.h"
+#include "cpu_rings.h"
+#include "first_line.h"
 #include "kernel_names.h"
 #include "map_events.h"
-#include "now.h"
 #include "pair_map.h"
 #include "perf_write.h"
-#include "ring_mover.h"
+#include "ring_drainer.h"
 #include "sample_maps.h"
 #include "section.h"
-#include "spooled_section.h"
 #include "unaligned.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -49,9 +47,6 @@
 #endif
 
 enum {
-	RING = 1 << 20,
-	RING_MANY = 256 << 10,
-	MANY_CPUS = 32,
 	STACK = 8192, /* bytes that the kernel copies of a stack */
 	STACK_FEW = 1024,
 	KERNEL_ADDRESSES = 65536,
@@ -97,14 +92,13 @@ struct ty_sampler {
 	struct perf_event_attr attr;
 	bool trace_all;
 	int own;
-	struct ty_aux_ring *rings;
-	unsigned rings_n;
+	struct ty_cpu_rings rings;
 	struct ty_map_events *events;
 #ifdef TY_HAVE_BPF
 	struct sampler_bpf *bpf;
 #endif
 	struct ty_spool_writer *writer;
-	struct ty_ring_mover mover;
+	struct ty_ring_drainer drainer;
 	pthread_mutex_t lock; /* of what follows */
 	struct ty_spooled_section samples;
 	struct ty_sample_maps *maps;
@@ -117,14 +111,12 @@ struct ty_sampler {
 
 static void free_all(struct ty_sampler *s)
 {
-	for (unsigned i = 0; i < s->rings_n; i++)
-		ty_aux_close(&s->rings[i]);
-	free(s->rings);
+	ty_cpu_rings_close(&s->rings);
 #ifdef TY_HAVE_BPF
 	sampler_bpf__destroy(s->bpf);
 #endif
 	ty_spool_writer_free(s->writer);
-	ty_ring_mover_fini(&s->mover);
+	ty_ring_drainer_fini(&s->drainer);
 	ty_map_events_free(s->events);
 	ty_sample_maps_free(s->maps);
 	ty_pair_map_fini(&s->kernel);
@@ -139,7 +131,7 @@ static void free_all(struct ty_sampler *s)
  */
 
 static void make_attr(struct perf_event_attr *a, const struct ty_sampler_opts *o, bool cycles,
-		      unsigned precise, size_t ring)
+		      unsigned precise)
 {
 	*a = (struct perf_event_attr){.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
 				      .config = cycles ? PERF_COUNT_HW_CPU_CYCLES
@@ -149,9 +141,7 @@ static void make_attr(struct perf_event_attr *a, const struct ty_sampler_opts *o
 				      .disabled = 1,
 				      .exclude_idle = 1,
 				      .precise_ip = precise & 3,
-				      .sample_id_all = 1,
-				      .watermark = 1,
-				      .wakeup_watermark = (uint32_t)ring / 4};
+				      .sample_id_all = 1};
 	a->freq = cycles;
 	if (cycles)
 		a->sample_freq = o->hz;
@@ -169,39 +159,19 @@ static void make_attr(struct perf_event_attr *a, const struct ty_sampler_opts *o
 	}
 }
 
-static bool open_rings(struct ty_sampler *s, const unsigned *cpus, unsigned n, size_t ring)
-{
-	for (unsigned i = 0; i < n; i++) {
-		struct ty_aux_ring *r = &s->rings[s->rings_n];
-
-		if (ty_aux_open(r, &s->attr, -1, (int)cpus[i], ring, 0, false, NULL)) {
-			const int error = errno;
-
-			while (s->rings_n)
-				ty_aux_close(&s->rings[--s->rings_n]);
-			errno = error;
-			return false;
-		}
-		s->rings_n++;
-	}
-	return true;
-}
-
 /* By hardware where all CPUs have it, as precisely as they can. */
 static bool open_events(struct ty_sampler *s, const struct ty_sampler_opts *o, const unsigned *cpus,
 			unsigned n)
 {
-	const size_t ring = n > MANY_CPUS ? RING_MANY : RING;
-
 	for (unsigned precise = 3; precise-- > 0;) {
-		make_attr(&s->attr, o, true, precise, ring);
-		if (open_rings(s, cpus, n, ring))
+		make_attr(&s->attr, o, true, precise);
+		if (ty_cpu_rings_open(&s->rings, &s->attr, cpus, n))
 			return true;
 	}
 	if (o->stacks == TY_SAMPLE_STACKS_LBR)
 		return false;
-	make_attr(&s->attr, o, false, 0, ring);
-	return open_rings(s, cpus, n, ring);
+	make_attr(&s->attr, o, false, 0);
+	return ty_cpu_rings_open(&s->rings, &s->attr, cpus, n);
 }
 
 /* Drop samples of threads that are not traced. */
@@ -212,9 +182,9 @@ static bool choose(struct ty_sampler *s, const struct ty_call_data *e)
 	if (!s->bpf || bpf_map__reuse_fd(s->bpf->maps.tids, ty_call_data_tids_fd(e)) ||
 	    sampler_bpf__load(s->bpf))
 		return false;
-	for (unsigned i = 0; i < s->rings_n; i++)
-		if (ioctl(s->rings[i].fd, PERF_EVENT_IOC_SET_BPF,
-			  bpf_program__fd(s->bpf->progs.is_traced)))
+	for (unsigned i = 0; i < s->rings.n; i++)
+		if (ioctl(s->rings.v[i].fd, PERF_EVENT_IOC_SET_BPF,
+			  bpf_program__fd(s->bpf->progs.sampled)))
 			return false;
 	return true;
 #else
@@ -260,10 +230,9 @@ struct ty_sampler *ty_sampler_open(const struct ty_call_data *e, const struct ty
 	s->own = getpid();
 	ty_spooled_section_init(&s->samples, &samples_form, s);
 	ty_buf_init(&s->batch, BATCH_MAX);
-	ty_ring_mover_init(&s->mover);
-	s->rings = calloc(cpus_n, sizeof(*s->rings));
+	ty_ring_drainer_init(&s->drainer);
 	s->maps = ty_sample_maps_new(s->trace_all);
-	if (s->mover.wake < 0 || !s->rings || !s->maps)
+	if (s->drainer.wake < 0 || !s->maps)
 		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 	else if (how.stacks == TY_SAMPLE_STACKS_DWARF && !REGS)
 		snprintf(why, TY_CALL_DATA_WHY,
@@ -286,14 +255,10 @@ const char *ty_sampler_event(const struct ty_sampler *s)
 
 unsigned ty_sampler_rate_max(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
-	unsigned n = 0;
+	char text[32];
 
-	if (f && fscanf(f, "%u", &n) != 1)
-		n = 0;
-	if (f)
-		fclose(f);
-	return n;
+	ty_first_line(text, sizeof(text), "/proc/sys/kernel/perf_event_max_sample_rate");
+	return (unsigned)strtoul(text, NULL, 10);
 }
 
 const char *ty_sampler_stacks(const struct ty_sampler *s)
@@ -457,8 +422,7 @@ static void take_batch(struct ty_sampler *s, bool all)
 		newest = w->ns > newest ? w->ns : newest;
 	if (!all)
 		until = newest > HOLD_NS ? newest - HOLD_NS : 0;
-	if (s->waiting.n)
-		qsort(s->waiting.v, s->waiting.n, sizeof(*s->waiting.v), by_time);
+	vec_sort(&s->waiting, by_time);
 	ty_buf_init(&rest, BATCH_MAX);
 	ty_sample_maps_take(s->maps);
 	vec_each (w, &s->waiting) {
@@ -488,7 +452,7 @@ static int fd_of(const void *ctx, unsigned i)
 {
 	const struct ty_sampler *s = ctx;
 
-	return i < s->rings_n ? s->rings[i].fd : ty_map_events_fd(s->events, i - s->rings_n);
+	return i < s->rings.n ? s->rings.v[i].fd : ty_map_events_fd(s->events, i - s->rings.n);
 }
 
 static void move(void *ctx, bool last)
@@ -496,8 +460,7 @@ static void move(void *ctx, bool last)
 	struct ty_sampler *s = ctx;
 	const struct ty_aux_sink sink = {on_records, NULL, s};
 
-	for (unsigned i = 0; i < s->rings_n; i++)
-		ty_aux_drain(&s->rings[i], &sink);
+	ty_cpu_rings_drain(&s->rings, &sink);
 	take_batch(s, last);
 	pthread_mutex_lock(&s->lock);
 	ty_spooled_section_tick(&s->samples);
@@ -519,16 +482,16 @@ static bool put_head(struct ty_sampler *s)
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
 		.sample_id_all = 1};
 	const uint64_t maps_id = TY_SAMPLE_MAPS_ID;
-	uint64_t *ids = calloc(s->rings_n, sizeof(*ids));
+	uint64_t *ids = calloc(s->rings.n, sizeof(*ids));
 	struct ty_buf *maps = &ty_sample_maps_section(s->maps)->b, head;
 	bool good = false;
 
 	ty_buf_init(&head, TY_SPOOLED_PIECE);
 	ty_perf_put_machine(&head);
-	for (unsigned i = 0; ids && i < s->rings_n; i++)
-		ioctl(s->rings[i].fd, PERF_EVENT_IOC_ID, &ids[i]);
+	for (unsigned i = 0; ids && i < s->rings.n; i++)
+		ioctl(s->rings.v[i].fd, PERF_EVENT_IOC_ID, &ids[i]);
 	if (ids)
-		ty_perf_put_attr(&head, &s->attr, ids, s->rings_n);
+		ty_perf_put_attr(&head, &s->attr, ids, s->rings.n);
 	ty_perf_put_attr(&head, &maps_attr, &maps_id, 1);
 	/* Known processes may be in the buffer already. */
 	ty_buf_add(&head, maps->p, maps->len);
@@ -562,15 +525,15 @@ bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, const unsign
 			 strerror(errno));
 		return false;
 	}
-	for (unsigned i = 0; i < s->rings_n; i++)
-		if (ty_aux_on(&s->rings[i], true, NULL)) {
+	for (unsigned i = 0; i < s->rings.n; i++)
+		if (ty_aux_on(&s->rings.v[i], true, NULL)) {
 			snprintf(why, TY_CALL_DATA_WHY, "cannot enable the event (%s)",
 				 strerror(errno));
 			return false;
 		}
-	if (!ty_ring_mover_start(&s->mover, 2 * s->rings_n, fd_of, move, s))
+	if (!ty_ring_drainer_start(&s->drainer, 2 * s->rings.n, fd_of, move, s))
 		snprintf(why, TY_CALL_DATA_WHY, "no thread can be created");
-	return s->mover.started;
+	return s->drainer.started;
 }
 
 struct ty_spooled_section *ty_sampler_section(struct ty_sampler *s)
@@ -603,16 +566,16 @@ void ty_sampler_finish(struct ty_sampler *s, struct ty_sampler_result *res)
 	if (!s)
 		return;
 	maps = ty_sample_maps_section(s->maps);
-	if (s->mover.started) {
-		for (unsigned i = 0; i < s->rings_n; i++)
-			ty_aux_on(&s->rings[i], false, NULL);
-		ty_ring_mover_stop(&s->mover);
+	if (s->drainer.started) {
+		for (unsigned i = 0; i < s->rings.n; i++)
+			ty_aux_on(&s->rings.v[i], false, NULL);
+		ty_ring_drainer_stop(&s->drainer);
 		pthread_mutex_lock(&s->lock);
 		s->res.maps_unread = ty_sample_maps_end(s->maps, &s->res.maps_full);
 		pthread_mutex_unlock(&s->lock);
 		s->res.lost = s->left_out;
-		for (unsigned i = 0; i < s->rings_n; i++)
-			s->res.lost += s->rings[i].lost;
+		for (unsigned i = 0; i < s->rings.n; i++)
+			s->res.lost += s->rings.v[i].lost;
 		put_lost(s);
 		ty_spooled_section_put(&s->samples);
 		ty_spooled_section_put(maps);

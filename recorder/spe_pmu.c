@@ -6,38 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "compare.h"
 #include "cpu_list.h"
-#include "machine_facts.h"
+#include "first_line.h"
 
 /* PMSIRR_EL1.INTERVAL is bits 31:8. */
 #define PERIOD_STEP 256u
 #define PERIOD_MAX  0xffffff00u
-
-static bool read_line(const struct ty_spe_pmu *p, const char *name, char *out, size_t size)
-{
-	char path[300];
-	FILE *f;
-	bool ok;
-
-	snprintf(path, sizeof(path), "%s/%s", p->folder, name);
-	f = fopen(path, "re");
-	ok = f && fgets(out, (int)size, f);
-	if (f)
-		fclose(f);
-	if (ok)
-		out[strcspn(out, "\n")] = 0;
-	return ok;
-}
 
 /* Decimal, or hexadecimal with 0x; 0 when absent. */
 static uint64_t read_number(const struct ty_spe_pmu *p, const char *name)
 {
 	char text[64];
 
-	return read_line(p, name, text, sizeof(text)) ? strtoull(text, NULL, 0) : 0;
+	return ty_first_line(text, sizeof(text), "%s/%s", p->folder, name) ? strtoull(text, NULL, 0)
+									   : 0;
 }
 
 ORDER(by_name, struct ty_spe_pmu, strcmp(a->name, b->name))
@@ -57,7 +41,7 @@ unsigned ty_spe_pmus(const char *devices, struct ty_spe_pmu *out, unsigned max)
 		*p = (struct ty_spe_pmu){0};
 		strcpy(p->name, e->d_name);
 		snprintf(p->folder, sizeof(p->folder), "%s/%s", devices, p->name);
-		if (!read_line(p, "type", text, sizeof(text)))
+		if (!ty_first_line(text, sizeof(text), "%s/type", p->folder))
 			continue;
 		p->type = (uint32_t)strtoul(text, NULL, 10);
 		p->min_interval = read_number(p, "caps/min_interval");
@@ -128,7 +112,7 @@ static int set_field(const struct ty_spe_pmu *p, struct perf_event_attr *attr, c
 	int n;
 
 	snprintf(file, sizeof(file), "format/%s", name);
-	if (!read_line(p, file, text, sizeof(text)))
+	if (!ty_first_line(text, sizeof(text), "%s/%s", p->folder, file))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
 			       "%s: the kernel driver of %s does not support it (no %s)", option,
 			       p->name, file);
@@ -173,7 +157,7 @@ int ty_spe_config(const struct ty_spe_pmu *p, const struct ty_spe_opts *o,
 	attr->sample_period = ty_spe_period(p, o->period);
 	e = set_field(p, attr, "ts_enable", 1, "--memory", err);
 	/* So that a loop of the period's length is not always sampled at the same place. */
-	if (!e && read_line(p, "format/jitter", text, sizeof(text)))
+	if (!e && ty_first_line(text, sizeof(text), "%s/format/jitter", p->folder))
 		e = set_field(p, attr, "jitter", 1, "--memory", err);
 	if (!e && o->phys)
 		e = set_field(p, attr, "pa_enable", 1, "--mem-phys", err);

@@ -2,8 +2,6 @@
 /* See spooled_section.h. */
 #include "spooled_section.h"
 
-#include <string.h>
-
 #include "now.h"
 
 /* A piece at the latest: what a killed recorder loses. */
@@ -85,6 +83,14 @@ void ty_spooled_section_put(struct ty_spooled_section *s)
 		put_piece(s, s->b.p + from - head, to - from + head);
 	}
 	s->b.len = 0;
+}
+
+void ty_spooled_section_tell(struct ty_spooled_section *s)
+{
+	char head[64];
+
+	if (s->writer && !s->failed && s->form->head_bytes <= sizeof(head))
+		put_piece(s, head, s->form->head_bytes);
 }
 
 void ty_spooled_section_tick(struct ty_spooled_section *s)

@@ -59,6 +59,8 @@ bool ty_spooled_section_room(struct ty_spooled_section *s, size_t n);
 bool ty_spooled_section_last(struct ty_spooled_section *s, size_t n);
 /* Now and then: what waits has waited long enough for a piece. */
 void ty_spooled_section_tick(struct ty_spooled_section *s);
+/* A piece of only a head, when all else is written: its owner has counts that no head has yet. */
+void ty_spooled_section_tell(struct ty_spooled_section *s);
 /* Write all that waits, at the end. */
 void ty_spooled_section_put(struct ty_spooled_section *s);
 

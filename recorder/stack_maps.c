@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proc_reader.h"
+#include "read_pool.h"
 #include "now.h"
 #include "proc_maps.h"
 #include "vec.h"
@@ -38,7 +38,7 @@ struct ty_stack_maps {
 	uint32_t top;
 	size_t bytes; /* of all processes */
 	uint32_t reads;
-	struct ty_proc_reader *reader;
+	struct ty_read_pool *reader;
 };
 
 struct ty_stack_maps *ty_stack_maps_new(bool trace_all, ty_stack_maps_put *put, void *ctx)
@@ -48,9 +48,9 @@ struct ty_stack_maps *ty_stack_maps_new(bool trace_all, ty_stack_maps_put *put, 
 	if (!m)
 		return NULL;
 	m->of = calloc(PIDS_MAX, sizeof(struct proc *));
-	m->reader = ty_proc_reader_new(ty_proc_maps_read, "/proc");
+	m->reader = ty_read_pool_new(TY_READ_THREADS, ty_proc_maps_read, NULL, NULL);
 	if (!m->of || !m->reader) {
-		ty_proc_reader_free(m->reader);
+		ty_read_pool_free(m->reader);
 		free(m->of);
 		free(m);
 		return NULL;
@@ -169,7 +169,7 @@ static void keep(struct ty_stack_maps *m, struct proc *p, size_t n, bool ok)
  */
 
 /* With the lock: what was read goes before what happened meanwhile. */
-static void take_reading(struct ty_stack_maps *m, const struct ty_proc_reading *r)
+static void take_reading(struct ty_stack_maps *m, const struct ty_reading *r)
 {
 	struct proc *p = find(m, r->pid);
 	bytes read = {0};
@@ -211,9 +211,9 @@ static void take_reading(struct ty_stack_maps *m, const struct ty_proc_reading *
 /* One that was read, waiting for it as long. false: there is none. */
 static bool take(struct ty_stack_maps *m, unsigned wait_ms)
 {
-	struct ty_proc_reading r;
+	struct ty_reading r;
 
-	if (!ty_proc_reader_take(m->reader, wait_ms, &r))
+	if (!ty_read_pool_take(m->reader, wait_ms, &r))
 		return false;
 	pthread_mutex_lock(&m->lock);
 	take_reading(m, &r);
@@ -235,7 +235,7 @@ static void read_later(struct ty_stack_maps *m, struct proc *p, uint64_t ns)
 		return;
 	p->read_ns = ns;
 	p->reads = ++m->reads ? m->reads : ++m->reads;
-	if (!ty_proc_reader_request(m->reader, p->pid, p->reads)) {
+	if (!ty_read_pool_request(m->reader, p->pid, p->reads)) {
 		m->full = true;
 		p->reads = 0;
 	}
@@ -399,8 +399,8 @@ size_t ty_stack_maps_finish(struct ty_stack_maps *m, unsigned wait_ms, bool *ful
 	for (uint64_t now = ty_now_ms(); now < end_ms && take(m, (unsigned)(end_ms - now));)
 		now = ty_now_ms();
 	*full = m->full;
-	left = ty_proc_reader_left(m->reader);
-	ty_proc_reader_free(m->reader);
+	left = ty_read_pool_left(m->reader);
+	ty_read_pool_free(m->reader);
 	for (uint32_t pid = 0; pid < m->top; pid++)
 		drop(m, pid);
 	free(m->of);

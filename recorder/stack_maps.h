@@ -5,7 +5,7 @@
  * processes that never wait long cost no bytes.
  *
  * A process is known from its exec, from a fork of a known one, or from /proc/PID/maps, which may
- * take long (proc_reader.h). What may have been missed is never used: after lost records a process
+ * take long (read_pool.h). What may have been missed is never used: after lost records a process
  * has no mappings until they have been read again.
  *
  * Thread-safe. Times: the trace clock.

@@ -98,7 +98,6 @@ struct {
 	__type(value, struct copy);
 } copies SEC(".maps");
 
-const volatile __u32 trace_all, own;
 __u32 off;
 __u32 full;	    /* there is no room for what would be copied */
 __u32 now;	    /* the number of the scan */
@@ -156,17 +155,6 @@ static __always_inline struct ty_stk_slot *take_slot(__u32 tid)
 	else
 		too_many_threads = 1;
 	return s;
-}
-
-static __always_inline int is_traced(__u32 tid, __u32 tgid)
-{
-	__u32 at = tid / TY_EV_TIDS;
-	struct ty_ev_tids *t;
-
-	if (trace_all)
-		return tgid != own;
-	t = bpf_map_lookup_elem(&tids, &at);
-	return t && t->of[tid % TY_EV_TIDS] & TY_EV_TRACED;
 }
 
 static __always_inline __u64 switches_of(const struct task_struct *t)
@@ -367,7 +355,7 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 	tid = t->pid;
 	if (tid < from || tid >= to)
 		return 0;
-	s = is_traced(tid, t->tgid) ? take_slot(tid) : 0;
+	s = is_traced_thread(tid, t->tgid) ? take_slot(tid) : 0;
 	c = bpf_map_lookup_elem(&copies, &zero);
 	if (!s || !c)
 		return 0;

@@ -53,7 +53,6 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -64,19 +63,17 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 
 #include <stacks.skel.h>
 
-#include "aux_ring.h"
+#include "cpu_rings.h"
 #include "file_locks.h"
 #include "lock_holder.h"
-#include "now.h"
-#include "ring_mover.h"
-#include "section.h"
-#include "spooled_section.h"
 #include "map_events.h"
+#include "now.h"
+#include "ring_drainer.h"
+#include "section.h"
 #include "stack_maps.h"
 #include "stacks_bpf.h"
 #include "unaligned.h"
 
-enum { RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32 };
 /* Stacks per second, and how many at once; the share of a CPU that scans may use. */
 enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 << 10 };
 #define END_MS	    2000
@@ -107,10 +104,9 @@ struct ty_stacks {
 	struct stacks_bpf *bpf;
 	const struct ty_call_data *call_data;
 	bool trace_all;
-	struct ty_aux_ring *rings;
-	unsigned rings_n;
+	struct ty_cpu_rings rings;
 	struct ty_spool_writer *writer;
-	struct ty_ring_mover mover;
+	struct ty_ring_drainer drainer;
 	pthread_t looker;
 	bool started, looks;
 	const struct ty_instance *clock;
@@ -125,7 +121,8 @@ struct ty_stacks {
 	pthread_mutex_t lock; /* of what follows; of_lock and that of `of` are taken before it */
 	struct ty_spooled_section stacks, maps;
 	uint64_t lost_here;
-	bool over; /* nothing is put any more */
+	uint64_t told; /* of what left_out counts, in the newest piece */
+	bool over;     /* nothing is put any more */
 	struct ty_stacks_result res;
 };
 
@@ -150,9 +147,10 @@ static uint64_t left_out(const struct ty_stacks *s, uint64_t *limited)
 static void put_head(void *ctx, uint64_t piece, void *p)
 {
 	struct ty_stk_head head = {.kind = TY_STK_PIECE, .aux = piece};
+	struct ty_stacks *s = ctx;
 	uint64_t limited;
 
-	head.ns = left_out(ctx, &limited);
+	s->told = head.ns = left_out(s, &limited);
 	head.target = limited < UINT32_MAX ? (uint32_t)limited : UINT32_MAX;
 	memcpy(p, &head, HEAD);
 }
@@ -196,12 +194,10 @@ static void free_all(struct ty_stacks *s)
 {
 	bool full;
 
-	for (unsigned i = 0; i < s->rings_n; i++)
-		ty_aux_close(&s->rings[i]);
-	free(s->rings);
+	ty_cpu_rings_close(&s->rings);
 	stacks_bpf__destroy(s->bpf);
 	ty_spool_writer_free(s->writer);
-	ty_ring_mover_fini(&s->mover);
+	ty_ring_drainer_fini(&s->drainer);
 	ty_map_events_free(s->events);
 	ty_stack_maps_finish(s->of, 0, &full);
 	pthread_mutex_destroy(&s->lock);
@@ -248,10 +244,10 @@ struct ty_stacks *ty_stacks_open(const struct ty_call_data *e, bool trace_all, u
 	s->trace_all = trace_all;
 	ty_spooled_section_init(&s->stacks, &stacks_form, s);
 	ty_spooled_section_init(&s->maps, &maps_form, s);
-	ty_ring_mover_init(&s->mover);
+	ty_ring_drainer_init(&s->drainer);
 	s->of = ty_stack_maps_new(trace_all, put_maps, s);
 	s->locks = ty_file_locks_new();
-	if (s->of && s->locks && s->mover.wake >= 0 && REGS > 1)
+	if (s->of && s->locks && s->drainer.wake >= 0 && REGS > 1)
 		s->bpf = load(s);
 	if (s->bpf)
 		return s;
@@ -361,8 +357,7 @@ static void move(void *ctx, bool last)
 	/* What lay in a ring when the rings were emptied before lies here now. */
 	ty_map_events_give(s->events, last ? UINT64_MAX : s->given_ns);
 	s->given_ns = newest_ns;
-	for (unsigned i = 0; i < s->rings_n; i++)
-		ty_aux_drain(&s->rings[i], &sink);
+	ty_cpu_rings_drain(&s->rings, &sink);
 	pthread_mutex_lock(&s->lock);
 	ty_spooled_section_tick(&s->stacks);
 	ty_spooled_section_tick(&s->maps);
@@ -374,7 +369,7 @@ static int fd_of(const void *ctx, unsigned i)
 {
 	const struct ty_stacks *s = ctx;
 
-	return i < s->rings_n ? s->rings[i].fd : ty_map_events_fd(s->events, i - s->rings_n);
+	return i < s->rings.n ? s->rings.v[i].fd : ty_map_events_fd(s->events, i - s->rings.n);
 }
 
 /* The holder of the lock that a thread waits for, if the holder is alive. ns: h->ns as
@@ -454,12 +449,12 @@ static void look_at(struct ty_stacks *s, char *buf, uint32_t from, uint32_t to, 
 	s->bpf->bss->from = from;
 	s->bpf->bss->to = to;
 	fd = bpf_iter_create(bpf_link__fd(s->iterator));
-	while (fd >= 0 && !atomic_load(&s->mover.stop)) {
+	while (fd >= 0 && !atomic_load(&s->drainer.stop)) {
 		n = read(fd, buf, LOOK_BYTES);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		/* Delayed beyond the end: the destination of the copies is closed. */
-		if (n <= 0 || atomic_load(&s->mover.stop))
+		if (n <= 0 || atomic_load(&s->drainer.stop))
 			break;
 		on_copies(s, buf, (size_t)n, ns + s->clock_off_ns - period_ns / 2, period_ns);
 	}
@@ -509,10 +504,10 @@ static void *look_main(void *arg)
 	struct ty_stacks *s = arg;
 	char *buf = malloc(LOOK_BYTES);
 	uint64_t period_ns = s->min_ns / 2, cost_ns = 0, at_ns = 0, looked_ns = 0;
-	struct pollfd wake = {.fd = s->mover.wake, .events = POLLIN};
+	struct pollfd wake = {.fd = s->drainer.wake, .events = POLLIN};
 
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
-	while (buf && !atomic_load(&s->mover.stop)) {
+	while (buf && !atomic_load(&s->drainer.stop)) {
 		const uint64_t from_ns = ty_now_ns(CLOCK_THREAD_CPUTIME_ID);
 		const uint64_t now_ns = ty_now_ns(CLOCK_MONOTONIC);
 		const uint64_t more =
@@ -559,31 +554,17 @@ static void on_map_event(void *ctx, const struct ty_map_event *e)
 
 static bool open_rings(struct ty_stacks *s, const unsigned *cpus, unsigned n)
 {
-	const size_t bytes = n > MANY_CPUS ? RING_MANY : RING;
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-				       .config = PERF_COUNT_SW_BPF_OUTPUT,
-				       .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-						      PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |
+	struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+						      PERF_SAMPLE_REGS_USER |
 						      PERF_SAMPLE_STACK_USER,
 				       .sample_regs_user = reg_mask(),
-				       .sample_stack_user = TY_STK_BYTES,
-				       .sample_period = 1,
-				       .watermark = 1,
-				       .wakeup_watermark = (uint32_t)bytes / 4};
+				       .sample_stack_user = TY_STK_BYTES};
 
-	s->rings = calloc(n, sizeof(*s->rings));
-	for (unsigned i = 0; s->rings && i < n; i++) {
-		struct ty_aux_ring *r = &s->rings[i];
-
-		if (ty_aux_open(r, &attr, -1, (int)cpus[i], bytes, 0, false, NULL))
-			return false;
-		s->rings_n++;
-		if (bpf_map__update_elem(s->bpf->maps.stacks_out, &cpus[i], sizeof(cpus[i]), &r->fd,
-					 sizeof(r->fd), BPF_ANY))
-			return false;
-	}
+	if (!ty_cpu_rings_open_output(&s->rings, &attr, bpf_map__fd(s->bpf->maps.stacks_out), cpus,
+				      n))
+		return false;
 	s->events = ty_map_events_open(cpus, n, on_map_event, s);
-	return s->rings && s->events;
+	return s->events;
 }
 
 void ty_stacks_name(struct ty_stacks *s, struct ty_command_lines *commands)
@@ -610,7 +591,7 @@ bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct t
 	s->bpf->bss->off = 0;
 	ty_spooled_section_start(&s->stacks, s->writer, false);
 	ty_spooled_section_start(&s->maps, s->writer, maps_last);
-	s->started = ty_ring_mover_start(&s->mover, 2 * s->rings_n, fd_of, move, s);
+	s->started = ty_ring_drainer_start(&s->drainer, 2 * s->rings.n, fd_of, move, s);
 	s->looks = s->started && !pthread_create(&s->looker, NULL, look_main, s);
 	if (!s->looks)
 		snprintf(why, TY_CALL_DATA_WHY, "no thread can be created");
@@ -648,7 +629,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 		free_all(s);
 		return;
 	}
-	ty_ring_mover_stop(&s->mover);
+	ty_ring_drainer_stop(&s->drainer);
 	stuck = s->looks && is_held_up(s->looker);
 	pthread_mutex_lock(&s->of_lock);
 	of = s->of;
@@ -659,11 +640,13 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 	s->over = true;
 	ty_spooled_section_put(&s->stacks);
 	ty_spooled_section_put(&s->maps);
+	s->res.lost = left_out(s, &s->res.limited);
+	if (s->res.lost > s->told)
+		ty_spooled_section_tell(&s->stacks);
 	s->res.failed = s->stacks.failed || s->maps.failed;
 	s->res.maps_full |= full;
 	s->res.locks_left = __atomic_load_n(&s->bpf->bss->locks_left, __ATOMIC_RELAXED);
 	s->res.too_many_threads = s->bpf->bss->too_many_threads;
-	s->res.lost = left_out(s, &s->res.limited);
 	s->res.lost -= s->res.limited;
 	*res = s->res;
 	pthread_mutex_unlock(&s->lock);

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "err.h"
 #include "now.h"
 
 #define INTERVAL_NS UINT64_C(100000000)

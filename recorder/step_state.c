@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "first_line.h"
 
 #define ENC_LIMIT (64u << 20)
 #define OUT_FLUSH (256u << 10)
@@ -67,16 +68,9 @@ struct ty_perf_where ty_step_at(struct ty_step_engine *e, const struct ty_step_t
 void ty_step_put_comm(struct ty_step_engine *e, const struct ty_step_thread *t, bool exec)
 {
 	struct ty_perf_where w = ty_step_at(e, t);
-	char path[64], name[64] = "";
-	FILE *f;
+	char name[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)t->tid);
-	f = fopen(path, "re");
-	if (f && !fgets(name, sizeof(name), f))
-		*name = 0;
-	if (f)
-		fclose(f);
-	name[strcspn(name, "\n")] = 0;
+	ty_first_line(name, sizeof(name), "/proc/%d/comm", (int)t->tid);
 	ty_perf_put_comm(&e->out.perf, &w, name, exec);
 }
 

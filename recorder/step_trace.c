@@ -6,7 +6,6 @@
  */
 #include "step_trace.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,18 +28,13 @@ struct reader {
 	struct ty_meta meta;
 };
 
-/* n bytes; false at the end of the pipe. */
-static bool get(int fd, void *p, size_t n)
-{
-	return ty_full_read(fd, p, n, TY_IO_HERE) == (ssize_t)n;
-}
-
 static bool get_frame(int fd, uint32_t *kind, struct ty_buf *b)
 {
 	uint32_t head[2];
 
 	ty_buf_reset(b);
-	if (!get(fd, head, sizeof(head)) || ty_buf_reserve(b, head[1]) || !get(fd, b->p, head[1]))
+	if (!ty_exact_read(fd, head, sizeof(head), TY_IO_HERE) || ty_buf_reserve(b, head[1]) ||
+	    !ty_exact_read(fd, b->p, head[1], TY_IO_HERE))
 		return false;
 	b->len = head[1];
 	b->p[b->len] = 0;

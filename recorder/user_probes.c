@@ -293,14 +293,27 @@ static int add_span(struct ty_user_probes *u, const struct ty_span_point *s, str
 {
 	char in[TY_PROBE_GROUP], out[TY_PROBE_GROUP], args[512];
 	int fd = open(s->path, O_RDONLY | O_CLOEXEC), r;
+	struct stat st;
 
-	if (fd < 0)
-		return ty_fail_errno(err, "--span %s: cannot open %s", s->name, s->path);
+	if (fd < 0 || fstat(fd, &st)) {
+		r = ty_fail_errno(err, "--span %s: cannot open %s", s->name, s->path);
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	if (st.st_dev != s->dev || st.st_ino != s->ino || st.st_mtim.tv_sec != s->changed.tv_sec ||
+	    st.st_mtim.tv_nsec != s->changed.tv_nsec) {
+		close(fd);
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			       "--span %s: %s was changed after its symbols were read: run the "
+			       "command again",
+			       s->name, s->path);
+	}
 	if (s->returns && ty_elf_is_go(fd)) {
 		close(fd);
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
 			       "--span %s@%s:return: a Go program moves its stacks, and a probe of "
-			       "a return would end it; --span %s@%s records the calls",
+			       "a return would kill it. --span %s@%s records its entries",
 			       s->name, s->path, s->name, s->path);
 	}
 	span_args(s, args, sizeof(args));
@@ -344,11 +357,29 @@ static int define(struct ty_user_probes *u, const struct ty_user_probe_opts *o, 
 	for (size_t i = 0; !r && i < o->usdt_n && i < 32; i++)
 		if (!(u->usdt_found >> i & 1))
 			r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				    "--usdt %s:%s: %s has no such probe (readelf -n FILE lists "
-				    "those of a file)",
+				    "--usdt %s:%s: this probe is not in %s (readelf -n FILE lists "
+				    "the probes of a file)",
 				    o->usdt[i].provider, o->usdt[i].name,
 				    o->usdt[i].path ? o->usdt[i].path
-						    : "no file of the traced processes");
+						    : "any file of the traced processes");
+	return r;
+}
+
+static void name_group(struct ty_user_probes *u, const char *root)
+{
+	snprintf(u->root, sizeof(u->root), "%s", root);
+	snprintf(u->group, sizeof(u->group), GROUP "%d_%" PRIu64, (int)getpid(),
+		 ty_proc_start_ticks(getpid()));
+}
+
+int ty_user_probes_one(struct ty_user_probes *u, const char *root, const char *event,
+		       const char *at)
+{
+	int r;
+
+	name_group(u, root);
+	r = probe(u, event, NULL, "p:%s/%s %s", u->group, event, at);
+	u->events = !r;
 	return r;
 }
 
@@ -360,9 +391,7 @@ int ty_user_probes_define(struct ty_user_probes *u, const char *root,
 	char path[TY_TRACEFS_PATH + 32];
 	int r;
 
-	snprintf(u->root, sizeof(u->root), "%s", root);
-	snprintf(u->group, sizeof(u->group), GROUP "%d_%" PRIu64, (int)getpid(),
-		 ty_proc_start_ticks(getpid()));
+	name_group(u, root);
 	u->set = set;
 	ty_buf_init(&u->labels, 4u << 20);
 	snprintf(path, sizeof(path), "%s/" LIST, root);

@@ -29,7 +29,10 @@ struct ty_span_point {
 	bool returns;
 	char name[TY_PROBE_NAME + 1];
 	char path[4096];
-	uint64_t offset; /* of its first byte in the file */
+	uint64_t offset; /* of its first byte in the file, */
+	dev_t dev;	 /* which is this one, and was changed then last */
+	ino_t ino;
+	struct timespec changed;
 	struct ty_span_arg {
 		char name[TY_SPAN_ARG_NAME];
 		unsigned reg; /* integer register of the ABI, from 0 */
@@ -82,5 +85,12 @@ void ty_user_probes_remove(struct ty_user_probes *u);
 /* Removes the probes of recorders that have ended; call after removing their instances. Returns how
  * many. */
 unsigned ty_user_probes_sweep(const char *root);
+/* Defines a plain probe at "FILE:OFFSET" under a name, in no set. 0; -TY_ESYS with errno. Remove in
+ * any case. */
+int ty_user_probes_one(struct ty_user_probes *u, const char *root, const char *event,
+		       const char *at);
+/* Is a probe of this very program hit? 0, or -TY_E... with a clause that says what fails. Nothing
+ * is left. */
+int ty_user_probes_trial(const char *root, struct ty_err *err);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "unix_peer.h"
+
 #define RESULT_COLUMN 40
 
 static bool has_result(const struct ty_call *c)
@@ -162,11 +164,14 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 static void add_fd_names(struct ty_json *j, const struct ty_arg_names *names, unsigned n)
 {
 	bool any = false;
+	int32_t peer;
 
 	for (unsigned i = 0; i < n; i++)
 		any |= names->fd[i] != NULL;
 	if (names->fd[0])
 		ty_json_str(j, "fd_name", names->fd[0]);
+	if (names->fd[0] && ty_unix_peer(names->fd[0], &peer))
+		ty_json_i64(j, "fd_peer_pid", peer);
 	if (any) {
 		ty_json_array(j, "fd_names");
 		for (unsigned i = 0; i < n; i++)

@@ -12,7 +12,6 @@
  * Budget for the common events, decoding included: 400 ns per line of text, 700 ns per line of
  * JSON.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "buf.h"

@@ -446,7 +446,7 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		PUT(l, " from ");
 		put_s(l, src);
 		if (m->src_flags & TY_MEM_SRC_EVENTS)
-			PUT(l, " (by events)");
+			PUT(l, " (from event bits)");
 	}
 	if (m->has & TY_MEM_HAS_EVENTS) {
 		for (uint64_t e = m->events; e; e &= e - 1) {

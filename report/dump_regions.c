@@ -44,7 +44,7 @@ static const char *reason(const struct ty_region *r)
 
 static void text_line(const struct ty_session *s, const struct ty_region *r, FILE *out)
 {
-	char at[TY_TIME_MAX], len[TY_DURATION_MAX], who[64], name[TY_REGION_NAME + 1];
+	char who[64], name[TY_REGION_NAME + 1];
 	const char *why = reason(r);
 
 	snprintf(who, sizeof(who), "%s/%d", ty_model_comm(s->model, r->thread, r->start_ns),
@@ -52,10 +52,8 @@ static void text_line(const struct ty_session *s, const struct ty_region *r, FIL
 	ty_plain(who, strlen(who));
 	snprintf(name, sizeof(name), "%s", ty_model_str(s->model, r->name));
 	ty_plain(name, strlen(name));
-	fprintf(out, "%s %-20s %9s  %*s%s", ty_time_digits(s->model, s->clock, r->start_ns, 1, at),
-		who,
-		has_length(r) ? ty_fmt_duration(r->end_ns - r->start_ns, len)
-			      : ty_region_kind_name(r->kind),
+	fprintf(out, "%s %-20s %9s  %*s%s", ty_time_in(s->model, s->clock, r->start_ns, 1), who,
+		has_length(r) ? ty_duration(r->end_ns - r->start_ns) : ty_region_kind_name(r->kind),
 		r->lane < TY_LANE_ASYNC ? (int)(r->lane < 40 ? r->lane : 40) * 2 : 0, "",
 		*name ? name : "-");
 	if (r->kind == TY_REG_COUNTER)
@@ -116,8 +114,7 @@ int ty_dump_regions(struct ty_session *s, const struct ty_select *sel, const str
 		if (ty_region_chosen(s->model, w, &r, &memo))
 			e = vec_push(&v, (struct place){r.start_ns, r.thread, r.lane, i});
 	}
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_begin);
+	vec_sort(&v, by_begin);
 	for (size_t i = 0; !e && i < v.n && !ferror(out); i++) {
 		struct ty_region r = ty_model_region(s->model, v.v[i].region);
 

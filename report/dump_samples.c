@@ -194,7 +194,7 @@ int ty_dump_samples(const char *path, const struct ty_texts *roots, const struct
 		e = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			    "%s: it has no samples with a time and a thread", path);
 	if (!e) {
-		of = (struct ty_hot_of){d.s, &d.w, d.session.model};
+		of = (struct ty_hot_of){.s = d.s, .w = &d.w, .model = d.session.model};
 		ty_samples_range(d.s, d.w.from_ns, d.w.to_ns, &first, &end);
 		for (size_t i = first; i < end && !ferror(out); i++)
 			if (ty_hot_chosen(&of, &d.s->v.v[i]))

@@ -79,10 +79,10 @@ static void name_fds(const struct dump *d, struct line *l)
 						      c->start_ns);
 }
 
-/* The objects of the descriptors in structures at the call's begin. */
+/* The objects of the descriptors in structures at the call's begin; at its end where the structure
+ * was read only there. */
 static void name_inner(struct dump *d, struct line *l)
 {
-	int32_t fds[TY_VALUES_FDS];
 	char list[TY_VALUES_FDS * 10];
 	const struct ty_call *c = &l->u.call;
 	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
@@ -90,13 +90,17 @@ static void name_inner(struct dump *d, struct line *l)
 	size_t len = 0;
 	unsigned n;
 
-	if ((row->ret != TY_RET_POLL && !memchr(row->a, TY_ARG_MSG_IN, row->n)) ||
+	if ((row->ret != TY_RET_POLL && !memchr(row->a, TY_ARG_MSG_IN, row->n) &&
+	     !memchr(row->a, TY_ARG_MMSG_IN, row->n) &&
+	     !(row->fds == TY_FDS_RECEIVED && ty_fd_track_follows(d->walk.fds, c))) ||
 	    !ty_values_find(&v, d->s->arch, d->walk.strings, c, l->after_ns))
 		return;
-	n = ty_values_fds(&v, fds);
+	n = ty_values_fds(&v);
 	for (unsigned i = 0; i < n; i++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%x ",
-					ty_fd_track_name(d->walk.fds, l->pid, fds[i], c->start_ns));
+		len += (size_t)snprintf(
+			list + len, sizeof(list) - len, "%x ",
+			ty_fd_track_name(d->walk.fds, l->pid, v.fds[i],
+					 c->how == TY_CALL_RETURNED ? c->end_ns : c->start_ns));
 	if (!n || d->inner_bytes > INNER_MAX)
 		return;
 	n = ty_strtab_count(d->inner);
@@ -112,6 +116,7 @@ static void inner_names(const struct dump *d, const struct line *l, struct ty_va
 	const char *list = ty_strtab_get(d->inner, l->inner);
 	char *end;
 
+	ty_values_fds(v);
 	for (unsigned i = 0; i < TY_VALUES_FDS; i++, list = end) {
 		const unsigned long id = strtoul(list, &end, 16);
 
@@ -122,13 +127,15 @@ static void inner_names(const struct dump *d, const struct line *l, struct ty_va
 }
 
 /* The object of the descriptor that the call created. */
-void ty_dump_line_result(const struct dump *d, struct line *l)
+void ty_dump_line_result(struct dump *d, struct line *l)
 {
 	const struct ty_call *c = &l->u.call;
 	const struct ty_sysrow *row;
 
 	if (c->how != TY_CALL_RETURNED || c->ret < 0)
 		return;
+	if (!l->inner && d->walk.strings)
+		name_inner(d, l);
 	row = ty_syscall_row(d->s->arch, c->abi, c->nr)->as;
 	if (row->fds == TY_FDS_NEW || row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2 ||
 	    (row->fds == TY_FDS_FCNTL && (c->args[1] == F_DUPFD || c->args[1] == F_DUPFD_CLOEXEC)))

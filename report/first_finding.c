@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See first_finding.h. Uses the findings of the report (report_find.c). */
+/* See first_finding.h. Uses the findings of the report (report_compute.c). */
 #include "first_finding.h"
 
 #include <stdio.h>
@@ -24,6 +24,8 @@ static void of_stall(const struct ty_report *r, char *out, size_t size)
 	n = (size_t)snprintf(out, size, "%s waited %s%s%s",
 			     ty_model_who(x->m, s->thread, s->named_ns, who),
 			     ty_fmt_duration(s->duration_ns, d), *call ? " in " : "", call);
+	if (s->waits > 1 && n < size)
+		n += (size_t)snprintf(out + n, size - n, " (%u waits)", s->waits);
 	if (s->culprit != TY_NONE && n < size)
 		n += (size_t)snprintf(out + n, size - n, " because of %s",
 				      ty_model_who(x->m, s->culprit, s->culprit_ns, who));
@@ -50,7 +52,7 @@ bool ty_first_finding(struct ty_session *s, char *out, size_t size)
 	const struct ty_select all = {0};
 	struct ty_report r = {.s = s};
 	struct ty_err err = {0};
-	char d[TY_DURATION_MAX];
+	char d[TY_DURATION_MAX], of[TY_DURATION_MAX];
 	bool any = false;
 
 	if (!ty_select_window(&all, s, &r.w, &err) && !ty_report_find(&r, &all, &q, &err)) {
@@ -59,9 +61,13 @@ bool ty_first_finding(struct ty_session *s, char *out, size_t size)
 			of_stall(&r, out, size);
 		else if (r.findings.n)
 			of_text(r.findings.v[0].text, out, size);
+		else if (!ty_model_summary(s->model)->has_sched)
+			snprintf(out, size, "stalls unknown: scheduling was not recorded");
 		else if (r.answer.items && r.answer.of == TY_ANSWER_COMMAND) {
-			size_t n = (size_t)snprintf(out, size, "no stalls. Most time, %s: ",
-						    ty_fmt_duration(r.answer.item[0].ns, d));
+			size_t n =
+				(size_t)snprintf(out, size, "no stalls. %s of the command's %s: ",
+						 ty_fmt_duration(r.answer.item[0].ns, d),
+						 ty_fmt_duration(r.answer.total_ns, of));
 
 			of_text(r.answer.item[0].text, out + n, size - n);
 		} else

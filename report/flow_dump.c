@@ -5,14 +5,13 @@
 #include "flow_dump.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "digits.h"
 #include "disasm.h"
 #include "flow_calls.h"
-#include "flow_choice.h"
-#include "flow_lines.h"
+#include "flow_select.h"
+#include "flow_text_cache.h"
 #include "flow_names.h"
 #include "json_out.h"
 #include "plain_text.h"
@@ -255,11 +254,15 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 	if (ty_flow_choice_init(&d->choice, d->sel, src))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	d->names = ty_flow_source_names(src, err);
-	d->asm64 = ty_disasm_new(TY_DISASM_X86_64);
-	d->asm32 = ty_disasm_new(TY_DISASM_X86_32);
 	d->lines = ty_flow_lines_new();
-	if (!d->names || !d->asm64 || !d->asm32 || !d->lines)
+	if (!d->names || !d->lines)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	if (d->shape == TY_FLOW_INSNS) {
+		d->asm64 = ty_disasm_new(TY_DISASM_X86_64, err);
+		d->asm32 = ty_disasm_new(TY_DISASM_X86_32, err);
+		if (!d->asm64 || !d->asm32)
+			return -err->code;
+	}
 	if (d->shape == TY_FLOW_CALLS) {
 		d->calls = ty_flow_calls_new(d->names, call_begins, call_ends, d);
 		if (!d->calls)

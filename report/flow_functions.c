@@ -6,6 +6,7 @@
 
 #include "fields.h"
 #include "sentence.h"
+#include "time_format.h"
 #include "units.h"
 
 enum { CALLERS = 3 };
@@ -45,7 +46,7 @@ static const char *with_callers(const void *ctx, const void *record, char *buf, 
 	if (f->callers.n)
 		ty_put(&o, ")");
 	if (f->not_whole)
-		ty_put(&o, " [%" PRIu64 " not whole]", f->not_whole);
+		ty_put(&o, " [%" PRIu64 " incomplete]", f->not_whole);
 	return buf;
 }
 
@@ -72,36 +73,36 @@ static const struct ty_field fields[] = {
 	{.type = TY_F_END}};
 
 /* The part that the rest excludes. */
-static void print_not_decoded(const struct ty_flow_stats *st, FILE *o)
+static void print_not_decoded(const struct ty_flow_stats *st, uint64_t start_ns, FILE *o)
 {
-	char all[TY_DURATION_MAX], part[TY_DURATION_MAX];
+	char all[TY_DURATION_MAX], at[TY_TIME_MAX];
 
 	ty_fmt_bytes(st->bytes, all);
 	if (st->not_decoded)
 		fprintf(o, "not decoded: %.3g%% of %s of packets (%s)",
 			st->bytes ? 100.0 * (double)st->not_decoded / (double)st->bytes : 0.0, all,
-			ty_fmt_bytes(st->not_decoded, part));
+			ty_byte_count(st->not_decoded));
 	else
 		fprintf(o, "all %s of packets decoded", all);
 	if (st->headless)
-		fprintf(o, "; before the first PSB: %s", ty_fmt_bytes(st->headless, part));
+		fprintf(o, "; before the first PSB: %s", ty_byte_count(st->headless));
 	if (st->lost)
-		fprintf(o, "; never recorded: %s", ty_fmt_bytes(st->lost, part));
+		fprintf(o, "; never recorded: %s", ty_byte_count(st->lost));
 	if (st->overflows)
 		fprintf(o, "; of unknown size: %" PRIu64 " overflow%s", st->overflows,
 			st->overflows == 1 ? "" : "s");
 	if (st->gaps && st->first_gap_ns != TY_FLOW_NO_TIME)
-		fprintf(o, "; first gap at %" PRIu64 ".%09" PRIu64, st->first_gap_ns / 1000000000,
-			st->first_gap_ns % 1000000000);
+		fprintf(o, "; first gap at %s s", ty_fmt_since(st->first_gap_ns, start_ns, 1, at));
 	putc('\n', o);
 }
 
-void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, FILE *o)
+void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, uint64_t start_ns,
+			    FILE *o)
 {
-	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX], d[TY_DURATION_MAX];
+	char at[TY_TIME_MAX], d[TY_DURATION_MAX];
 	const struct ty_field_ctx ctx = {.ctx = st};
 
-	print_not_decoded(st, o);
+	print_not_decoded(st, start_ns, o);
 	fprintf(o,
 		"flow%s: %" PRIu64 " instruction%s, %" PRIu64 " call%s of %zu function%s, %" PRIu64
 		" gap%s\n",
@@ -113,20 +114,20 @@ void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, FILE 
 	ty_fields_head(fields, &ctx, o);
 	vec_each (f, &st->funcs) {
 		ty_fields_text(fields, &ctx, f, o);
-		fprintf(o, "%9s time: self %s, p50 %s, p99 %s, max %s", "",
-			ty_fmt_duration(f->self_ns, a), ty_fmt_duration(f->p50_ns, b),
-			ty_fmt_duration(f->p99_ns, c), ty_fmt_duration(f->max_ns, d));
+		fprintf(o, "%9s time: self %s, p50 %s, p99 %s, max %s", "", ty_duration(f->self_ns),
+			ty_duration(f->p50_ns), ty_duration(f->p99_ns),
+			ty_fmt_duration(f->max_ns, d));
 		if (f->max_ns && f->max_start_ns != TY_FLOW_NO_TIME)
-			fprintf(o, " at %" PRIu64 ".%09" PRIu64 " tid %d",
-				f->max_start_ns / 1000000000, f->max_start_ns % 1000000000,
-				f->max_tid);
+			fprintf(o, " at %s s tid %d",
+				ty_fmt_since(f->max_start_ns, start_ns, 1, at), f->max_tid);
 		putc('\n', o);
 	}
 	if (st->beyond)
 		fprintf(o,
-			"p50 and p99 cover the first 8 million calls; %" PRIu64
-			" more are only in counts, sums and maxima (narrow with --from and --to)\n",
-			st->beyond);
+			"p50 and p99 cover the first %" PRIu64 " calls; %" PRIu64
+			" more are only in counts, sums and maxima (narrow with --from and --to, "
+			"or give more --memory)\n",
+			st->kept, st->beyond);
 	if (st->many_funcs)
 		fprintf(o,
 			"more than %u functions: the later ones are combined as \"%s\" (narrow "

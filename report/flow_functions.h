@@ -8,8 +8,9 @@
 
 #include "flow_stats.h"
 
-/* software: single-stepped. */
-void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, FILE *f);
+/* software: single-stepped. start_ns: where the shown seconds count from. */
+void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, uint64_t start_ns,
+			    FILE *o);
 void ty_flow_functions_json(const struct ty_flow_stats *st, bool software, FILE *out);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "fields.h"
 #include "plain_text.h"
+#include "time_format.h"
 #include "units.h"
 
 enum { PATH_MOST = 1 << 22, SHOWN = 12, ROWS = 12 };
@@ -41,6 +42,7 @@ struct compare {
 	struct path p[BOTH];
 	VEC(struct inner) inner; /* by number of the function; then by difference */
 	bool by_ns;
+	uint64_t start_ns; /* where the shown seconds count from */
 	int failed;
 };
 
@@ -157,18 +159,17 @@ static bool timed(const struct path *p)
 
 /* Single-stepped, its time is not the program's own. */
 static void print_path(struct ty_flow_names *names, const struct path *p, size_t same,
-		       const char *who, bool by_ns)
+		       const char *who, const struct compare *k)
 {
-	char text[300], line[300], d[TY_DURATION_MAX];
+	char text[300], line[300], d[TY_DURATION_MAX], at[TY_TIME_MAX];
 
 	printf("%s: %" PRIu64 " instructions, %" PRIu64 " call%s inside", who, p->call.insns,
 	       p->calls, p->calls == 1 ? "" : "s");
-	if (timed(p) && by_ns)
+	if (timed(p) && k->by_ns)
 		printf(", %s", ty_fmt_duration(p->call.end_ns - p->call.start_ns, d));
 	printf(", tid %d", p->call.tid);
 	if (p->call.start_ns != TY_FLOW_NO_TIME)
-		printf(", at %" PRIu64 ".%09" PRIu64, p->call.start_ns / 1000000000,
-		       p->call.start_ns % 1000000000);
+		printf(", at %s s", ty_fmt_since(p->call.start_ns, k->start_ns, 1, at));
 	putchar('\n');
 	for (size_t i = same ? same - 1 : 0; i < p->ips.n && i < same + SHOWN; i++) {
 		place(names, p, p->ips.v[i], text, line);
@@ -241,7 +242,8 @@ static void print_inner(struct ty_flow_names *names, const struct compare *k,
 		}
 		if (!shown++) {
 			printf("functions by difference of their own %s:\n  %29s  %29s\n",
-			       k->by_ns ? "time" : "instructions", "slowest", "median");
+			       k->by_ns ? "time" : "instructions", k->by_ns ? "slowest" : "longest",
+			       "median");
 			ty_fields_head(fields, &c, stdout);
 		}
 		fill(&row, names, k, calls, f);
@@ -266,8 +268,8 @@ static void print_text(struct ty_flow_names *names, const struct compare *k,
 				  : "; the rest was not compared");
 	if (part || same == PATH_MOST) {
 		print_path(names, &p[SLOWEST], same,
-			   k->by_ns ? "slowest" : "most instructions (single-stepped)", k->by_ns);
-		print_path(names, &p[MEDIAN], same, "median", k->by_ns);
+			   k->by_ns ? "slowest" : "most instructions (single-stepped)", k);
+		print_path(names, &p[MEDIAN], same, "median", k);
 	}
 	print_inner(names, k, calls);
 }
@@ -353,12 +355,14 @@ int ty_flow_slowest(struct ty_flow_source *src, const char *path, const struct t
 	if (!best || !best->calls)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			       "--slowest: no complete call of a function '%s'%s", func,
-			       st->beyond ? " among the first 8 million" : "");
+			       st->beyond ? " among the first ones (give more --memory)" : "");
 	k.p[SLOWEST].call = best->calls->slowest;
 	k.p[MEDIAN].call = best->calls->median;
 	calls = ty_flow_calls_new(names, on_begin, on_end, &k);
-	r = calls ? read_both(src, path, sel, &k, calls, err)
-		  : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	r = ty_flow_source_start(src, path, &k.start_ns, err);
+	r = r	    ? r
+	    : calls ? read_both(src, path, sel, &k, calls, err)
+		    : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	if (!r) {
 		const struct path *p = k.p;
 

@@ -11,7 +11,7 @@
 static const char *const evidence_text[] = {
 	"accessed by one thread after the other: no sign of contention",
 	"accessed in the same period; no sample shows a transfer between caches",
-	"loads came from the last cache level or farther",
+	"loads reached the last-level cache or another socket",
 	"loads came from another core's cache",
 };
 

@@ -290,14 +290,13 @@ static void json_table(struct ty_mem_report *r, struct ty_json *j, const char *k
 static void print_head(const struct ty_mem_report *r, const struct ty_memory_sum *s, FILE *f)
 {
 	const struct ty_mem_facts *c = r->facts;
-	char d[TY_DURATION_MAX];
 
 	fprintf(f,
 		"%s: %" PRIu64 " samples: %" PRIu64 " loads, %" PRIu64 " stores, %" PRIu64
 		" branches, %" PRIu64 " others",
 		r->s.path, s->samples, s->loads, s->stores, s->branches, s->others);
 	if (s->last_ns > s->first_ns)
-		fprintf(f, ", over %s", ty_fmt_duration(s->last_ns - s->first_ns, d));
+		fprintf(f, ", over %s", ty_duration(s->last_ns - s->first_ns));
 	fputs("\n", f);
 	if (c->spe)
 		fprintf(f, "  Arm SPE, core %s\n",
@@ -423,8 +422,8 @@ int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 		json_head(r, &sum, j);
 	} else if (!e) {
 		print_head(r, &sum, f);
-		fputs("mean cycles: issue (until issued), exec (from there to completion), xlat "
-		      "(address\n  translation), insn (the whole instruction, of x86)\n",
+		fputs("mean cycles: issue (until issued), exec (issue to completion), xlat "
+		      "(address\n  translation), insn (whole instruction; x86 only)\n",
 		      f);
 	}
 	for (unsigned i = 0; i < TABLES; i++) {

@@ -49,21 +49,18 @@ static int count_stat(struct contents *c, struct ty_perf *p, const struct ty_per
 {
 	struct ty_perf_stat s;
 	const struct ty_perf_event *e;
-	uint32_t *at;
+	struct counted *to;
 
 	c->counts++;
 	e = ty_perf_stat(r, &s) ? NULL : ty_perf_event_find(p, s.id);
 	if (!e)
 		return 0;
-	at = ty_pair_map_add(&c->counted_of, s.id, (uint64_t)s.cpu << 32 | s.thread);
-	if (!at)
+	to = pair_element(&c->counted_of, s.id, (uint64_t)s.cpu << 32 | s.thread, &c->counted,
+			  (struct counted){s, (size_t)(e - p->events.v)});
+	if (!to)
 		return -TY_ENOMEM;
-	if (*at != TY_PAIR_NONE) {
-		c->counted.v[*at].stat = s;
-		return 0;
-	}
-	*at = (uint32_t)c->counted.n;
-	return vec_push(&c->counted, (struct counted){s, (size_t)(e - p->events.v)});
+	to->stat = s;
+	return 0;
 }
 
 /* A sum that a file cannot make wrap. */
@@ -141,19 +138,22 @@ static bool has_branches(const struct of_event *e)
 
 static const char *shown_by(const struct of_event *e)
 {
-	return e->accesses ? "memory samples: report memory, report sharing, dump memory, view"
+	return e->accesses ? "memory samples: tarry report FILE memory|sharing, tarry dump FILE "
+			     "memory, tarry view FILE"
 	       : !places_a_thread(e) ? "samples: use perf report"
-	       : has_branches(e)     ? "samples: report hot, view; branch stacks: dump samples"
-				     : "samples: report hot, dump samples, view";
+	       : has_branches(e)
+		       ? "samples: tarry report FILE hot, tarry view FILE; branch stacks: tarry "
+			 "dump FILE samples"
+		       : "samples: tarry report FILE hot, tarry dump FILE samples, tarry view FILE";
 }
 
 static const char *aux_kind(uint32_t type)
 {
 	return type == TY_PERF_AUXTRACE_INTEL_PT
-		       ? "Intel PT; read it with: dump flow, report flow, view"
-	       : type == TY_PERF_AUXTRACE_ARM_SPE
-		       ? "Arm SPE; read it with: report memory, report sharing, dump memory, view"
-		       : "of an unsupported kind";
+		       ? "Intel PT: tarry report FILE flow, tarry dump FILE flow, tarry view FILE"
+	       : type == TY_PERF_AUXTRACE_ARM_SPE ? "Arm SPE: tarry report FILE memory|sharing, "
+						    "tarry dump FILE memory, tarry view FILE"
+						  : "of an unsupported kind";
 }
 
 /* "1,234 counted of page-faults": raw beside scaled, which is an estimate. */
@@ -164,13 +164,15 @@ static void counted_text(const struct of_event *e, const char *name, bool is_tim
 
 	fprintf(f, "  %10s counted of %s", fmt(e->raw, raw), name);
 	if (e->not_counted == e->counters)
-		fputs("  (perf stat: never counted)", f);
+		fputs("  (perf stat: never counted; report counters, view)", f);
 	else if (e->running_ns < e->enabled_ns)
-		fprintf(f, "  (perf stat: ~%s scaled, an estimate: counting %.1f%% of the time)",
+		fprintf(f,
+			"  (perf stat: ~%s scaled, an estimate: counting %.1f%% of the time; "
+			"report counters, view)",
 			fmt(e->scaled, scaled),
 			100.0 * (double)e->running_ns / (double)e->enabled_ns);
 	else
-		fputs("  (perf stat)", f);
+		fputs("  (perf stat: report counters, view)", f);
 	fputc('\n', f);
 }
 

@@ -12,7 +12,7 @@
 #include "hot.h"
 #include "summed_findings.h"
 #include "json_out.h"
-#include "longest.h"
+#include "longest_waits.h"
 #include "object_totals.h"
 #include "outliers.h"
 #include "report_explain.h"

@@ -83,51 +83,80 @@ static void put_command(const struct ty_report *r, FILE *f)
 		fputs("...", f);
 }
 
-void ty_answer_text(const struct ty_report *r, FILE *f)
+/* Of chosen threads what they waited for comes behind what they did (answer_items.c). */
+static bool waits_last(const struct ty_answer *a)
 {
-	const struct ty_answer *a = &r->answer;
-	const struct ty_field_ctx c = {.ctx = r};
-	char d[TY_DURATION_MAX], of[8], sum[480] = "";
-	uint64_t rest_ns = a->rest_ns;
-	uint32_t rest = a->rest, room;
+	for (uint32_t i = 1; i < a->items; i++)
+		if (a->item[i].ns > a->item[i - 1].ns)
+			return true;
+	return false;
+}
 
-	fprintf(f, "%sanswer%s: ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END));
-	if (a->of == TY_ANSWER_COMMAND) {
-		put_command(r, f);
-		fprintf(f,
-			r->whole ? " took %s (critical path%s)"
-				 : ": %s in the selected window (critical path%s)",
-			ty_fmt_duration(a->total_ns, d), a->inferred ? ", partly inferred" : "");
-	} else {
-		ty_put_plain(f, a->head);
-	}
-	ty_answer_sum_text(a->part_ns, a->total_ns, sum, sizeof(sum));
-	fprintf(f, "\n  %s%s\n", a->sum_of, sum);
-	if (*a->children) {
-		fputs("  ", f);
-		ty_put_plain(f, a->children);
-		putc('\n', f);
-	}
+static void put_notes(const struct ty_answer *a, FILE *f)
+{
 	for (uint32_t i = 0; i < a->notes; i++) {
 		fputs("  ", f);
 		ty_put_plain(f, a->note[i]);
 		putc('\n', f);
 	}
+}
+
+void ty_answer_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_answer *a = &r->answer;
+	const struct ty_field_ctx c = {.ctx = r};
+	char d[TY_DURATION_MAX], all[TY_DURATION_MAX], of[8], sum[480] = "";
+	uint64_t rest_ns = a->rest_ns, least_ns = UINT64_MAX;
+	uint32_t rest = a->rest, room;
+
+	fprintf(f, "%sanswer%s: ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END));
+	if (a->of == TY_ANSWER_COMMAND) {
+		put_command(r, f);
+		ty_fmt_duration(a->total_ns, d);
+		if (a->total_ns == a->command_ns)
+			fprintf(f, " took %s", d);
+		else if (a->command_ns == TY_COMMAND_UNKNOWN)
+			fprintf(f, ": %s of it in %s", d,
+				r->whole ? "this recording" : "the selected part");
+		else
+			fprintf(f, ": %s of the command's %s", d,
+				ty_fmt_duration(a->command_ns, all));
+		fprintf(f, " (critical path%s)", a->inferred ? ", partly inferred" : "");
+	} else {
+		ty_put_plain(f, a->head);
+	}
+	ty_answer_sum_text(a->part_ns, a->total_ns, sum, sizeof(sum));
+	fprintf(f, "\n  %s%s%s\n", a->sum_of, sum,
+		waits_last(a) ? " (sleeps and waits are listed last)" : "");
+	if (*a->children) {
+		fputs("  ", f);
+		ty_put_plain(f, a->children);
+		putc('\n', f);
+	}
+	/* The rows are of the slowest requests, not of the median one that a note gives. */
+	if (a->of != TY_ANSWER_REQUESTS)
+		put_notes(a, f);
 	/* The title, the sum, the smaller items. */
 	room = LINES - 3 - (*a->children != 0) - a->notes;
 	for (uint32_t i = 0; i < a->items; i++) {
 		struct shown s = show(r, &a->item[i]);
 
-		if (i >= room) {
+		/* A single one is shown instead of a line that counts it. */
+		if (i >= room && (rest || i + 1 < a->items)) {
 			rest_ns += s.ns;
 			rest++;
 			continue;
 		}
+		least_ns = s.ns < least_ns ? s.ns : least_ns;
 		ty_fields_text(item_fields, &c, &s, f);
 	}
+	/* Sleeps and waits, which are listed last, may be longer than those above. */
 	if (rest)
-		fprintf(f, "%11s  %4s  %u smaller item%s\n", ty_fmt_duration(rest_ns, d),
-			share(rest_ns, a->total_ns, of, sizeof(of)), rest, rest > 1 ? "s" : "");
+		fprintf(f, "%11s  %4s  %u %s item%s\n", ty_fmt_duration(rest_ns, d),
+			share(rest_ns, a->total_ns, of, sizeof(of)), rest,
+			rest_ns / rest > least_ns ? "other" : "smaller", rest > 1 ? "s" : "");
+	if (a->of == TY_ANSWER_REQUESTS)
+		put_notes(a, f);
 	putc('\n', f);
 }
 
@@ -135,23 +164,21 @@ void ty_answer_ledger_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_answer *a = &r->answer;
 	double of = a->total_ns ? 100.0 / (double)a->total_ns : 0;
-	char d[TY_DURATION_MAX], file[400];
+	char file[400], row[TY_LEDGER_ROW_TEXT];
 
 	if (!a->rows)
 		return;
-	ty_put_heading(f, "ledger",
-		       "every nanosecond of the command's critical path, in one row each");
+	ty_put_heading(f, "ledger", "where the command's critical path went; rows add up exactly");
 	for (uint32_t i = 0; i < a->rows; i++) {
-		fprintf(f, "%11s  %5.1f%%  ", ty_fmt_duration(a->row[i].ns, d),
-			of * (double)a->row[i].ns);
-		ty_put_plain(f, a->row[i].row);
+		fprintf(f, "%11s  %5.1f%%  ", ty_duration(a->row[i].ns), of * (double)a->row[i].ns);
+		ty_put_plain(f, ty_ledger_row_text(r->s->model, &a->row[i], row));
 		putc('\n', f);
 		ty_ledger_shares_text(r->s->functions, &a->row[i], 22, f);
 	}
 	if (a->rows_left) {
 		fprintf(f, "%11s  %5.1f%%  %u smaller rows: %starry report ",
-			ty_fmt_duration(a->rows_left_ns, d), of * (double)a->rows_left_ns,
-			a->rows_left, ty_style(TY_STYLE_NEXT));
+			ty_duration(a->rows_left_ns), of * (double)a->rows_left_ns, a->rows_left,
+			ty_style(TY_STYLE_NEXT));
 		ty_put_plain(f, ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)));
 		fprintf(f, " ledger%s\n", ty_style(TY_STYLE_END));
 	}
@@ -168,6 +195,8 @@ void ty_answer_json(const struct ty_report *r, struct ty_json *j)
 	ty_json_u64(j, "start_ns", a->start_ns);
 	ty_json_u64(j, "end_ns", a->end_ns);
 	ty_json_u64(j, "total_ns", a->total_ns);
+	if (a->of == TY_ANSWER_COMMAND && a->command_ns != TY_COMMAND_UNKNOWN)
+		ty_json_u64(j, "command_ns", a->command_ns);
 	ty_json_bool(j, "inferred", a->inferred);
 	ty_json_array(j, "parts");
 	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++) {

@@ -5,6 +5,7 @@
 
 #include "count_measures.h"
 #include "fields.h"
+#include "process_titles.h"
 #include "put_text.h"
 #include "text_page.h"
 #include "report.h"
@@ -18,9 +19,7 @@
 
 static void when(const struct ty_report *r, uint64_t t, FILE *f)
 {
-	char b[TY_TIME_MAX];
-
-	fputs(ty_time_digits(r->s->model, r->s->clock, t, 1000, b), f);
+	fputs(ty_time_in(r->s->model, r->s->clock, t, 1000), f);
 }
 
 /* outliers ---------------------------------------------------------------------------------- */
@@ -64,6 +63,8 @@ void ty_outlier_parts_text(const struct ty_report *r, const struct ty_outlier *o
 		ty_put_plain(f, p->what);
 		putc('\n', f);
 	}
+	if (c && o->elsewhere)
+		fputs("  no counters: one of the two ended in another thread\n", f);
 	if (!c || !(o->counted[0].readings | o->counted[1].readings))
 		return;
 	fprintf(f, "  %9s %9s  counters\n", "slowest", "median");
@@ -121,13 +122,14 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 
 	putc('\n', f);
 	ty_put_heading(f, "outliers",
-		       "the slowest call compared with a median one of the same thread");
+		       "the slowest call compared with a median one of the same thread; objects "
+		       "are named for waits of 1 ms or more");
 	for (uint32_t i = 0; i < r->outliers.n && i < OUTLIERS_SHOWN; i++) {
 		const struct ty_outlier *o = &r->outliers.v[i];
 		uint32_t shown = o->n > 0;
 
-		ty_put_plain(f, ty_model_comm(m, o->thread, o->slow_start_ns));
-		fprintf(f, "/%d ", ty_model_thread(m, o->thread)->tid);
+		ty_put_plain(f, ty_who(m, o->thread, o->slow_start_ns));
+		putc(' ', f);
 		ty_put_plain(f, ty_syscall_name(r->s->arch, o->abi, o->nr, buf));
 		fprintf(f, ": slowest %s (at ", ty_fmt_duration(o->slow_ns, d));
 		when(r, o->slow_start_ns, f);

@@ -103,14 +103,13 @@ static const char *share(const void *ctx, const void *record, char *buf, size_t 
 static const char *rate(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct row *r = record;
-	char b[TY_COUNT_MAX];
 	uint64_t v;
 
 	if (r->def->is_time || !r->of->sum.on_ns ||
 	    !ty_count_scaled(r->raw, r->enabled_ns, r->running_ns, &v))
 		return NULL;
 	snprintf(buf, n, "%s%s", is_scaled(r) || r->of->sum.cut ? "~" : "",
-		 ty_fmt_count((uint64_t)((double)v * 1e9 / (double)r->of->sum.on_ns + 0.5), b));
+		 ty_count((uint64_t)((double)v * 1e9 / (double)r->of->sum.on_ns + 0.5)));
 	return buf;
 }
 
@@ -249,7 +248,9 @@ void ty_counters_text(const struct ty_report *r, FILE *f)
 
 	if (!c && !(r->requested & TY_REP_COUNTERS))
 		return;
-	fputs("performance counters (read when a thread is switched in or out, and at 100 Hz)\n",
+	fputs(c && c->intervals ? "performance counters (read by perf stat)\n"
+				: "performance counters (read when a thread is switched in or out, "
+				  "and at 100 Hz)\n",
 	      f);
 	if (!c) {
 		fputs("none (record --counter EVENT)\n\n", f);
@@ -264,7 +265,7 @@ void ty_counters_text(const struct ty_report *r, FILE *f)
 		      f);
 	if (c->ratios)
 		fputs("ratios are of counters of one group: of the time in which it counted\n", f);
-	if (!r->counters.threads_n)
+	if (!r->counters.threads_n && !r->counters.cpus_n)
 		fputs("no thread was counted in this window\n\n", f);
 	rows_text(r, thread_fields, r->counters.threads, r->counters.threads_n, "threads", f);
 	rows_text(r, cpu_fields, r->counters.cpus, r->counters.cpus_n, "CPUs", f);

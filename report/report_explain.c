@@ -17,6 +17,7 @@
 #include "model_time.h"
 #include "units.h"
 #include "process_titles.h"
+#include "report_renamed.h"
 
 #define LEDGERS_SHOWN 20
 #define ROWS_SHOWN    25
@@ -150,6 +151,7 @@ static int finding_chain(struct ty_explained *e, const struct ty_window *w, uint
 	v = ty_stalls_around(&found, thread, s->start_ns, s->end_ns);
 	if (v) {
 		e->links = v->links;
+		e->root_ns = v->root_ns;
 		memcpy(e->link, v->link, sizeof(e->link));
 	}
 	ty_stalls_fini(&found);
@@ -162,6 +164,7 @@ static int chain(struct ty_explained *e, const struct ty_window *w, const struct
 	const struct ty_model *m = e->x.m;
 	uint32_t i = ty_model_thread_find(m, at->tid, at->at_ns), k;
 	struct ty_path p = {0};
+	struct ty_root root;
 	struct ty_span s;
 	int r;
 
@@ -177,8 +180,13 @@ static int chain(struct ty_explained *e, const struct ty_window *w, const struct
 	if (r)
 		return r < 0 ? r : 0;
 	r = ty_path_find(&e->x, i, s.start_ns, s.end_ns, &p);
-	if (!r)
-		e->links = ty_path_links(&p, ty_path_root(&p).seg, e->link, TY_STALL_LINKS);
+	if (!r) {
+		root = ty_path_root(&p);
+		e->links = ty_path_links(&p, root.seg, e->link, TY_STALL_LINKS);
+		if (e->links && e->link[e->links - 1].thread == root.thread &&
+		    e->link[e->links - 1].what < TY_SEG_WHATS)
+			e->root_ns = root.what_ns[e->link[e->links - 1].what];
+	}
 	ty_path_fini(&p);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "chain: %s", ty_strerror(r)) : 0;
 }
@@ -190,6 +198,9 @@ int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned 
 	int r = 0;
 
 	*out = (struct ty_explained){.x = ty_explain_session(s),
+				     .min_ns = o && o->min_ns ? o->min_ns : TY_STALLS_MIN_NS,
+				     .from_ns = w->from_ns,
+				     .to_ns = w->to_ns,
 				     .processes = what & TY_EXPLAIN_PROCESSES};
 	if (what & TY_EXPLAIN_STALLS)
 		r = ty_stalls_find(&out->x, w, o, TY_EXPLAINED_STALLS, &out->stalls, err);
@@ -251,15 +262,28 @@ static bool where(const struct ty_explain *x, const struct ty_stall *s, char *bu
 	return a < b && x->where(x->ctx, ty_model_tid(x->m, s->thread, a), a, b, buf, n);
 }
 
+/* The same of a thread that the wait goes back to: its own wait may have begun before. */
+static bool where_link(const struct ty_explain *x, const struct ty_link *l, char *buf, size_t n)
+{
+	const uint32_t span = ty_model_span_find(x->m, l->thread, l->start_ns);
+	uint64_t a = l->start_ns, b = l->end_ns;
+
+	if (span != TY_NONE) {
+		const struct ty_span of = ty_model_span_brief(x->m, l->thread, span);
+
+		a = of.start_ns < a ? of.start_ns : a;
+		b = of.end_ns > b ? of.end_ns : b;
+	}
+	return x->where && a < b &&
+	       x->where(x->ctx, ty_model_tid(x->m, l->thread, a), a, b, buf, n);
+}
+
 /* "<- flock/13188 waited 1.6 s for the lock on fd 9 </x> (flock)" */
 static void put_link(const struct ty_explain *x, const struct ty_link *l, const char *what,
 		     uint32_t indent, bool first, FILE *f)
 {
-	char name[TY_WHO_MAX];
-
 	fprintf(f, "%*s%s", (int)indent, "", first ? "" : "<- ");
-	ty_put_plain(f, ty_model_who(x->m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2,
-				     name));
+	ty_put_plain(f, ty_who(x->m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2));
 	putc(' ', f);
 	ty_put_plain(f, what);
 }
@@ -270,31 +294,66 @@ static bool near(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) <= b / 100;
 }
 
+/* With --all. */
+static bool others_too(const struct ty_stalls *v)
+{
+	for (uint32_t i = 0; i < v->n; i++)
+		if (v->v[i].rule && v->v[i].rule->verdict != TY_STALL)
+			return true;
+	return false;
+}
+
 void ty_stalls_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX], in[300], what[TY_LINK_TEXT];
 	struct ty_wait_holder h;
 	bool last = false;
 
-	ty_put_heading(f, "stalls", "waits that kept a thread from making progress, by %s",
-		       e->stalls.by_command ? "effect on the command" : "length");
+	ty_put_heading(f, "stalls", "%s%s",
+		       others_too(&e->stalls)
+			       ? "all long waits, stalls or not (numbers differ: use --why N --all)"
+			       : "waits that kept a thread from making progress",
+		       !e->stalls.n	      ? ""
+		       : e->stalls.by_command ? ", by the time each adds to the command "
+						"(its length, unless a row says \"adds\")"
+					      : ", by length");
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
 
 		if (s->ranks_last && !last && i)
-			fputs("     waits that no single thread explains, or that others explain, "
-			      "rank last:\n",
+			fputs("     below, whatever their length: waits for a CPU that several "
+			      "threads shared, and waits that a stall above explains:\n",
 			      f);
 		last = s->ranks_last;
 		fprintf(f, "%4u %s%9s%s  ", i + 1, ty_style(TY_STYLE_STRONG),
 			ty_fmt_duration(s->duration_ns, d), ty_style(TY_STYLE_END));
 		/* The number by which it ranks, where that is another one. */
-		if (e->stalls.by_command && !near(s->rank_ns, s->duration_ns))
-			fprintf(f, "(adds %s) ", ty_fmt_duration(s->rank_ns, d));
+		if (e->stalls.by_command && !s->path_ns && !s->ranks_last)
+			fputs("(adds nothing) ", f);
+		else if (e->stalls.by_command && !near(s->rank_ns, s->duration_ns))
+			fprintf(f, "(%s %s) ",
+				s->rank_ns < s->duration_ns ? "adds"
+							    : "all waits of this cause add",
+				ty_fmt_duration(s->rank_ns, d));
+		if (s->rule && s->rule->verdict != TY_STALL)
+			fprintf(f, "(%s) ", ty_verdict_text((enum ty_verdict)s->rule->verdict));
 		ty_put_graded(f, s->sentence);
 		putc('\n', f);
+		if (s->waits <= 1 && s->span != TY_NONE) {
+			const struct ty_span whole = ty_model_span(e->x.m, s->span);
+
+			/* Not those that begin later because the holder was idle at first. */
+			if ((s->start_ns == e->from_ns && whole.start_ns < s->start_ns) ||
+			    (ty_stall_end_ns(s) == e->to_ns && whole.end_ns > e->to_ns))
+				fprintf(f,
+					"                clipped to the selection: the wait took "
+					"%s, "
+					"from %s\n",
+					ty_fmt_duration(whole.end_ns - whole.start_ns, d),
+					ty_time(e->x.m, e->x.clock, whole.start_ns, 1000000));
+		}
 		if (where(&e->x, s, in, sizeof(in))) {
-			fputs("                user stack: ", f);
+			fputs("                in function: ", f);
 			ty_put_plain(f, in);
 			fputs(s->waits > 1 ? " (one of these waits)\n" : "\n", f);
 		}
@@ -304,20 +363,37 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 			ty_put_plain(f, in);
 			fprintf(f, " [%s]\n", h.proven ? "proven" : "inferred");
 		}
-		for (uint32_t k = 1; s->links > 2 && k < s->links; k++) {
-			ty_stall_link_text(&e->x, s, k, what);
+		/* Two are in the sentence, but not where in its program the second one waited. */
+		for (uint32_t k = 1; k < s->links; k++) {
+			const bool known = where_link(&e->x, &s->link[k], in, sizeof(in));
+
+			if (s->links <= 2 && !known)
+				continue;
+			ty_stall_link_text(&e->x, s->link, s->links, s->root_ns, k, what);
 			put_link(&e->x, &s->link[k], what, 16, false, f);
+			if (known) {
+				fputs("; in function: ", f);
+				ty_put_plain(f, in);
+			}
 			putc('\n', f);
 		}
 		if (e->logs)
 			ty_report_logs_near_text(e->logs, &e->x, s->start_ns, ty_stall_end_ns(s),
 						 f);
 	}
-	if (!e->stalls.n)
-		fputs("     none (idle waits are hidden; --all shows them)\n", f);
+	if (!e->stalls.n && !ty_model_summary(e->x.m)->has_sched)
+		fputs("     unknown: no scheduler events were recorded\n", f);
+	else if (!e->stalls.n)
+		fprintf(f,
+			"     none of %s or longer (waits for a CPU: %s or longer; --all also "
+			"shows "
+			"idle waits, voluntary sleeps and waits that CPU load explains)\n",
+			ty_fmt_duration(e->min_ns, d), ty_fmt_duration(e->min_ns / 2 * 5, in));
 	if (e->stalls.n > TY_EXPLAINED_SHOWN)
 		fprintf(f, "     and %u more (--json has %s)\n", e->stalls.n - TY_EXPLAINED_SHOWN,
 			e->stalls.n == TY_EXPLAINED_STALLS ? "the first thousand" : "all");
+	ty_report_renamed(e->x.m, e->stalls.v,
+			  e->stalls.n < TY_EXPLAINED_SHOWN ? e->stalls.n : TY_EXPLAINED_SHOWN, f);
 	if (e->stalls.jobs_left)
 		fprintf(f,
 			"     %u finished processes were not analysed; narrow with --from and "
@@ -345,6 +421,8 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 	who(x->m, j, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
 	ty_link_text(x, l, "", what, sizeof(what));
 	ty_json_str(j, "what", what);
+	if (where_link(x, l, what, sizeof(what)))
+		ty_json_str(j, "in", what);
 	ty_json_u64(j, "start_ns", l->start_ns);
 	ty_json_u64(j, "duration_ns", l->end_ns - l->start_ns);
 	ty_json_bool(j, "inferred", l->waker.inferred);
@@ -356,18 +434,20 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 void ty_chain_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
-	char what[TY_LINK_TEXT], at[TY_TIME_MAX], d[TY_DURATION_MAX];
+	char what[TY_LINK_TEXT], at[TY_TIME_MAX];
 
 	putc('\n', f);
 	ty_put_heading(f, "chain", "each wait, and below it (<-) what its waker was doing");
 	for (uint32_t i = 0; i < e->links; i++) {
 		const struct ty_link *l = &e->link[i];
+		uint64_t ns = l->end_ns - l->start_ns;
 
-		ty_link_text(&e->x, l, ty_fmt_duration(l->end_ns - l->start_ns, d), what,
-			     sizeof(what));
+		ty_stall_link_text(&e->x, e->link, e->links, e->root_ns, i, what);
 		put_link(&e->x, l, what, 2 * i + 2, !i, f);
-		fprintf(f, ", starting at %s\n",
-			ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
+		fputs(", ", f);
+		if (i + 1 == e->links && e->root_ns > ns)
+			fprintf(f, "in several stretches, the longest (%s) ", ty_duration(ns));
+		fprintf(f, "starting at %s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
 	}
 }
 
@@ -421,7 +501,7 @@ static void shares_json(const struct ty_samples *s, const struct ty_ledger_row *
 void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
-	char d[TY_DURATION_MAX], name[96], who[TY_WHO_MAX], at[TY_TIME_MAX];
+	char name[96], who[TY_WHO_MAX], row[TY_LEDGER_ROW_TEXT];
 
 	for (uint32_t i = 0; i < e->ledgers; i++) {
 		const struct ty_ledger *l = &e->ledger[i];
@@ -439,15 +519,15 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 					 : ty_model_who_last(m, l->thread, who));
 		fprintf(f, "\n%sledger%s of ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END));
 		ty_put_plain(f, name);
-		fprintf(f, ": %s ", ty_fmt_duration(all, d));
+		fprintf(f, ": %s ", ty_duration(all));
 		if (process)
 			fprintf(f, "of %u thread%s ", l->threads, l->threads == 1 ? "" : "s");
 		fputs("from ", f);
-		fprintf(f, "%s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
+		fprintf(f, "%s\n", ty_time(m, e->x.clock, l->start_ns, 1000));
 		for (uint32_t k = 0; k < l->n && k < ROWS_SHOWN; k++) {
-			fprintf(f, "  %9s %6.2f%%  ", ty_fmt_duration(l->rows[k].ns, d),
+			fprintf(f, "  %9s %6.2f%%  ", ty_duration(l->rows[k].ns),
 				all ? 100.0 * (double)l->rows[k].ns / (double)all : 0.0);
-			ty_put_plain(f, l->rows[k].row);
+			ty_put_plain(f, ty_ledger_row_text(m, &l->rows[k], row));
 			putc('\n', f);
 			ty_ledger_shares_text(e->x.samples, &l->rows[k], 21, f);
 		}

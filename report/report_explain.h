@@ -28,12 +28,15 @@ enum {
 struct ty_explained {
 	struct ty_explain x;
 	struct ty_stalls stalls;
+	uint64_t min_ns;	  /* shortest wait that can be a stall */
+	uint64_t from_ns, to_ns;  /* the window */
 	struct ty_ledger *ledger; /* the command's first, then by time on CPU */
 	uint32_t ledgers;
 	uint32_t ledgers_left;		     /* FEW: so many more there would be */
 	bool processes;			     /* but for the command's they are of processes */
 	struct ty_link link[TY_STALL_LINKS]; /* of the chain requested */
 	uint32_t links;
+	uint64_t root_ns; /* the last one's time of its kind in all; 0: that of the link */
 	const struct ty_report_logs *logs; /* shown beside stalls; NULL: none. To be set later */
 };
 

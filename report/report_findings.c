@@ -4,7 +4,6 @@
 #include "put_text.h"
 #include "text_page.h"
 #include "report.h"
-#include "model_time.h"
 
 #define SHOWN 10 /* as text */
 
@@ -56,14 +55,15 @@ void ty_findings_text(const struct ty_report *r, FILE *f)
 
 	if (!r->findings.n && !(r->requested & TY_REP_FINDINGS))
 		return;
-	ty_put_heading(f, "findings", "repeated small costs and outliers");
+	ty_put_heading(f, "findings",
+		       "repeated small costs, and requests far slower than the median");
 	for (uint32_t i = 0; i < r->findings.n && i < SHOWN; i++) {
 		ty_fields_text(fields, &c, &r->findings.v[i], f);
 		fprintf(f, "%14s  see: %s%s%s\n", "", ty_style(TY_STYLE_NEXT),
 			r->findings.v[i].next, ty_style(TY_STYLE_END));
 	}
 	if (!r->findings.n)
-		fputs("     none (no repeated cost is above its threshold: see tarry(1))\n", f);
+		fputs("     none above the thresholds of tarry(1)\n", f);
 	if (r->findings.n > SHOWN)
 		fprintf(f, "     and %u more (--json has them)\n", r->findings.n - SHOWN);
 	putc('\n', f);

@@ -80,7 +80,7 @@ static const char *total_share(const void *ctx, const void *record, char *buf, s
 	const struct ty_hot_row *r = record;
 
 	snprintf(buf, n, "%.1f%%",
-		 c->hot->weight ? 100.0 * (double)r->total_weight / (double)c->hot->weight : 0.0);
+		 c->hot->time ? 100.0 * (double)r->total_time / (double)c->hot->time : 0.0);
 	return buf;
 }
 
@@ -109,51 +109,29 @@ static const struct ty_field fields[] = {
 	{.type = TY_F_END}};
 #undef OF
 
-/* Exact times of the window from the trace, without samples. */
+/* Times of the window from the trace, beside those on a CPU; not divided by CPUs. */
 struct exact {
-	uint64_t on_cpu_ns, waiting_ns, runnable_ns;
-	uint64_t ran, unseen, unseen_ns; /* threads that ran; of them those without a sample */
-	uint64_t unknown_ns;
+	bool known;
+	uint64_t waiting_ns, runnable_ns, unknown_ns;
 };
 
-static void find_exact(const struct ty_report *r, const struct ty_hot_of *of, struct exact *x)
+static struct exact find_exact(const struct ty_report *r, const struct ty_hot_of *of)
 {
 	const struct ty_model *m = r->s->model;
-	struct ty_pair_map seen = {0};
-	size_t first, end;
+	struct exact x = {.known = !r->w.cpus_n};
 
-	*x = (struct exact){0};
-	ty_samples_range(of->s, of->w->from_ns, of->w->to_ns, &first, &end);
-	for (size_t i = first; i < end; i++) {
-		uint32_t *v, t;
-
-		if (!ty_hot_chosen(of, &of->s->v.v[i]))
-			continue;
-		t = ty_model_thread_find(m, of->s->v.v[i].tid, of->s->v.v[i].ns);
-		v = ty_pair_map_add(&seen, t, 0);
-		if (v)
-			*v = 1;
-	}
-	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
-		const struct ty_thread *t = ty_model_thread(m, i);
+	for (uint32_t i = 0; x.known && i < ty_model_summary(m)->threads; i++) {
 		struct ty_cell c;
 
-		/* Of a perf.data file samples may be of any thread. */
-		if (!t->tid || !(t->traced || r->s->trace->perf) || !ty_window_thread(&r->w, m, i))
+		if (!ty_hot_thread(of, i))
 			continue;
 		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, r->w.from_ns, r->w.to_ns,
 			       1, &c);
-		x->on_cpu_ns += c.ns[TY_ST_RUNNING];
-		x->runnable_ns += c.ns[TY_ST_RUNNABLE];
-		x->waiting_ns += c.ns[TY_ST_SLEEPING] + c.ns[TY_ST_BLOCKED];
-		x->unknown_ns += c.ns[TY_ST_UNKNOWN];
-		x->ran += c.ns[TY_ST_RUNNING] > 0;
-		if (c.ns[TY_ST_RUNNING] && ty_pair_map_get(&seen, i, 0) != 1) {
-			x->unseen++;
-			x->unseen_ns += c.ns[TY_ST_RUNNING];
-		}
+		x.runnable_ns += c.ns[TY_ST_RUNNABLE];
+		x.waiting_ns += c.ns[TY_ST_SLEEPING] + c.ns[TY_ST_BLOCKED];
+		x.unknown_ns += c.ns[TY_ST_UNKNOWN];
 	}
-	ty_pair_map_fini(&seen);
+	return x;
 }
 
 static void tell_samples(const struct ty_samples *s, const struct ty_hot *h, FILE *f)
@@ -169,7 +147,7 @@ static void tell_samples(const struct ty_samples *s, const struct ty_hot *h, FIL
 	if (h->samples)
 		fprintf(f, ", %.1f%% in the kernel",
 			100.0 * (double)h->in_kernel / (double)h->samples);
-	fputs(". Shares are estimates.\n", f);
+	fprintf(f, ". Shares %sare estimates.\n", h->weights.by_time ? "of the time on CPU " : "");
 	if (s->how)
 		fprintf(f, "callers found by %s%s\n", s->how,
 			!strcmp(s->how, "frame pointers")
@@ -241,7 +219,7 @@ static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
 		      const struct hot_ctx *c, FILE *f)
 {
 	const struct ty_field_ctx ctx = {.ctx = c};
-	uint32_t shown = 0, single = 0, several = n;
+	uint32_t shown = 0, single = 0, callers = 0, several = n;
 
 	/* They are sorted by weight: one of many samples may come behind a single heavy one. */
 	while (several && rows[several - 1].self <= 1)
@@ -251,11 +229,20 @@ static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
 		ty_fields_text(fields, &ctx, &rows[shown], f);
 		callers_text(c, &rows[shown], f);
 	}
-	for (uint32_t i = shown; i < n; i++)
+	for (uint32_t i = shown; i < n; i++) {
 		single += rows[i].self == 1;
+		callers += !rows[i].self;
+	}
 	if (shown < n)
-		fprintf(f, "and %u more, %u of them with one sample each (--json has all)\n",
-			n - shown, single);
+		fprintf(f, "and %u more", n - shown);
+	if (shown < n && single == n - shown)
+		fputs(" with one sample each", f);
+	else if (shown < n)
+		fprintf(f, ", %u of them with one sample each", single);
+	if (callers)
+		fprintf(f, ", %u only as callers", callers);
+	if (shown < n)
+		fputs(" (--json has all)\n", f);
 }
 
 static void tables_text(const struct ty_hot_of *of, const struct ty_hot *h, FILE *f)
@@ -287,6 +274,10 @@ static void rows_json(const char *key, const struct ty_hot_row *rows, uint32_t n
 		ty_fields_json(fields, &ctx, &rows[i], j);
 		if (rows[i].file || rows[i].hot_file)
 			ty_json_i64(j, "line", rows[i].file ? rows[i].line : rows[i].hot_line);
+		if (c->hot->weights.by_time) {
+			ty_json_u64(j, "self_ns", rows[i].self_time);
+			ty_json_u64(j, "total_ns", rows[i].total_time);
+		}
 		ty_json_f64(j, "share", rows[i].share);
 		ty_json_f64(j, "share_low", rows[i].low);
 		ty_json_f64(j, "share_high", rows[i].high);
@@ -319,7 +310,7 @@ static void tables_json(const struct ty_hot_of *of, const struct ty_hot *h, stru
 
 static struct ty_hot_of hot_of(const struct ty_report *r, const struct ty_samples *s)
 {
-	return (struct ty_hot_of){s, &r->w, r->s->model};
+	return (struct ty_hot_of){.s = s, .w = &r->w, .model = r->s->model};
 }
 
 int ty_hot_section_find(struct ty_report *r, struct ty_err *err)
@@ -353,8 +344,10 @@ int ty_hot_note(struct ty_report *r)
 	if (!e && h.samples) {
 		const struct hot_ctx c = {s, &h, NULL};
 
-		a->notes += ty_hot_note_text(&h, place(&c, &h.funcs[0], text, sizeof(text)),
-					     a->note[a->notes], sizeof(a->note[0]));
+		const struct ty_hot_row *top = ty_hot_first(&h);
+
+		a->notes += top && ty_hot_note_text(&h, place(&c, top, text, sizeof(text)),
+						    a->note[a->notes], sizeof(a->note[0]));
 	}
 	ty_hot_fini(&h);
 	return e;
@@ -364,24 +357,33 @@ int ty_hot_note(struct ty_report *r)
 static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const struct exact *x,
 		       FILE *f)
 {
-	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX];
+	const struct ty_sample_weights *w = &h->weights;
 
-	fprintf(f,
-		"from the trace (exact): %s on CPU in %" PRIu64
-		" thread%s, %s runnable, %s waiting\n",
-		ty_fmt_duration(x->on_cpu_ns, a), x->ran, x->ran == 1 ? "" : "s",
-		ty_fmt_duration(x->runnable_ns, b), ty_fmt_duration(x->waiting_ns, c));
-	if (s->clock && x->on_cpu_ns)
+	fprintf(f, "from the trace (exact): %s on CPU in %" PRIu64 " thread%s",
+		ty_duration(w->on_cpu_ns), w->ran, w->ran == 1 ? "" : "s");
+	if (x->known)
+		fprintf(f, ", %s runnable, %s waiting", ty_duration(x->runnable_ns),
+			ty_duration(x->waiting_ns));
+	putc('\n', f);
+	if (s->clock && w->on_cpu_ns)
 		fprintf(f, "from samples only: %s on CPU (%+.1f%%); waits are not visible\n",
-			ty_fmt_duration(h->weight, a),
-			100.0 * ((double)h->weight - (double)x->on_cpu_ns) / (double)x->on_cpu_ns);
-	if (x->unseen)
+			ty_duration(h->weight),
+			100.0 * ((double)h->weight - (double)w->on_cpu_ns) / (double)w->on_cpu_ns);
+	if (w->unsampled)
 		fprintf(f,
 			"%" PRIu64 " of the threads that ran have no sample: %s on CPU in total\n",
-			x->unseen, ty_fmt_duration(x->unseen_ns, a));
+			w->unsampled, ty_duration(w->unsampled_ns));
 	if (x->unknown_ns)
-		fprintf(f, "what threads did is unknown for %s\n",
-			ty_fmt_duration(x->unknown_ns, a));
+		fprintf(f, "what threads did is unknown for %s\n", ty_duration(x->unknown_ns));
+	if (w->by_time)
+		fputs("the exact time on CPU of each thread is split by its samples; short-lived "
+		      "threads of one name count as one\n",
+		      f);
+	if (w->stray)
+		fprintf(f,
+			"%" PRIu64 " samples have no share: their thread is not recorded as "
+			"running\n",
+			w->stray);
 }
 
 void ty_hot_text(const struct ty_report *r, FILE *f)
@@ -398,7 +400,7 @@ void ty_hot_text(const struct ty_report *r, FILE *f)
 		return;
 	}
 	tell_samples(s, &r->hot, f);
-	find_exact(r, &of, &x);
+	x = find_exact(r, &of);
 	exact_text(s, &r->hot, &x, f);
 	tables_text(&of, &r->hot, f);
 }
@@ -406,6 +408,7 @@ void ty_hot_text(const struct ty_report *r, FILE *f)
 void ty_hot_json(const struct ty_report *r, struct ty_json *j)
 {
 	const struct ty_samples *s = r->s->samples;
+	const struct ty_sample_weights *w = &r->hot.weights;
 	const struct ty_hot_of of = hot_of(r, s);
 	struct exact x;
 
@@ -413,17 +416,19 @@ void ty_hot_json(const struct ty_report *r, struct ty_json *j)
 		ty_json_null(j, "hot");
 		return;
 	}
-	find_exact(r, &of, &x);
+	x = find_exact(r, &of);
 	ty_json_object(j, "hot");
 	tables_json(&of, &r->hot, j);
 	ty_json_object(j, "exact");
-	ty_json_u64(j, "on_cpu_ns", x.on_cpu_ns);
-	ty_json_u64(j, "runnable_ns", x.runnable_ns);
-	ty_json_u64(j, "waiting_ns", x.waiting_ns);
-	ty_json_u64(j, "unknown_ns", x.unknown_ns);
-	ty_json_u64(j, "threads_ran", x.ran);
-	ty_json_u64(j, "threads_without_sample", x.unseen);
-	ty_json_u64(j, "without_sample_ns", x.unseen_ns);
+	ty_json_u64(j, "on_cpu_ns", w->on_cpu_ns);
+	ty_json_u64_if(j, "runnable_ns", x.known, x.runnable_ns);
+	ty_json_u64_if(j, "waiting_ns", x.known, x.waiting_ns);
+	ty_json_u64_if(j, "unknown_ns", x.known, x.unknown_ns);
+	ty_json_u64(j, "threads_ran", w->ran);
+	ty_json_u64(j, "threads_without_sample", w->unsampled);
+	ty_json_u64(j, "without_sample_ns", w->unsampled_ns);
+	ty_json_u64(j, "unseen_ns", w->unseen_ns);
+	ty_json_u64(j, "samples_not_running", w->stray);
 	ty_json_end_object(j);
 	ty_json_end_object(j);
 }
@@ -444,7 +449,7 @@ int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_t
 			    "%s: it has no samples with a time and a thread", path);
 	e = e ? e : ty_select_range(sel, path, s->v.v[0].ns, s->v.v[s->v.n - 1].ns, &w, err);
 	if (!e) {
-		of = (struct ty_hot_of){s, &w, NULL};
+		of = (struct ty_hot_of){.s = s, .w = &w};
 		if (ty_hot_find(&of, &h))
 			e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 				    "%s: out of memory for the samples", path);

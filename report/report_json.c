@@ -107,6 +107,7 @@ static void file(const struct ty_report *r, struct ty_json *j)
 	fact_u64(j, self, "cpu_sys_ns");
 	fact_u64(j, self, "command_status");
 	fact_str(j, self, "stop");
+	fact_list(j, self, "note");
 	ty_json_end_object(j);
 }
 

@@ -50,10 +50,9 @@ void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_ex
 
 	for (size_t i = first; i < first + n && i < first + NEAR_SHOWN; i++) {
 		const struct ty_log_line *k = &l->log.line.v[i];
-		char at[TY_TIME_MAX];
 		size_t part = strcspn(k->text, "\n");
 
-		fprintf(f, "%23s%c ", ty_time_digits(x->m, x->clock, k->ts_ns, 1000, at),
+		fprintf(f, "%23s%c ", ty_time_in(x->m, x->clock, k->ts_ns, 1000),
 			k->doubtful ? '?' : ' ');
 		put(f, name(l, k->file), strlen(name(l, k->file)));
 		fputs(": ", f);

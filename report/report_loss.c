@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report's section "lost events": where and why. */
 #include "fields.h"
-#include "model_time.h"
 #include "put_text.h"
 #include "report.h"
 #include "text_page.h"
@@ -27,7 +26,7 @@ static const char *buffer_text(const void *ctx, const void *record, char *buf, s
 {
 	const char *name = buffer(ctx, record, buf, n);
 
-	return *name ? name : "top";
+	return *name ? name : "main";
 }
 
 static const char *count(const void *ctx, const void *record, char *buf, size_t n)
@@ -56,7 +55,7 @@ static const char *what_text(const void *ctx, const void *record, char *buf, siz
 	{                                                                                          \
 		{TY_F_U32, "cpu", "CPU", 4, .at = OF(cpu)},                                        \
 			{TY_F_TEXT, "buffer", NULL, 0, .text = buffer},                            \
-			{TY_F_TEXT, NULL, "lost in", -10, .gap = 1, .text = buffer_text},          \
+			{TY_F_TEXT, NULL, "buffer", -10, .gap = 1, .text = buffer_text},           \
 			{TY_F_INSTANT, "from_ns", from, width, .at = OF(from_ns), .gap = 1},       \
 			{TY_F_INSTANT, "to_ns", to, width, .at = OF(to_ns), .gap = 1},             \
 			{TY_F_U64, "count", NULL, 0, .at = OF(count)},                             \
@@ -95,8 +94,8 @@ void ty_loss_text(const struct ty_report *r, FILE *f)
 		ty_put_heading(f, "lost events", "none");
 		return;
 	}
-	ty_put_heading(f, "lost events", "%sunknown between these times%s", ty_style(TY_STYLE_LOSS),
-		       ty_style(TY_STYLE_END));
+	ty_put_heading(f, "lost events", "%sevents are missing between these times%s",
+		       ty_style(TY_STYLE_LOSS), ty_style(TY_STYLE_END));
 	ty_fields_head(fields, &c, f);
 	for (; n; n--, g++)
 		if (is_shown(r, g) && shown++ < GAP_ROWS)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "fields.h"
-#include "plain_text.h"
 #include "put_text.h"
 #include "report.h"
 #include "units.h"
@@ -13,9 +12,7 @@
 
 static const char *bytes(uint64_t v, char *buf, size_t n)
 {
-	char t[TY_DURATION_MAX];
-
-	snprintf(buf, n, "%s", v ? ty_fmt_bytes(v, t) : "-");
+	snprintf(buf, n, "%s", v ? ty_byte_count(v) : "-");
 	return buf;
 }
 
@@ -61,7 +58,6 @@ void ty_objects_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_object_totals *o = &r->objects;
 	const struct ty_field_ctx c = {0};
-	char t[TY_DURATION_MAX];
 
 	putc('\n', f);
 	ty_put_heading(f, "objects", "system calls by the file, pipe, socket or lock they act on");
@@ -75,7 +71,7 @@ void ty_objects_text(const struct ty_report *r, FILE *f)
 		fprintf(f, "and %zu more objects (--json has all)\n", o->n - SHOWN);
 	if (o->left_out)
 		fprintf(f, "%" PRIu64 " calls (%s) on further objects are not shown\n", o->left_out,
-			ty_fmt_duration(o->left_out_ns, t));
+			ty_duration(o->left_out_ns));
 }
 
 void ty_objects_json(const struct ty_report *r, struct ty_json *j)

@@ -5,9 +5,7 @@
 
 #include "event.h"
 #include "fields.h"
-#include "plain_text.h"
 #include "report.h"
-#include "model_time.h"
 #include "units.h"
 
 #define NAMES_SHOWN   40
@@ -94,11 +92,11 @@ static const struct ty_field thread_fields[] = {
 static void beside(const struct ty_report *r, FILE *f)
 {
 	const struct ty_outlier *o = &r->regions.beside;
-	char d[TY_DURATION_MAX], at[TY_TIME_MAX];
+	char at[TY_TIME_MAX];
 
-	fprintf(f, "\nthe slowest: %s at %s, ", ty_fmt_duration(o->slow_ns, d),
+	fprintf(f, "\nthe slowest: %s at %s, ", ty_duration(o->slow_ns),
 		ty_report_instant(r, o->slow_start_ns, at, sizeof(at)));
-	fprintf(f, "compared with a median one: %s at %s\n", ty_fmt_duration(o->median_ns, d),
+	fprintf(f, "compared with a median one: %s at %s\n", ty_duration(o->median_ns),
 		ty_report_instant(r, o->median_start_ns, at, sizeof(at)));
 	ty_outlier_rows(o, ROWS_SHOWN, f);
 	if (o->n > ROWS_SHOWN)
@@ -110,6 +108,8 @@ static void counts_text(const struct ty_report *r, const struct ty_region_stats 
 {
 	if (s->counts.readings)
 		ty_count_measures_text(r->s->counts, &s->counts, 4, f);
+	if (r->s->counts && s->elsewhere)
+		fprintf(f, "    %" PRIu64 " ended in another thread: no counters\n", s->elsewhere);
 }
 
 static void counts_json(const struct ty_report *r, const struct ty_region_stats *s,
@@ -117,6 +117,8 @@ static void counts_json(const struct ty_report *r, const struct ty_region_stats 
 {
 	if (s->counts.readings)
 		ty_count_measures_json(r->s->counts, &s->counts, 0, j);
+	if (r->s->counts)
+		ty_json_u64(j, "ended_elsewhere", s->elsewhere);
 }
 
 /* From the first power of two with a length to the last one. */
@@ -193,6 +195,8 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 		fputs("none\n\n", f);
 		return;
 	}
+	if (r->s->counts)
+		fputs("below a name: counters, the sum of all its regions (~: an estimate)\n", f);
 	ty_fields_head(name_fields, &c, f);
 	for (uint32_t i = 0; i < q->n && i < NAMES_SHOWN; i++) {
 		ty_fields_text(name_fields, &c, &q->v[i], f);

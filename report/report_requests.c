@@ -3,15 +3,14 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "call_args.h"
 #include "explain_session.h"
 #include "fields.h"
 #include "ledger.h"
 #include "put_text.h"
 #include "request_compare.h"
 #include "report.h"
-#include "model_time.h"
 #include "units.h"
 #include "process_titles.h"
 
@@ -25,17 +24,15 @@ struct shown {
 	uint64_t duration_ns, most_ns;
 	uint32_t rank;
 	bool open, before, inferred;
-	char where[160]; /* its thread's ledger's first row; "" */
+	char where[TY_LEDGER_ROW_TEXT]; /* its thread's ledger's first row; "" */
 };
 
 static const char *thread_name(const struct ty_report *r, uint32_t thread, uint64_t at_ns,
 			       char *buf, size_t n)
 {
-	char who[TY_WHO_MAX];
-
 	if (thread == TY_NONE)
 		return NULL;
-	snprintf(buf, n, "%s", ty_model_who(r->s->model, thread, at_ns, who));
+	snprintf(buf, n, "%s", ty_who(r->s->model, thread, at_ns));
 	return buf;
 }
 
@@ -71,13 +68,15 @@ static const char *service_of(const void *ctx, const void *record, char *buf, si
 
 static const char *where(const void *ctx, const void *record, char *buf, size_t n)
 {
+	const struct ty_report *r = ctx;
+	const char *noun = ty_model_noun(r->s->model);
 	const struct shown *s = record;
-	char len[TY_DURATION_MAX];
 
-	snprintf(buf, n, "%s%s%s%s%s%s", *s->where ? ty_fmt_duration(s->most_ns, len) : "",
-		 *s->where ? " " : "", s->where,
-		 s->open ? "; no reply when the recording ended" : "",
-		 s->before ? "; began before the recording" : "", s->inferred ? " (inferred)" : "");
+	snprintf(buf, n, "%s%s%s%s%s%s%s%s%s", *s->where ? ty_duration(s->most_ns) : "",
+		 *s->where ? " " : "", s->where, s->open ? "; no reply when the " : "",
+		 s->open ? noun : "", s->open ? " ended" : "",
+		 s->before ? "; began before the " : "", s->before ? noun : "",
+		 s->inferred ? " (inferred)" : "");
 	return buf;
 }
 
@@ -104,7 +103,7 @@ static const struct ty_field service_fields[] = {
 	{TY_F_DURATION, "max_ns", "max", 7, .at = OF(max_ns)},
 	{TY_F_U64, "open", "no reply", 8, .at = OF(open)},
 	{TY_F_DURATION, "total_ns", NULL, 0, .at = OF(total_ns)},
-	{TY_F_TEXT, NULL, "server end", 0, .text = server_end},
+	{TY_F_TEXT, NULL, "client/server", 0, .text = server_end},
 	{TY_F_BOOL, "inferred", NULL, 0, .at = OF(inferred)},
 	{.type = TY_F_END}};
 #undef OF
@@ -112,7 +111,7 @@ static const struct ty_field service_fields[] = {
 static const struct ty_field request_fields[] = {
 	{TY_F_U32, NULL, "#", 2, .at = OF(rank)},
 	{TY_F_DURATION, "duration_ns", "duration", 9, .at = OF(duration_ns)},
-	{TY_F_INSTANT, "start_ns", "from", 10, .at = OF(q.start_ns)},
+	{TY_F_INSTANT, "start_ns", "start", 10, .at = OF(q.start_ns)},
 	{TY_F_TEXT, "service", NULL, 0, .text = service_of},
 	{TY_F_TEXT, "received_by", "received by", -15, .text = receiver},
 	{TY_F_TEXT, "replied_by", NULL, 0, .text = replier},
@@ -140,8 +139,10 @@ static struct shown show(const struct ty_report *r, uint32_t i)
 
 	if (thread != TY_NONE && !ty_ledger_thread(&x, thread, q->start_ns, q->end_ns, &l)) {
 		if (l.n) {
-			snprintf(s.where, sizeof(s.where), "%s", l.rows[0].row);
+			ty_ledger_row_text(r->s->model, &l.rows[0], s.where);
 			s.most_ns = l.rows[0].ns;
+			if (l.rows[0].ns == l.rows[0].longest_ns)
+				ty_call_name_row(&x, l.rows[0].span, s.where, sizeof(s.where));
 		}
 		ty_ledger_fini(&l);
 	}
@@ -161,13 +162,12 @@ static bool compare(const struct ty_report *r, struct ty_outlier *o)
 static void compared_text(const struct ty_report *r, FILE *f)
 {
 	struct ty_outlier o;
-	char d[2][TY_DURATION_MAX];
 
 	if (compare(r, &o)) {
-		ty_put_heading(f, "request 1 compared with a median request",
+		ty_put_heading(f, "request 1 compared with one near the median",
 			       "where their threads spent the time");
-		fprintf(f, "request 1 took %s, the median request %s\n",
-			ty_fmt_duration(o.slow_ns, d[0]), ty_fmt_duration(o.median_ns, d[1]));
+		fprintf(f, "request 1 took %s, the other one %s\n", ty_duration(o.slow_ns),
+			ty_duration(o.median_ns));
 		ty_outlier_rows(&o, COMPARED_ROWS, f);
 		if (o.n > COMPARED_ROWS)
 			fprintf(f, "and %u rows that differ less\n", o.n - COMPARED_ROWS);
@@ -182,18 +182,24 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 	const struct ty_requests *q = &r->requests;
 	char buf[TY_TIME_MAX];
+	bool inferred = false;
 
 	if (!q->services_n && !(r->requested & TY_REP_REQUESTS))
 		return;
-	ty_put_heading(f, "requests",
-		       "received on a socket, until the first bytes of the reply there");
+	ty_put_heading(
+		f, "requests",
+		"time from a request received on a socket to the first bytes of the reply on it");
 	if (!q->services_n) {
 		fputs("     none\n\n", f);
 		return;
 	}
 	ty_fields_head(service_fields, &c, f);
-	for (uint32_t i = 0; i < q->services_n && i < SERVICES_SHOWN; i++)
+	for (uint32_t i = 0; i < q->services_n && i < SERVICES_SHOWN; i++) {
 		ty_fields_text(service_fields, &c, &q->services[i], f);
+		inferred |= q->services[i].inferred;
+	}
+	if (inferred)
+		fputs("inferred: no accept or connect of these connections was recorded\n", f);
 	if (q->services_n > SERVICES_SHOWN)
 		fprintf(f, "and %u more processes (--json has all)\n",
 			q->services_n - SERVICES_SHOWN);
@@ -203,7 +209,7 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 			"and --to.\n",
 			ty_report_instant(r, q->cut_ns, buf, sizeof(buf)));
 	putc('\n', f);
-	ty_put_heading(f, "slowest requests", "and what their threads spent most time on");
+	ty_put_heading(f, "slowest requests", "with what their threads spent most time on");
 	ty_fields_head(request_fields, &c, f);
 	for (uint32_t i = 0; i < q->n && i < SLOWEST_SHOWN; i++) {
 		struct shown s = show(r, i);

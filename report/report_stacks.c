@@ -10,11 +10,11 @@
 #include "fields.h"
 #include "key_value.h"
 #include "plain_text.h"
+#include "process_titles.h"
 #include "put_text.h"
 #include "report.h"
 #include "report_explain.h"
 #include "stack_groups.h"
-#include "model_time.h"
 #include "units.h"
 
 #define GROUPS_SHOWN 20
@@ -65,9 +65,14 @@ static void frames_json(const struct ty_stack_frames *s, struct ty_json *j)
 
 static const char *who(const void *ctx, const void *record, char *buf, size_t n)
 {
+	const struct ty_report *r = ctx;
 	const struct ty_stack_group *g = record;
+	const uint32_t thread = ty_model_thread_find(r->s->model, g->tid, g->start_ns);
 
-	snprintf(buf, n, "%s/%d", g->comm, (int)g->tid);
+	if (thread == TY_NONE)
+		snprintf(buf, n, "%s/%d", g->comm, (int)g->tid);
+	else
+		snprintf(buf, n, "%s", ty_who(r->s->model, thread, g->start_ns));
 	return buf;
 }
 
@@ -76,8 +81,8 @@ static const struct ty_field fields[] = {
 	{TY_F_DURATION, "total_ns", "total", 9, .at = OF(total_ns)},
 	{TY_F_U64, "waits", "waits", 7, .at = OF(waits)},
 	{TY_F_DURATION, "max_ns", "longest", 9, .at = OF(max_ns)},
-	{TY_F_INSTANT, "start_ns", "from", 10, .at = OF(start_ns)},
-	{TY_F_TEXT, NULL, "thread", 0, .text = who},
+	{TY_F_INSTANT, "start_ns", "start", 10, .at = OF(start_ns)},
+	{TY_F_TEXT, NULL, "thread of the longest", 0, .text = who},
 	{TY_F_STR, "comm", NULL, 0, .at = OF(comm)},
 	{TY_F_I32, "tid", NULL, 0, .at = OF(tid)},
 	{TY_F_STR, "folded", NULL, 0, .at = OF(folded)},

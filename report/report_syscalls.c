@@ -96,7 +96,8 @@ static void how_to_see(const struct ty_report *r, FILE *f)
 		if (r->calls[i].count <= r->calls[i].untimed + r->calls[i].before ||
 		    r->calls[i].max_start_ns < start)
 			continue;
-		fprintf(f, "one call: %starry dump ", ty_style(TY_STYLE_NEXT));
+		fprintf(f, "the longest %s: %starry dump ", r->calls[i].name,
+			ty_style(TY_STYLE_NEXT));
 		ty_put_plain(f, ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)));
 		fprintf(f, " syscalls --from %.6f --to %.6f%s\n", (double)us / 1e6,
 			(double)(us + 1) / 1e6, ty_style(TY_STYLE_END));

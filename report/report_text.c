@@ -7,15 +7,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "compare.h"
+#include "explain_session.h"
 #include "field_text.h"
 #include "key_value.h"
 #include "plain_text.h"
 #include "put_text.h"
 #include "shell_word.h"
-#include "text_page.h"
 #include "model_time.h"
 #include "units.h"
+#include "waits.h"
 #include "wakeup.h"
 #include "process_titles.h"
 
@@ -126,6 +126,21 @@ static void put_cut(const struct ty_report *r, const char *facts, FILE *f)
 		     ty_fmt_seconds(to_ns - origin_ns, 1000, to), of);
 }
 
+/* What the recorder said at the end: what is missing, and why. */
+static void put_notes(const char *facts, FILE *f)
+{
+	const char *note;
+	char text[512];
+	size_t n;
+
+	while (ty_key_next(&facts, "note", &note, &n)) {
+		snprintf(text, sizeof(text), "%.*s", (int)(n < sizeof(text) ? n : sizeof(text)),
+			 note);
+		ty_plain(text, strlen(text));
+		line(f, "note", "%s", text);
+	}
+}
+
 static void header(const struct ty_report *r, FILE *f)
 {
 	const struct ty_trace *t = r->s->trace;
@@ -173,16 +188,16 @@ static void header(const struct ty_report *r, FILE *f)
 			line(f, "command", "%s", v);
 	} else if (ty_key_value(mach.s, "mode", v, sizeof(v))) {
 		if (!strcmp(v, "all"))
-			line(f, "recorded", "the whole machine");
+			line(f, "traced", "the whole machine");
 		else
-			line(f, "recorded", "%s", process_names(r->s->model, w, sizeof(w)));
+			line(f, "traced", "%s", process_names(r->s->model, w, sizeof(w)));
 	}
 	wall(r->s->model, s->start_ns, a, sizeof(a));
 	wall(r->s->model, s->end_ns, b, sizeof(b));
 	if (*a)
-		line(f, "span", "%s .. %s (%s)", a, strncmp(a, b, 11) ? b : b + 11, dur(span, d));
+		line(f, "period", "%s .. %s (%s)", a, strncmp(a, b, 11) ? b : b + 11, dur(span, d));
 	else
-		line(f, "span", "%s (trace clock %" PRIu64 " .. %" PRIu64 " ns)", dur(span, d),
+		line(f, "period", "%s (trace clock %" PRIu64 " .. %" PRIu64 " ns)", dur(span, d),
 		     s->start_ns, s->end_ns);
 	if (!r->whole) {
 		char from[TY_TIME_MAX], to[TY_TIME_MAX];
@@ -193,13 +208,13 @@ static void header(const struct ty_report *r, FILE *f)
 	}
 	for (uint32_t i = 0; i < s->threads; i++)
 		traced += ty_model_thread(r->s->model, i)->traced;
-	line(f, "content", "%s%u CPUs, %u threads (%u with system calls), %s events, %s%s lost",
+	line(f, "content", "%s%u CPUs, %u threads (%u traced), %s events, %s%s lost",
 	     r->whole && !r->selected ? "" : "whole recording: ", s->cpus, s->threads, traced,
-	     ty_fmt_count(s->events, n1), s->gaps_unknown ? "at least " : "",
-	     ty_fmt_count(s->lost, n2));
+	     ty_fmt_count(s->events, n1), s->gaps_unknown && s->lost ? "at least " : "",
+	     s->gaps_unknown && !s->lost ? "an unknown number" : ty_fmt_count(s->lost, n2));
 	if (s->gaps_unknown)
-		line(f, "", "%u gap%s of unknown size: see loss", s->gaps_unknown,
-		     s->gaps_unknown == 1 ? "" : "s");
+		line(f, "", "events are missing in %u gap%s of unknown size: see loss",
+		     s->gaps_unknown, s->gaps_unknown == 1 ? "" : "s");
 	if (!s->has_sched)
 		line(f, "", "no scheduler events: thread and CPU states are unknown");
 	if (!s->has_syscalls)
@@ -227,22 +242,24 @@ static void header(const struct ty_report *r, FILE *f)
 		span = ty_key_u64(self.s, "recorded_ns");
 	if (cpu)
 		line(f, "recorder",
-		     "%s CPU time (%.1f%% of the recording time), %.1f bytes per event",
+		     "%s CPU time (%.1f%% of one CPU over that period), %.1f bytes per event",
 		     dur(cpu, d2), span ? 100.0 * (double)cpu / (double)span : 0.0,
 		     s->events ? (double)bytes / (double)s->events : 0.0);
+	put_notes(self.s, f);
 }
 
 static void put_thread(const struct ty_report *r, uint32_t thread, uint64_t t, FILE *f)
 {
-	char who[TY_WHO_MAX];
-
-	ty_put_plain(f, ty_model_who(r->s->model, thread, t, who));
+	ty_put_plain(f, ty_who(r->s->model, thread, t));
 }
 
 static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *f)
 {
+	const char *noun = ty_model_noun(r->s->model);
 	char d[TY_DURATION_MAX], a[TY_TIME_MAX], by[TY_WAKER_TEXT];
+	const struct ty_explain x = ty_explain_session(r->s);
 	struct ty_waker waker;
+	struct ty_span whole;
 	struct ty_buf b;
 
 	fprintf(f, "%9s at %s  ", dur(w->duration_ns, d), at(r, w->start_ns, a));
@@ -264,23 +281,34 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 		fputs("yielded the CPU (sched_yield)", f);
 	else if (w->woken) {
 		waker = ty_waker_find(r->s->model, ty_model_span(r->s->model, w->span).edge);
-		fputs("woken by ", f);
-		ty_put_plain(f, ty_waker_text(r->s->model, &waker, by));
+		if (waker.kind == TY_WAKER_TIMER && w->syscall >= 0 &&
+		    ty_wait_timed_out(&x, (uint32_t)w->syscall))
+			fputs("timed out", f);
+		else {
+			fputs("woken by ", f);
+			ty_put_plain(f, ty_waker_text(r->s->model, &waker, by));
+		}
 	} else if (w->end_lost)
 		fputs("its end is unknown because of lost events", f);
 	else if (w->flags & TY_SF_OPEN)
-		fputs("still waiting when the recording ended", f);
+		fprintf(f, "still waiting when the %s ended", noun);
 	else
 		fputs("waker not recorded", f);
 	if (w->ran >= 0) {
 		fputs("; meanwhile ", f);
 		put_thread(r, (uint32_t)w->ran, w->start_ns, f);
-		fputs(" ran on its CPU", f);
+		fputs(" ran longest on its CPU", f);
+	}
+	whole = ty_model_span(r->s->model, w->span);
+	if (whole.start_ns < w->start_ns || whole.end_ns > w->start_ns + w->duration_ns) {
+		fprintf(f, "; clipped to the selection: the wait took %s, from ",
+			ty_fmt_duration(whole.end_ns - whole.start_ns, d));
+		fputs(ty_time(r->s->model, x.clock, whole.start_ns, 1000), f);
 	}
 	if (w->flags & TY_SF_BEFORE)
-		fputs("; began before the recording", f);
+		fprintf(f, "; began before the %s", noun);
 	if (w->flags & TY_SF_OPEN && (w->woken || w->flags & (TY_SF_PREEMPT | TY_SF_YIELD)))
-		fputs("; still waiting when the recording ended", f);
+		fprintf(f, "; still waiting when the %s ended", noun);
 	if (w->flags & TY_SF_LOST)
 		fputs("; events were lost during it", f);
 	if (w->end_lost && (w->woken || w->flags & (TY_SF_PREEMPT | TY_SF_YIELD)))
@@ -292,24 +320,40 @@ static void longest(const struct ty_report *r, FILE *f)
 {
 	putc('\n', f);
 	ty_put_heading(f, "longest waits", "%s",
-		       r->blocked_ours ? "all of traced threads, the uninterruptible ones of "
-					 "others (--comm '*': all)"
-				       : "sleeping or blocked, and what woke the thread");
+		       r->blocked_ours
+			       ? "all of traced threads, only uninterruptible ones of others "
+				 "(--comm '*': all but idle kernel threads)"
+			       : "sleeping or blocked, with what woke the thread (idle "
+				 "kernel threads are left out)");
 	for (uint32_t i = 0; i < r->blocked_n; i++)
 		wait_line(r, &r->blocked[i], f);
 	if (!r->blocked_n)
 		fputs("     none\n", f);
 	putc('\n', f);
-	ty_put_heading(f, "longest runnable periods",
-		       "waiting for a CPU, and what ran on it meanwhile");
+	ty_put_heading(f, "longest waits for a CPU",
+		       "with the thread that ran longest on that CPU meanwhile (if any)");
 	for (uint32_t i = 0; i < r->runnable_n; i++)
 		wait_line(r, &r->runnable[i], f);
 	if (!r->runnable_n)
 		fputs("     none\n", f);
 }
 
+/* Of what part of the recording all of it is. */
+static void window(const struct ty_report *r, FILE *f)
+{
+	char from[TY_TIME_MAX], to[TY_TIME_MAX], file[400], name[400];
+
+	snprintf(name, sizeof(name), "%s",
+		 ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)));
+	ty_put_heading(f, "window", "%s .. %s%s of %s", at(r, r->w.from_ns, from),
+		       at(r, r->w.to_ns, to), ty_report_in_seconds(r) ? " s" : "", plain(name));
+	putc('\n', f);
+}
+
 void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 {
+	if (!r->whole)
+		window(r, f);
 	if (sections & TY_REP_ANSWER)
 		ty_answer_text(r, f);
 	if (sections & TY_REP_FINDINGS)

@@ -15,9 +15,7 @@
 
 static void put_who(const struct ty_model *m, uint32_t thread, uint64_t t, FILE *f)
 {
-	char who[TY_WHO_MAX];
-
-	ty_put_plain(f, ty_model_who(m, thread, t, who));
+	ty_put_plain(f, ty_who(m, thread, t));
 }
 
 /* What woke a thread, where that was no thread. */
@@ -31,15 +29,25 @@ static void put_waker(const struct ty_model *m, const struct ty_stall_edge *e, F
 	ty_put_plain(f, ty_waker_text(m, &by, text));
 }
 
-static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, FILE *f)
+/* The root's pieces are many, the edges have the longest one. */
+static bool is_piece_of_root(const struct ty_stall *s, const struct ty_stall_edge *e)
 {
-	char at[TY_TIME_MAX], d[TY_DURATION_MAX], buf[32], disk[TY_DISK_TEXT];
+	const struct ty_link *last = s->links ? &s->link[s->links - 1] : NULL;
+
+	return last && e->thread == last->thread && e->start_ns == last->start_ns &&
+	       e->end_ns > e->start_ns && s->root_ns > e->end_ns - e->start_ns;
+}
+
+static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
+		     const struct ty_stall_edge *e, FILE *f)
+{
+	char buf[32], disk[TY_DISK_TEXT];
 	uint64_t mid = e->start_ns + (e->end_ns - e->start_ns) / 2;
 	const char *call = ty_explain_call(x, e->call, buf);
 	bool wakes;
 
-	fprintf(f, "    %s  %9s  ", ty_time_text(x->m, x->clock, e->start_ns, 1000, at),
-		e->end_ns > e->start_ns ? ty_fmt_duration(e->end_ns - e->start_ns, d) : "");
+	fprintf(f, "    %s  %9s  ", ty_time(x->m, x->clock, e->start_ns, 1000),
+		e->end_ns > e->start_ns ? ty_duration(e->end_ns - e->start_ns) : "");
 	if (e->thread != TY_NONE)
 		put_who(x->m, e->thread, mid, f);
 	else if (e->kind == TY_EDGE_COMPLETES && e->io != TY_NONE)
@@ -47,7 +55,9 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, 
 						ty_model_io(x->m, e->io).minor, disk));
 	else
 		put_waker(x->m, e, f);
-	wakes = e->kind == TY_EDGE_EXPIRES || (e->kind == TY_EDGE_COMPLETES && e->io == TY_NONE);
+	/* A futex sends nothing. */
+	wakes = e->kind == TY_EDGE_EXPIRES || (e->kind == TY_EDGE_COMPLETES && e->io == TY_NONE) ||
+		(e->kind == TY_EDGE_SENDS && e->to != TY_NONE && !strcmp(call, "futex"));
 	fprintf(f, " %s", ty_edge_kind_name(wakes ? TY_EDGE_WAKES : (enum ty_edge_kind)e->kind));
 	if (e->kind == TY_EDGE_RECEIVES)
 		fputs(" a request", f);
@@ -56,14 +66,14 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, 
 	if (e->kind == TY_EDGE_COMPLETES && e->io != TY_NONE) {
 		struct ty_io io = ty_model_io(x->m, e->io);
 
-		fprintf(f, " its request of %s (%s)",
-			ty_time_text(x->m, x->clock, io.start_ns, 1000, at),
-			ty_fmt_duration(io.end_ns - io.start_ns, d));
+		fprintf(f, " the request issued at %s (%s)",
+			ty_time(x->m, x->clock, io.start_ns, 1000),
+			ty_duration(io.end_ns - io.start_ns));
 	}
 	if (e->to != TY_NONE) {
-		fputs(e->kind == TY_EDGE_SENDS		  ? " to "
-		      : wakes || e->kind == TY_EDGE_WAKES ? " "
-							  : " for ",
+		fputs(wakes || e->kind == TY_EDGE_WAKES ? " "
+		      : e->kind == TY_EDGE_SENDS	? " to "
+							: " for ",
 		      f);
 		put_who(x->m, e->to, mid, f);
 	}
@@ -74,7 +84,10 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, 
 		ty_put_plain(f, e->object);
 		putc(')', f);
 	}
-	fprintf(f, "  [%s]\n", ty_grade_text((enum ty_grade)e->grade));
+	if (is_piece_of_root(s, e))
+		fprintf(f, " (the longest stretch of %s in all)", ty_duration(s->root_ns));
+	fprintf(f, "  [%s%s]\n", e->grade == TY_RECORDED ? "" : "inferred, ",
+		ty_grade_name((enum ty_grade)e->grade));
 }
 
 static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
@@ -86,18 +99,25 @@ static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
 			continue;
 		fprintf(f, "    %-8s %s\n",
 			!first ? ""
-			: hold ? "requires"
-			       : "excludes",
+			: hold ? "true"
+			       : "false",
 			ty_relation_text((enum ty_relation)abs(r->when[i])));
 		first = false;
 	}
 }
 
+/* What the classification rests on; the cause has a grade of its own. */
+static const char *const grade_says[] = {
+	"by pattern: how such threads usually wait",
+	"by protocol: what the waiter and its waker did",
+	"by stack: the function that the thread waited in",
+	"by recorded facts",
+};
+
 static void put_rule(const struct ty_rule *r, FILE *f)
 {
-	fprintf(f, "    rule     %s: %s\n    verdict  %s (%s)\n", r->id, r->says,
-		ty_verdict_text((enum ty_verdict)r->verdict),
-		ty_grade_text((enum ty_grade)r->grade));
+	fprintf(f, "    rule     %s: %s\n    verdict  %s, classified %s\n", r->id, r->says,
+		ty_verdict_text((enum ty_verdict)r->verdict), grade_says[r->grade]);
 }
 
 void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
@@ -105,32 +125,35 @@ void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
 	const struct ty_stall *s = &e->stalls.v[n - 1];
 	struct ty_stall_edge edge[TY_STALL_EDGES];
 	uint32_t edges = ty_stall_edges(&e->x, s, edge);
-	char d[TY_DURATION_MAX];
 
 	fprintf(f, "why #%u is %s\n%9s  ", n,
-		s->rule->verdict == TY_STALL ? "a stall" : "idle (shown by --all)",
-		ty_fmt_duration(s->duration_ns, d));
+		s->rule->verdict == TY_STALL ? "a stall" : "not a stall (--all shows it)",
+		ty_duration(s->duration_ns));
 	ty_put_plain(f, s->sentence);
 	putc('\n', f);
 	put_rule(s->rule, f);
 	put_terms(s->rule, true, f);
 	put_terms(s->rule, false, f);
+	fprintf(f, "    cause    %s\n",
+		s->proven ? "proven: it follows from recorded events alone"
+		: !strcmp(ty_stall_grade(s), "inferred")
+			? "inferred: it does not follow from recorded events alone"
+			: "unknown: the wait had not ended");
 	fprintf(f, "    evidence%s, from the victim to the root cause\n",
 		s->waits > 1 && s->links ? " of one of its waits" : "");
 	for (uint32_t i = 0; i < edges; i++)
-		put_edge(&e->x, &edge[i], f);
+		put_edge(&e->x, s, &edge[i], f);
 }
 
 void ty_rejected_text(const struct ty_explained *e, FILE *f)
 {
-	char d[TY_DURATION_MAX];
-
-	ty_put_heading(f, "idle waits",
-		       "not stalls, each with the rule that classified it as idle");
+	ty_put_heading(
+		f, "waits that are not stalls",
+		"idle, voluntary, or explained by CPU load or shared work; each with its rule");
 	for (uint32_t i = 0; i < e->stalls.rejected_n && i < REJECTED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.rejected[i];
 
-		fprintf(f, "%14s  ", ty_fmt_duration(s->duration_ns, d));
+		fprintf(f, "%14s  ", ty_duration(s->duration_ns));
 		ty_put_plain(f, s->sentence);
 		putc('\n', f);
 		put_rule(s->rule, f);

@@ -2,7 +2,6 @@
 /* See cfs_throttle.h. Memory: a small multiple of the section's size for any content. */
 #include "cfs_throttle.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,8 +113,7 @@ struct ty_throttle_lines *ty_throttle_lines_new(const char *section)
 		ty_throttle_lines_free(h);
 		return NULL;
 	}
-	if (h->v.n)
-		qsort(h->v.v, h->v.n, sizeof(*h->v.v), by_end);
+	vec_sort(&h->v, by_end);
 	return h;
 }
 

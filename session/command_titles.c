@@ -104,8 +104,7 @@ static void sort(struct work *k)
 {
 	size_t to = 0;
 
-	if (k->lines.n)
-		qsort(k->lines.v, k->lines.n, sizeof(*k->lines.v), by_process);
+	vec_sort(&k->lines, by_process);
 	for (size_t i = 0; i < k->lines.n; i++) {
 		const struct line *l = &k->lines.v[i], *was = to ? &k->lines.v[to - 1] : NULL;
 

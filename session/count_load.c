@@ -3,7 +3,6 @@
 #include "count_load.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "count_measures.h"
@@ -12,8 +11,9 @@
 #include "plain_text.h"
 #include "section.h"
 
-_Static_assert((int)TY_COUNTS_MAX == (int)TY_COUNTERS_MAX, "one limit");
-_Static_assert((int)TY_COUNT_GROUPS_MAX == (int)TY_COUNTER_GROUPS_MAX, "one limit");
+_Static_assert((int)TY_COUNTS_MAX == (int)TY_COUNTERS_READ, "one limit");
+_Static_assert((int)TY_COUNT_GROUPS_MAX == (int)TY_COUNTERS_READ, "one limit");
+_Static_assert((int)TY_COUNT_NO_CPU == (int)TY_CT_NO_CPU, "one number");
 
 /* "GROUP UNIT NAME" */
 static bool take_def(struct ty_counts *c, const char *p, size_t n)
@@ -49,6 +49,7 @@ static bool take_defs(struct ty_counts *c, const struct ty_trace *t)
 
 	while (good && ty_key_next(&facts, "counter", &p, &n))
 		good = take_def(c, p, n);
+	c->intervals = ty_key_u64(ty_trace_section(t, TY_SEC_MACHINE).s, "counter_intervals");
 	ty_count_ratios(c);
 	return good && c->n;
 }
@@ -61,6 +62,15 @@ bool ty_counts_recorded(const struct ty_trace *t)
 	return ty_key_next(&facts, "counter", &p, &n);
 }
 
+/* false: no reading is of such a thread. */
+static bool whose(const struct ty_counts *c, const struct ty_counter_head *h, int32_t *tid)
+{
+	const bool of_cpu = c->intervals && h->tid == UINT32_MAX && h->cpu != TY_CT_NO_CPU;
+
+	*tid = of_cpu ? TY_COUNT_OF_CPU(h->cpu) : (int32_t)h->tid;
+	return of_cpu || h->tid <= INT32_MAX;
+}
+
 static int read_all(struct ty_counts *c, struct ty_text t, int64_t offset_ns)
 {
 	const size_t all = TY_COUNTER_RECORD(c->n, c->groups);
@@ -69,6 +79,7 @@ static int read_all(struct ty_counts *c, struct ty_text t, int64_t offset_ns)
 
 	for (size_t at = 0; at < t.n; at += all) {
 		struct ty_count_reading r;
+		int32_t tid;
 
 		if (t.n - at < all) {
 			c->damaged = true;
@@ -85,12 +96,12 @@ static int read_all(struct ty_counts *c, struct ty_text t, int64_t offset_ns)
 			c->unread++;
 			continue;
 		}
-		if (h.tid > INT32_MAX || h.dur_ns > h.ns) {
+		if (!whose(c, &h, &tid) || h.dur_ns > h.ns) {
 			c->damaged = true;
 			continue;
 		}
 		r = (struct ty_count_reading){h.ns - h.dur_ns + (uint64_t)offset_ns,
-					      h.ns + (uint64_t)offset_ns, (int32_t)h.tid, h.cpu};
+					      h.ns + (uint64_t)offset_ns, tid, h.cpu};
 		if (!ty_counts_add(c, r, v) && r.from_ns <= r.to_ns)
 			return -TY_ENOMEM;
 	}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "compare.h"
 #include "command_titles.h"
@@ -18,7 +19,11 @@
 #include "partition.h"
 #include "snapshot_text.h"
 #include "strtab.h"
+#include "syscall_values.h"
 #include "wait_stacks.h"
+
+/* Of a process, to find what was registered in an epoll set: calls, and changes of sets. */
+enum { READY_CALLS = 300000, READY_CHANGES = 5000 };
 
 ORDER(by_tid, struct ty_thread_line, compare(a->tid, b->tid) ?: compare(a->at, b->at))
 
@@ -32,8 +37,7 @@ static void find_lines(struct ty_session *s)
 	for (size_t at = 0; ty_snap_thread(&p, &t) && at <= UINT32_MAX; at = (size_t)(p - text))
 		if (vec_push(&s->snapshot, (struct ty_thread_line){t.tid, (uint32_t)at}))
 			break;
-	if (s->snapshot.n)
-		qsort(s->snapshot.v, s->snapshot.n, sizeof(*s->snapshot.v), by_tid);
+	vec_sort(&s->snapshot, by_tid);
 }
 
 /* A call that began before the recording: the snapshot of /proc contains it, if it is still the
@@ -99,6 +103,7 @@ static struct ty_call call_of(const struct ty_session *s, const struct ty_syscal
 {
 	struct ty_call out = {.start_ns = c->start_ns,
 			      .end_ns = c->end_ns,
+			      .ret = c->ret,
 			      .nr = c->nr,
 			      .abi = c->abi,
 			      .how = c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)
@@ -141,6 +146,33 @@ static const char *fd_name(struct ty_session *s, const struct ty_call_data_item 
 	return p;
 }
 
+/* Out of memory, or damaged: as if none were recorded. With s->locks->reading held. */
+static struct ty_call_data_index *call_data(struct ty_session *s)
+{
+	const bool first = !s->call_data && ty_trace_section_bytes(s->trace, TY_SEC_CALL_DATA);
+
+	if (first && !s->addresses)
+		s->addresses = ty_strtab_new();
+	if (first && s->addresses) {
+		const struct ty_text t = ty_trace_section(s->trace, TY_SEC_CALL_DATA);
+
+		s->call_data = t.n ? ty_call_data_index_new(t.s, t.n) : NULL;
+	}
+	return s->call_data;
+}
+
+/* When the call before this one was certainly over. */
+static uint64_t call_before(const struct ty_session *s, uint32_t thread, uint32_t call,
+			    const struct ty_syscall *c)
+{
+	struct ty_syscall before;
+
+	if (call == ty_model_thread(s->model, thread)->syscalls_first)
+		return 0;
+	before = ty_model_syscall_brief(s->model, thread, call - 1);
+	return before.flags & (TY_SF_OPEN | TY_SF_LOST) ? c->start_ns : before.end_ns;
+}
+
 static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
 {
 	struct ty_session *s = ctx;
@@ -149,19 +181,14 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 	struct ty_call_data_item item[6];
 	const struct ty_sysrow *row;
 	const char *p = NULL;
-	uint64_t a[6], after_ns = 0;
+	uint64_t a[6];
 	struct ty_call k;
 	struct ty_buf b;
 
-	if (!s->call_data || c.loc == TY_NO_LOC || read_args(s, &c, a))
+	if (!call_data(s) || c.loc == TY_NO_LOC || read_args(s, &c, a))
 		return NULL;
-	if (call > ty_model_thread(s->model, thread)->syscalls_first) {
-		struct ty_syscall before = ty_model_syscall_brief(s->model, thread, call - 1);
-
-		after_ns = before.flags & (TY_SF_OPEN | TY_SF_LOST) ? c.start_ns : before.end_ns;
-	}
 	k = call_of(s, &c, a);
-	ty_call_data_of(s->call_data, &k, after_ns, item);
+	ty_call_data_of(s->call_data, &k, call_before(s, thread, call, &c), item);
 	if (arg >= TY_POINTEE_FD)
 		return fd_name(s, item, arg - TY_POINTEE_FD);
 	if (!item[arg].p || item[arg].kind == TY_EVK_STRING)
@@ -172,6 +199,182 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 		p = kept_address(s, b.p, b.len);
 	ty_buf_fini(&b);
 	return p;
+}
+
+/* The call's arguments, and its structures in *v, if any; false: not recorded. */
+static bool values_of(struct ty_session *s, uint32_t thread, uint32_t call, struct ty_call *k,
+		      struct ty_values *v)
+{
+	const struct ty_syscall c = ty_model_syscall(s->model, call);
+	uint64_t a[6];
+
+	if (c.loc == TY_NO_LOC || read_args(s, &c, a))
+		return false;
+	*k = call_of(s, &c, a);
+	if (!ty_values_find(v, s->arch, call_data(s), k, call_before(s, thread, call, &c)))
+		memset(&v->v, 0, sizeof(v->v));
+	return true;
+}
+
+/* The data of a struct epoll_event; false: not recorded. */
+static bool event_data(const struct ty_values *v, const struct ty_call_data_item *it, unsigned arg,
+		       uint64_t *out)
+{
+	const unsigned n = ty_arg_pointee(v->row->a[arg], ty_sysarch_os(v->arch), false).bytes;
+
+	if (!it->p || n < sizeof(*out) || it->len < n)
+		return false;
+	memcpy(out, it->p + n - sizeof(*out), sizeof(*out));
+	return true;
+}
+
+/* A call that made an epoll set or changed one. */
+struct epoll_call {
+	uint64_t end_ns;
+	uint32_t thread, call;
+	bool makes;
+};
+struct epoll_calls {
+	struct epoll_call *v;
+	size_t n, cap;
+};
+
+ORDER(by_end, struct epoll_call, compare(a->end_ns, b->end_ns) ?: compare(a->call, b->call))
+
+/* The thread's such calls that ended by to_ns, those that make a set only where it is `set`.
+ * Negative: too many calls, or no memory. */
+static int add_epoll_calls(const struct ty_session *s, uint32_t thread, int64_t set, uint64_t to_ns,
+			   struct ty_call_rows *rows, uint32_t *calls, struct epoll_calls *out)
+{
+	uint32_t k = ty_model_thread(s->model, thread)->syscalls_first, n;
+
+	for (; (n = ty_model_call_rows(s->model, thread, k, rows)) > 0; k += n) {
+		if (*calls < n)
+			return -TY_ELIMIT;
+		*calls -= n;
+		for (uint32_t i = 0; i < n; i++) {
+			const struct ty_sysrow *row =
+				ty_syscall_row(s->arch, rows->abi[i], rows->nr[i])->as;
+			const bool makes = row->fds == TY_FDS_NEW && row->fd_kind == TY_FD_EPOLL;
+
+			if (rows->end_ns[i] > to_ns)
+				return 0;
+			if ((makes ? rows->ret[i] == set
+				   : row->n == 4 && row->a[3] == TY_ARG_EPOLL_IN) &&
+			    vec_push(out,
+				     ((struct epoll_call){rows->end_ns[i], thread, k + i, makes})))
+				return -TY_ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* The only descriptor that the set may have with that data, by v, which is in order and begins with
+ * the call that made the set; -1: none, several, or unknown. */
+static int32_t registered(struct ty_session *s, const struct epoll_call *v, size_t n, uint64_t set,
+			  uint64_t data)
+{
+	int32_t fd = -1, found = -1;
+
+	for (size_t i = 1; i < n; i++) {
+		struct ty_values e;
+		struct ty_call c;
+		uint64_t is = 0;
+		bool known;
+
+		if (!values_of(s, v[i].thread, v[i].call, &c, &e))
+			return -1;
+		if (c.args[0] != set || c.ret < 0)
+			continue;
+		fd = (int32_t)c.args[2];
+		known = event_data(&e, &e.v.in[3], 3, &is);
+		if (found == fd && (c.args[1] == EPOLL_CTL_DEL || (known && is != data)))
+			found = -1;
+		if (c.args[1] == EPOLL_CTL_DEL || (known && is != data))
+			continue;
+		if (!known || (found >= 0 && found != fd))
+			return -1; /* also where the other one was closed since */
+		found = fd;
+	}
+	return found;
+}
+
+static int32_t ready(void *ctx, uint32_t thread, uint32_t call)
+{
+	struct ty_session *s = ctx;
+	HOLD(s, reading);
+	const int32_t tgid = ty_model_thread(s->model, thread)->tgid;
+	uint32_t calls = READY_CALLS, gaps;
+	const struct ty_gap_span *gap;
+	struct epoll_calls v = {0};
+	struct ty_call_rows *rows;
+	struct ty_values e;
+	struct ty_call c;
+	uint64_t data;
+	size_t first = SIZE_MAX;
+	int32_t fd = -1;
+	int r;
+
+	if (call == TY_NONE || !values_of(s, thread, call, &c, &e))
+		return -1;
+	if (e.row->n < 2 || e.row->a[1] != TY_ARG_EPOLL_OUT)
+		return ty_values_ready(&e);
+	if (c.ret != 1 || !event_data(&e, &e.v.out[1], 1, &data))
+		return -1;
+	rows = malloc(sizeof(*rows));
+	r = rows ? 0 : -TY_ENOMEM;
+	for (uint32_t i = 0; i < ty_model_summary(s->model)->threads && !r; i++)
+		if (i == thread || (tgid >= 0 && ty_model_thread(s->model, i)->tgid == tgid))
+			r = add_epoll_calls(s, i, (int64_t)c.args[0], c.end_ns, rows, &calls, &v);
+	free(rows);
+	vec_sort(&v, by_end);
+	for (size_t i = 0; i < v.n; i++)
+		first = v.v[i].makes ? i : first;
+	gap = ty_model_gaps(s->model, &gaps); /* a registration may be lost */
+	for (uint32_t i = 0; i < gaps && first != SIZE_MAX; i++)
+		if (gap[i].from_ns < c.end_ns && gap[i].to_ns > v.v[first].end_ns)
+			first = SIZE_MAX;
+	if (!r && first != SIZE_MAX && v.n - first <= READY_CHANGES)
+		fd = registered(s, v.v + first, v.n - first, c.args[0], data);
+	vec_fini(&v);
+	return fd;
+}
+
+static bool polled(void *ctx, uint32_t thread, uint32_t call, int32_t *fd, bool *room)
+{
+	struct ty_session *s = ctx;
+	HOLD(s, reading);
+	struct ty_values v;
+	struct ty_call k;
+
+	return values_of(s, thread, call, &k, &v) && ty_values_polled(&v, fd, room);
+}
+
+static bool received(void *ctx, uint32_t thread, uint32_t call, unsigned i,
+		     struct ty_fd_received *out)
+{
+	struct ty_session *s = ctx;
+	HOLD(s, reading);
+	const struct ty_syscall c = ty_model_syscall(s->model, call);
+	const struct ty_sysrow *row = ty_syscall_row(s->arch, c.abi, c.nr);
+	struct ty_call k;
+	struct ty_ev_fd fd;
+	uint64_t a[6];
+	struct ty_buf b;
+	bool r;
+
+	(void)thread;
+	if (!ty_call_data_counts(call_data(s)).received || read_args(s, &c, a))
+		return false;
+	k = call_of(s, &c, a);
+	ty_buf_init(&b, TY_EV_BYTES + 64);
+	r = ty_call_data_received(s->call_data, &k, i, &fd, &b);
+	if (r)
+		*out = (struct ty_fd_received){fd.fd, ty_sysrow_cloexec(row, a),
+					       b.len && !b.failed ? kept_address(s, b.p, b.len)
+								  : NULL};
+	ty_buf_fini(&b);
+	return r;
 }
 
 static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
@@ -200,7 +403,7 @@ static bool fd_other(void *ctx, const char *name, char access, uint64_t t_ns, in
 
 	if (!s->others)
 		s->others =
-			ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, s->call_data);
+			ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, call_data(s));
 	return ty_fd_others_find(s->others, name, access, t_ns, not_pid, out);
 }
 
@@ -331,12 +534,28 @@ static bool disk(void *ctx, uint32_t major, uint32_t minor, char *buf, size_t si
 	return false;
 }
 
+void ty_session_titles(struct ty_session *s)
+{
+	const struct ty_call_data_index *strings;
+
+	{
+		HOLD(s, reading);
+
+		if (s->titled == s->model)
+			return;
+		s->titled = s->model;
+		strings = call_data(s);
+	}
+	/* Look-ups do not change the index: others may make them meanwhile. */
+	ty_command_titles(s->model, ty_trace_section(s->trace, TY_SEC_COMMANDS).s, strings);
+}
+
 struct ty_explain ty_explain_session(struct ty_session *s)
 {
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
-	uint64_t tid = ty_key_u64(facts, "command_tid"),
+	uint64_t tid = ty_key_u64(facts, "command_tid"), path = ty_key_u64(facts, "cut_path_tid"),
 		 recorder = ty_key_u64(facts, "recorder_tid");
-	const struct ty_text strings = ty_trace_section(s->trace, TY_SEC_CALL_DATA);
+	const bool strings = ty_trace_section_bytes(s->trace, TY_SEC_CALL_DATA);
 	char mode[16] = "";
 
 	ty_key_value(facts, "mode", mode, sizeof(mode));
@@ -350,21 +569,17 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 		s->steal = ty_steal_lines_new(ty_trace_section(s->trace, TY_SEC_STEAL).s);
 	if (!s->ticks)
 		find_ticks(s, facts);
-	if (!s->call_data && strings.n) {
-		s->addresses = s->addresses ?: ty_strtab_new();
-		s->call_data = s->addresses ? ty_call_data_index_new(strings.s, strings.n) : NULL;
-	}
-	if (s->titled != s->model) {
-		s->titled = s->model;
-		ty_command_titles(s->model, ty_trace_section(s->trace, TY_SEC_COMMANDS).s,
-				  s->call_data);
-	}
+	if (!s->titles_later)
+		ty_session_titles(s);
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,
 				   .clock = s->clock,
 				   .file = s->trace->path,
 				   .args = args,
-				   .pointee = s->call_data ? pointee : NULL,
+   .pointee = strings ? pointee : NULL,
+				   .polled = strings ? polled : NULL,
+				   .received = strings ? received : NULL,
+				   .ready = strings ? ready : NULL,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
 				   .throttled = s->held ? throttled : NULL,
 				   .quota = s->held ? quota : NULL,
@@ -384,6 +599,12 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .fd_other = fd_other,
 				   .ctx = s,
 				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0,
+				   .command_ns = !s->trace->begins_later && !s->trace->is_part
+							 ? 0
+							 : ty_key_u64(facts, "cut_command_ns")
+								   ?: TY_COMMAND_UNKNOWN,
+				   .path_tid = path < INT32_MAX ? (int32_t)path : 0,
+				   .path_inferred = ty_key_value(facts, "cut_path_inferred", NULL, 0),
 				   .whole_machine = !tid && !strcmp(mode, "all"),
 				   .recorder_pid = recorder < INT32_MAX ? (int32_t)recorder : 0};
 }

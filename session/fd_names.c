@@ -64,10 +64,8 @@ static int parse(struct ty_fd_names *n, const char *text)
 		if (d.pid >= 0 && vec_push(&n->cut, d.pid))
 			return -TY_ENOMEM;
 	}
-	if (n->n)
-		qsort(n->v, n->n, sizeof(*n->v), by_fd);
-	if (n->listening.n)
-		qsort(n->listening.v, n->listening.n, sizeof(*n->listening.v), by_bytes);
+	vec_sort(n, by_fd);
+	vec_sort(&n->listening, by_bytes);
 	n->cut.n = ty_int_set(n->cut.v, n->cut.n);
 	return 0;
 }

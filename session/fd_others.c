@@ -17,6 +17,7 @@
 #include "partition.h"
 #include "snapshot_text.h"
 #include "strtab.h"
+#include "unix_peer.h"
 #include "vec.h"
 
 #define ENDS_MAX (1u << 20)
@@ -124,16 +125,17 @@ static int add(struct ty_fd_others *o, const char *name, char access, int32_t ta
 
 static int add_recorded(void *ctx, int32_t tid, uint64_t ns, const char *bytes, size_t n)
 {
+	const char *access = n == 2 * sizeof(struct ty_ev_fd) ? "rw" : "\0"; /* of a pipe */
 	struct ty_ev_fd fd;
 	struct ty_buf b;
 	int r = 0;
 
 	ty_buf_init(&b, 1024);
-	for (; n >= sizeof(fd) && !r; bytes += sizeof(fd), n -= sizeof(fd)) {
+	for (; n >= sizeof(fd) && !r; bytes += sizeof(fd), n -= sizeof(fd), access++) {
 		memcpy(&fd, bytes, sizeof(fd));
 		ty_buf_reset(&b);
 		if (!ty_call_data_fd_text(&fd, &b) && b.len)
-			r = add(ctx, b.p, 0, tid, ns);
+			r = add(ctx, b.p, *access, tid, ns);
 	}
 	ty_buf_fini(&b);
 	return r;
@@ -170,8 +172,7 @@ struct ty_fd_others *ty_fd_others_new(const char *fds, const struct ty_call_data
 		ty_fd_others_free(o);
 		return NULL;
 	}
-	if (o->v.n)
-		qsort(o->v.v, o->v.n, sizeof(*o->v.v), by_key);
+	vec_sort(&o->v, by_key);
 	return o;
 }
 
@@ -218,9 +219,9 @@ bool ty_fd_others_find(const struct ty_fd_others *o, const char *name, char acce
 		       int32_t not_pid, struct ty_fd_other *out)
 {
 	unsigned long long own, peer;
-	const char *process;
 	char key[KEY_MAX];
 	struct inet i;
+	int32_t pid;
 
 	if (!o)
 		return false;
@@ -244,9 +245,9 @@ bool ty_fd_others_find(const struct ty_fd_others *o, const char *name, char acce
 	snprintf(key, sizeof(key), "unix ? %llu", own);
 	if (find(o, key, t_ns, not_pid, out))
 		return true;
-	process = strstr(name, " process "); /* the process that connected or listened */
-	if (!process || atoi(process + 9) <= 0 || atoi(process + 9) == not_pid)
+	/* the process that connected or listened */
+	if (!ty_unix_peer(name, &pid) || pid == not_pid)
 		return false;
-	*out = (struct ty_fd_other){.pid = atoi(process + 9)};
+	*out = (struct ty_fd_other){.pid = pid};
 	return true;
 }

@@ -35,7 +35,6 @@
 #define SHARES_FILES   0x400 /* CLONE_FILES, CLONE_FS, CLONE_THREAD */
 #define SHARES_FS      0x200
 #define IS_THREAD      0x10000
-#define CLOEXEC	       0x80000u /* O_, SOCK_, EFD_, TFD_, EPOLL_CLOEXEC of all of Linux's machines */
 #define TMPFILE	       020000000
 #define SETS_CLOEXEC   0x5451 /* FIOCLEX, FIONCLEX */
 #define CLEARS_CLOEXEC 0x5450
@@ -83,16 +82,8 @@ static struct process *process_of(const struct ty_fd_track *t, int32_t pid)
 /* NULL: out of memory. */
 static struct process *process_add(struct ty_fd_track *t, int32_t pid)
 {
-	uint32_t *i = ty_pair_map_add(&t->by_pid, (uint32_t)pid, 0);
-
-	if (!i)
-		return NULL;
-	if (*i == TY_PAIR_NONE) {
-		if (vec_push(&t->processes, ((struct process){.pid = pid})))
-			return NULL;
-		*i = (uint32_t)t->processes.n - 1;
-	}
-	return &t->processes.v[*i];
+	return pair_element(&t->by_pid, (uint32_t)pid, 0, &t->processes,
+			    (struct process){.pid = pid});
 }
 
 static void let_go(struct ty_fd_track *t, struct process *p)
@@ -266,6 +257,8 @@ bool ty_fd_track_follows(const struct ty_fd_track *t, const struct ty_call *c)
 {
 	const struct ty_sysrow *row = row_of(t, c);
 
+	if (row->fds == TY_FDS_RECEIVED)
+		return ty_call_data_counts(t->strings).received;
 	return row->fds || row->id == TY_SYS_ioctl || row->id == TY_SYS_chdir ||
 	       row->id == TY_SYS_fchdir || row->id == TY_SYS_unshare;
 }
@@ -458,8 +451,7 @@ static int on_exec(struct ty_fd_track *t, struct process *p)
 static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysrow *row,
 		  const struct ty_call *c, const struct ty_call_data_item item[6])
 {
-	const int8_t flags = row->cloexec;
-	const bool cloexec = flags == TY_CLOEXEC_ALWAYS || (flags >= 0 && c->args[flags] & CLOEXEC);
+	const bool cloexec = ty_sysrow_cloexec(row, c->args);
 	struct slot *s = slot_of(p, (uint32_t)c->args[0]);
 	struct ty_ev_fd fd;
 
@@ -493,6 +485,15 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 		/* The descriptor was unknown: an exec may close it. */
 		if (ty_call_data_fd(&item[0], 0, &fd) && (uint32_t)fd.fd == (uint32_t)c->args[0])
 			put(t, p, c, fd.fd, kernel_name(t, &fd), !s || s->cloexec, false);
+		break;
+	case TY_FDS_RECEIVED:
+		for (unsigned i = 0; i < TY_EV_RECEIVED_CALL &&
+				     ty_call_data_received(t->strings, c, i, &fd, &t->text);
+		     i++)
+			put(t, p, c, fd.fd,
+			    t->text.len && !t->text.failed ? name_add(t, t->text.p, t->text.len)
+							   : 0,
+			    cloexec, true);
 		break;
 	case TY_FDS_CLOSE:
 	case TY_FDS_NONE: break;

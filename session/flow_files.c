@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,11 +13,11 @@
 #include <zlib.h>
 
 #include "base_name.h"
-#include "sigbus.h"
 #include "debuginfod.h"
+#include "first_line.h"
 #include "key_value.h"
 #include "plain_text.h"
-#include "symbols.h"
+#include "sigbus.h"
 #include "vdso.h"
 #include "vec.h"
 
@@ -269,23 +268,19 @@ static bool vdso(struct ty_flow_files *f, struct wanted *w, struct ty_bytes *out
 static bool began(int pid, int64_t *ns)
 {
 	unsigned long long ticks;
-	char name[64], line[1024];
 	struct timespec now, up;
 	bool known = false;
+	char line[1024];
 	const char *s;
-	FILE *stat;
 
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	stat = fopen(name, "re");
-	if (!stat)
-		return false;
+	ty_first_line(line, sizeof(line), "/proc/%d/stat", pid);
 	/* The 22nd field; the second one may hold anything. */
-	if (fgets(line, sizeof(line), stat) && (s = strrchr(line, ')')))
+	s = strrchr(line, ')');
+	if (s)
 		known = sscanf(s,
 			       ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 			       "%*s %*s %*s %llu",
 			       &ticks) == 1;
-	fclose(stat);
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	if (known)

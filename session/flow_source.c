@@ -14,16 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "buf.h"
+#include "disasm.h"
 #include "flow_files.h"
 #include "flow_user_images.h"
 #include "flow_perf.h"
 #include "key_value.h"
 #include "perf_data.h"
 #include "plain_text.h"
-#include "plain_text.h"
 #include "checked_read.h"
-#include "trace.h"
+#include "session.h"
 
 #define SAMPLE_TYPE_LIBIPT 0x10086 /* TID, TIME, CPU, IDENTIFIER: what perf record writes */
 
@@ -38,6 +37,7 @@ void ty_flow_source_close(struct ty_flow_source *s)
 	s->perf = NULL;
 	s->trace = NULL;
 	s->kernel_names = (struct ty_bytes){0};
+	s->start_ns = 0;
 }
 
 void ty_flow_source_fini(struct ty_flow_source *s)
@@ -373,13 +373,12 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 	if (fd >= 0 && !fstat(fd, &st) && S_ISDIR(st.st_mode)) {
 		close(fd);
 		snprintf(data, sizeof(data), "%s/data", path);
-		path = data;
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = open(data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		path = fd < 0 ? path : data;
 	}
-	if (fd < 0)
-		return ty_fail_errno(err, "%s: cannot open", path);
-	n = read(fd, head, sizeof(head));
-	close(fd);
+	n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	if (fd >= 0)
+		close(fd);
 	if (n <= 0 || !ty_perf_magic(head, (size_t)n))
 		return add_trace(s, perf, path, err);
 	r = ty_perf_open(path, &s->perf, err);
@@ -413,6 +412,7 @@ int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_er
 	perf = s->flow ? ty_flow_perf_new(s->flow) : NULL;
 	if (!perf)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	ty_flow_set_memory(s->flow, s->memory_bytes ? s->memory_bytes : ty_memory_default());
 	r = ty_flow_user_images(s, path, err);
 	if (path && !r)
 		r = add_path(s, perf, path, err);
@@ -496,43 +496,61 @@ void ty_flow_source_note(const struct ty_flow_source *s)
 		ty_say("tarry: %" PRIu64 " malformed perf record%s left out: code may be "
 		       "missing, or shown under another thread\n",
 		       s->bad, s->bad == 1 ? " is" : "s are");
+	if (s->flow && ty_disasm_missing())
+		ty_say("tarry: code with instructions of unknown length was not followed: %s\n",
+		       ty_disasm_missing());
 	if (s->files)
 		ty_flow_files_note(s->files);
 }
 
-/* The instants of the source: of a recording those of its events, else those of its packets. */
-static int bounds(struct ty_flow_source *s, const char *path, uint64_t *first, uint64_t *last,
-		  struct ty_err *err)
+int ty_flow_source_start(struct ty_flow_source *s, const char *path, uint64_t *start_ns,
+			 struct ty_err *err)
 {
-	struct ty_flow_window w = {.to_ns = UINT64_MAX};
 	struct ty_trace *trace = s->trace, *own = NULL;
-	struct ty_flow_at at;
-	int r, more = 0;
+	uint64_t last;
+	int r = 0;
 
-	if (!ty_flow_span(s->flow, first, last))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s: its instructions have no timestamps: leave out --from and --to",
-			       path);
-	/* What lies behind the last PSB. */
-	w.from_ns = *last;
-	r = ty_flow_seek(s->flow, &w, true, err);
-	while (!r && (more = ty_flow_next(s->flow, &at)) > 0)
-		*last = at.ts_ns;
-	if (more < 0)
-		return ty_fail(err, -more, TY_NO_OFFSET, "%s: %s", path, ty_strerror(more));
+	*start_ns = s->start_ns;
+	if (s->start_ns)
+		return 0;
+	if (!ty_flow_span(s->flow, start_ns, &last)) {
+		*start_ns = 0;
+		return 0;
+	}
 	/* As the other readers count; unless the file has no such number. */
-	if (!r && !trace && ty_trace_in_perf(path)) {
+	if (!trace && path && ty_trace_in_perf(path)) {
 		r = ty_trace_open(path, &own, err);
 		trace = own;
 	}
 	for (uint32_t i = 0; trace && i < trace->streams.n; i++) {
 		uint64_t t = trace->streams.v[i].chunks ? ty_trace_chunk(trace, i, 0).first_ns : 0;
 
-		if (t && t < *first)
-			*first = t;
+		if (t && t < *start_ns)
+			*start_ns = t;
 	}
 	ty_trace_close(own);
+	s->start_ns = r ? 0 : *start_ns;
 	return r;
+}
+
+/* The source's last instant: what lies behind the last PSB is decoded. */
+static int last_instant(struct ty_flow_source *s, const char *path, uint64_t *last,
+			struct ty_err *err)
+{
+	struct ty_flow_window w = {.to_ns = UINT64_MAX};
+	struct ty_flow_at at;
+	uint64_t first;
+	int r, more = 0;
+
+	if (!ty_flow_span(s->flow, &first, last))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "%s: its instructions have no timestamps: leave out --from and --to",
+			       path);
+	w.from_ns = *last;
+	r = ty_flow_seek(s->flow, &w, true, err);
+	while (!r && (more = ty_flow_next(s->flow, &at)) > 0)
+		*last = at.ts_ns;
+	return more < 0 ? ty_fail(err, -more, TY_NO_OFFSET, "%s: %s", path, ty_strerror(more)) : r;
 }
 
 int ty_flow_source_window(struct ty_flow_source *s, const char *path, const struct ty_select *sel,
@@ -544,9 +562,11 @@ int ty_flow_source_window(struct ty_flow_source *s, const char *path, const stru
 	int r = 0;
 
 	if (sel->from || sel->to) {
-		path = path ? path : s->raws.v[0];
-		r = bounds(s, path, &first, &last, err);
-		r = r ? r : ty_select_range(sel, path, first, last, &w, err);
+		const char *name = path ? path : s->raws.v[0];
+
+		r = last_instant(s, name, &last, err);
+		r = r ? r : ty_flow_source_start(s, path, &first, err);
+		r = r ? r : ty_select_range(sel, name, first, last, &w, err);
 		if (r)
 			return r;
 		all.from_ns = w.from_ns;

@@ -29,6 +29,7 @@ struct ty_flow_source {
 	const char *cpu;	   /* F/M/S, NULL: not given */
 	const char *time;	   /* ZERO/MULT/SHIFT */
 	const char *kallsyms;	   /* NULL: none was given */
+	uint64_t memory_bytes;	   /* of decoding; 0: the default */
 	bool quiet;		   /* print nothing on stderr: the timeline uses the screen */
 	uint64_t bad;		   /* malformed records */
 	struct ty_bytes kernel_names;
@@ -36,6 +37,7 @@ struct ty_flow_source {
 	struct ty_flow_files *files;
 	struct ty_trace *trace; /* a tarry recording; NULL */
 	struct ty_perf *perf;	/* the packets, read on demand; NULL */
+	uint64_t start_ns;	/* ty_flow_source_start's; 0: not known yet */
 };
 
 /* Reads all named sources, and path (NULL: none), into s->flow, started. 0 or -TY_E... */
@@ -48,6 +50,10 @@ int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_er
  */
 int ty_flow_source_window(struct ty_flow_source *s, const char *path, const struct ty_select *sel,
 			  bool branches, const struct ty_flow_count *count, struct ty_err *err);
+/* Where these seconds count from, in ns of the trace clock; 0: its packets have no times. 0 or
+ * -TY_E... */
+int ty_flow_source_start(struct ty_flow_source *s, const char *path, uint64_t *start_ns,
+			 struct ty_err *err);
 /* Creates names for the opened source, owned by the caller. NULL: out of memory, with err. */
 struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_err *err);
 /* Prints on stderr, at the end: the number of records left out, and the files that differ from the

@@ -29,8 +29,9 @@ struct ty_mem_names {
 	struct ty_pair_map
 		image_of; /* by the address of the name: equal names of a stream share one text */
 	struct ty_symbol_list *kernel; /* NULL: not given */
-	struct ty_disasm *disasm;      /* NULL: not needed yet */
-	uint8_t *width;		       /* by code; NULL: not requested yet */
+	struct ty_disasm *disasm;      /* NULL: not needed yet, or: */
+	struct ty_err no_disasm;
+	uint8_t *width; /* by code; NULL: not requested yet */
 };
 
 /* The waiting thread is next, even if the other one wants the lock again at once. */
@@ -112,6 +113,8 @@ void ty_mem_names_note(struct ty_mem_names *n)
 			       "that with --symfs "
 			       "DIR\n",
 			       i->name);
+	if (n->no_disasm.code)
+		ty_say("tarry: sizes of accesses are unknown: %s\n", n->no_disasm.msg);
 	ty_flow_files_note(n->files);
 	give(n);
 }
@@ -290,9 +293,10 @@ static unsigned access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, u
 	off = pc - m->addr + m->pgoff;
 	if (off >= i->bytes.n)
 		return 0;
-	if (!n->disasm)
-		n->disasm = ty_disasm_new(!strcmp(arch, "aarch64") ? TY_DISASM_ARM64
-								   : TY_DISASM_X86_64);
+	if (!n->disasm && !n->no_disasm.code)
+		n->disasm =
+			ty_disasm_new(!strcmp(arch, "aarch64") ? TY_DISASM_ARM64 : TY_DISASM_X86_64,
+				      &n->no_disasm);
 	return n->disasm ? ty_disasm_access(n->disasm, i->bytes.p + off, i->bytes.n - off, pc) : 0;
 }
 

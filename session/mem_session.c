@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem_session.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "object_walk.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "call_walk.h"
@@ -81,20 +80,19 @@ static int64_t object_at_begin(struct work *k, const struct ty_call *c, int32_t 
 static int64_t object_at_end(struct work *k, const struct ty_call *c, int32_t pid)
 {
 	const struct ty_sysrow *row = ty_syscall_row(k->s->arch, c->abi, c->nr);
+	const int i = ty_sysrow_object(row, c->ret);
 	const char *name;
 
-	if (ty_call_end_only(c) || row->object < 0 || row->a[row->object] != TY_ARG_PATH ||
-	    !k->walk.strings)
+	if (ty_call_end_only(c) || i < 0 || row->a[i] != TY_ARG_PATH || !k->walk.strings)
 		return NO_OBJECT;
-	name = ty_fd_track_text(k->walk.fds,
-				ty_fd_track_path(k->walk.fds, pid, c, (unsigned)row->object));
+	name = ty_fd_track_text(k->walk.fds, ty_fd_track_path(k->walk.fds, pid, c, (unsigned)i));
 	return name ? k->w->object(k->w->ctx, kind_of(name), name, c->tid, pid, false) : NO_OBJECT;
 }
 
 /* poll, select: the descriptor that they wait for; of several the one that was ready. */
 static int64_t object_polled(struct work *k, const struct ty_call *c, int32_t pid)
 {
-	int32_t fds[TY_VALUES_FDS], ready;
+	int32_t ready;
 	struct ty_values v;
 	unsigned n;
 	const char *name;
@@ -103,8 +101,8 @@ static int64_t object_polled(struct work *k, const struct ty_call *c, int32_t pi
 	    !ty_values_find(&v, k->s->arch, k->walk.strings, c,
 			    ty_call_data_after(k->walk.strings, c->tid)))
 		return NO_OBJECT;
-	n = ty_values_fds(&v, fds);
-	ready = n == 1 ? fds[0] : ty_values_ready(&v);
+	n = ty_values_fds(&v);
+	ready = n == 1 ? v.fds[0] : ty_values_ready(&v);
 	if (ready < 0)
 		return NO_OBJECT;
 	k->w->polled_fd = ready;

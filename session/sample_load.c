@@ -22,7 +22,6 @@
 #include "flow_files.h"
 #include "flow_names.h"
 #include "flow_perf.h"
-#include "perf_data.h"
 #include "unwind.h"
 #include "wait_stacks.h"
 
@@ -122,8 +121,7 @@ static int name_threads(struct loader *l)
 	size_t i = 0;
 	int e = 0;
 
-	if (l->comms.n)
-		qsort(l->comms.v, l->comms.n, sizeof(*l->comms.v), by_change);
+	vec_sort(&l->comms, by_change);
 	vec_each (s, &l->out->v) {
 		uint32_t text;
 

@@ -9,8 +9,8 @@
 
 bool ty_sample_marks_recorded(const struct ty_trace *t)
 {
-	return t->perf_samples ||
-	       (ty_trace_section(t, TY_SEC_SAMPLES).n && ty_trace_section(t, TY_SEC_SAMPLING).n);
+	return t->perf_samples || (ty_trace_section_bytes(t, TY_SEC_SAMPLES) &&
+				   ty_trace_section_bytes(t, TY_SEC_SAMPLING));
 }
 
 /* A sample of an event; what cannot be parsed is counted by the report (sample_load.h). */

@@ -8,13 +8,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "key_value.h"
 #include "plain_text.h"
 #include "section.h"
 
-enum { SOFTWARE = 1 }; /* PERF_TYPE_SOFTWARE */
+/* PERF_TYPE_..., PERF_COUNT_HW_CPU_CYCLES; exclude_user, exclude_kernel of linux/perf_event.h */
+enum { HARDWARE = 0, SOFTWARE = 1, CPU_CYCLES = 0, ONE_MODE = 1 << 4 | 1 << 5 };
 
 static bool stopped(const struct loader *l)
 {
@@ -26,6 +26,8 @@ static void describe(struct ty_samples *s, const struct ty_perf_event *e)
 	const struct ty_perf_attr *a = &e->attr;
 
 	s->clock = ty_perf_event_is_clock(e);
+	s->of_time = (s->clock || (a->type == HARDWARE && a->config == CPU_CYCLES)) &&
+		     !(a->flags & ONE_MODE);
 	if (a->flags >> 10 & 1) /* freq */
 		s->hz = (uint32_t)a->sample_period;
 	else if (s->clock && a->sample_period)
@@ -43,8 +45,8 @@ static void describe(struct ty_samples *s, const struct ty_perf_event *e)
 
 bool ty_samples_recorded(const struct ty_trace *t)
 {
-	return t->perf_samples ||
-	       (ty_trace_section(t, TY_SEC_SAMPLES).n && ty_trace_section(t, TY_SEC_SAMPLING).n);
+	return t->perf_samples || (ty_trace_section_bytes(t, TY_SEC_SAMPLES) &&
+				   ty_trace_section_bytes(t, TY_SEC_SAMPLING));
 }
 
 void ty_samples_why_none(const struct ty_trace *t, char *why, size_t n)
@@ -118,6 +120,7 @@ int ty_samples_of_trace(const struct ty_trace *t, const struct ty_sample_load_op
 			     vdso = ty_trace_section(t, TY_SEC_VDSO);
 	struct ty_perf *f = NULL;
 	struct ty_err why = {0};
+	char mode[16] = "";
 	struct loader l;
 	int e;
 
@@ -139,6 +142,9 @@ int ty_samples_of_trace(const struct ty_trace *t, const struct ty_sample_load_op
 		arch = arch ? arch : ty_perf_text(f, TY_PERF_F_ARCH);
 		l.arm = arch && !strcmp(arch, "aarch64");
 	}
+	ty_key_value(ty_trace_section(t, TY_SEC_MACHINE).s, "mode", mode, sizeof(mode));
+	if (!e)
+		l.out->all_threads = !strcmp(mode, "all");
 	e = e ? e : ty_sample_loader_ready(&l);
 	if (!e && !f->events.n)
 		e = ty_fail(&why, TY_EFORMAT, TY_NO_OFFSET, "%s: its samples have no event",
@@ -228,6 +234,8 @@ int ty_samples_of_perf(const char *path, const struct ty_sample_load_opts *o,
 			best = i;
 	if (!e && f->events.n)
 		describe(l.out, &f->events.v[best]);
+	if (!e)
+		l.out->all_threads = true;
 	e = e ? e : ty_sample_loader_finish(&l);
 	ty_perf_close(f);
 	return ty_sample_loader_done(&l, e, path, out, err);

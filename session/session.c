@@ -132,12 +132,14 @@ static bool finishing(void *ctx, double part)
 	return go_on(b);
 }
 
-static void set_origin(struct ty_session *s)
+static void set_part(struct ty_session *s)
 {
 	const struct ty_trace *t = s->trace;
 
 	if (s->model && t->cut_origin_ns)
 		ty_model_set_origin(s->model, t->cut_origin_ns + (uint64_t)t->ts_offset_ns);
+	if (s->model && t->is_part)
+		ty_model_set_part(s->model);
 }
 
 /* *refuted: as ty_builder_refuted, nothing is built. */
@@ -191,7 +193,7 @@ static int build_once(struct ty_session *s, const struct ty_build_how *how, bool
 	*refuted = r >= 0 && going && ty_builder_refuted(b);
 	if (r >= 0 && going && !*refuted && (!r || how->most))
 		r = ty_builder_finish(b, &s->model, err);
-	set_origin(s);
+	set_part(s);
 	ty_builder_free(b);
 	if (!going || r == -TY_EINTR)
 		return ty_fail(err, TY_EINTR, TY_NO_OFFSET,
@@ -247,8 +249,12 @@ uint64_t ty_memory_default(void)
 	"scheduling has only switches. When a thread ran is known, not why it left the CPU or "    \
 	"when it was woken"
 
+#define COUNTS_ONLY "only counters, read by perf stat. What the threads and CPUs did is unknown"
+
 const char *ty_session_scope(const struct ty_session *s)
 {
+	if (s->trace->counts_only)
+		return COUNTS_ONLY;
 	if (s->trace->own_only && s->trace->switches_only)
 		return OWN_ONLY "; " SWITCHES_ONLY;
 	return s->trace->own_only ? OWN_ONLY : s->trace->switches_only ? SWITCHES_ONLY : NULL;
@@ -268,6 +274,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	progress_end(&p);
 	if (r)
 		return r;
+	ty_trace_memory(s->trace, memory_bytes ? memory_bytes : ty_memory_default());
 	if (s->trace->note.s && !(flags & TY_OPEN_QUIET))
 		ty_say("tarry: %s: %s\n", path, s->trace->note.s);
 	r = ty_formats_new(s->trace, &s->formats, err);
@@ -293,7 +300,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 		s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
 		ty_sigbus_catch(path);
 		if (s->write_index && ty_index_open(path, ty_trace_fd(s->trace), &s->model)) {
-			set_origin(s);
+			set_part(s);
 			return 0;
 		}
 		if (!(flags & TY_OPEN_LATER))
@@ -335,7 +342,6 @@ uint64_t ty_recorder_cpu_ns(const struct ty_trace *t)
 
 const char *ty_session_kept(const struct ty_session *s, char out[TY_KEPT_MAX])
 {
-	char kept[TY_DURATION_MAX], all[TY_DURATION_MAX];
 	uint64_t end = end_of(s), from = s->trace->kept_from_ns;
 
 	if (!from)
@@ -343,14 +349,15 @@ const char *ty_session_kept(const struct ty_session *s, char out[TY_KEPT_MAX])
 	snprintf(out, TY_KEPT_MAX,
 		 "the newest %s of %s. Older data was dropped (record --keep) and "
 		 "does not count as lost",
-		 ty_fmt_span(end > from ? end - from : 0, kept),
-		 ty_fmt_span(ty_session_recorded_ns(s), all));
+		 ty_elapsed(end > from ? end - from : 0), ty_elapsed(ty_session_recorded_ns(s)));
 	return out;
 }
 
 int ty_session_check(const struct ty_session *s, struct ty_err *err)
 {
-	return s->model && ty_model_damaged(s->model) ? ty_index_damaged(s->trace->path, err) : 0;
+	return s->model && ty_model_damaged(s->model) ? ty_index_damaged(s->trace->path, err)
+	       : s->trace			      ? ty_trace_section_check(s->trace, err)
+						      : 0;
 }
 
 int ty_session_symfs(struct ty_session *s, const struct ty_texts *roots)
@@ -361,7 +368,7 @@ int ty_session_symfs(struct ty_session *s, const struct ty_texts *roots)
 
 struct ty_wait_stacks *ty_session_stacks(struct ty_session *s)
 {
-	if (!s->stacks && ty_trace_section(s->trace, TY_SEC_STACKS).n)
+	if (!s->stacks && ty_trace_section_bytes(s->trace, TY_SEC_STACKS))
 		s->stacks = ty_wait_stacks_new(s->trace,
 					       s->roots ? (const char *const *)s->roots->v : NULL,
 					       s->roots ? s->roots->n : 0);

@@ -64,10 +64,11 @@ struct ty_session {
 	struct ty_counts *counts;      /* created on first use; also NULL when none are recorded */
 	const struct ty_texts *roots;  /* --symfs, for these; NULL */
 	char arch_name[32];
-	enum ty_clock clock;		/* clock for times in text (ty_select_clock) */
-	const struct ty_model *titled;	/* the model that was given the command lines */
-	bool write_index;		/* of the model, when it is built */
-	uint64_t memory_bytes;		/* memory limit for reading and the model */
+	enum ty_clock clock;	       /* clock for times in text (ty_select_clock) */
+	const struct ty_model *titled; /* the model that was given the command lines */
+	bool titles_later;     /* ty_explain_session leaves ty_session_titles to another thread */
+	bool write_index;      /* of the model, when it is built */
+	uint64_t memory_bytes; /* memory limit for reading and the model */
 	struct ty_session_locks *locks; /* NULL: one thread only */
 };
 enum {

@@ -3,7 +3,6 @@
 #include "stack_groups.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "compare.h"
 #include "plain_text.h"
@@ -110,8 +109,7 @@ int ty_stack_groups_find(struct ty_session *s, const struct ty_window *w,
 	}
 	for (size_t i = 0; !e && i < v.n; i++)
 		v.v[i].folded = ty_strtab_get(out->texts, (uint32_t)i + 1);
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_time);
+	vec_sort(&v, by_time);
 	out->v = v.v;
 	out->n = v.n;
 	ty_buf_fini(&b);

@@ -31,6 +31,18 @@ static const struct {
 	{"9lock_slow", TY_ROLE_LOCK},
 };
 
+/* How a demangled name (decoder/demangle.h) ends, at a whole name: the same functions of C++ and
+ * Rust.
+ */
+static const struct {
+	const char *name;
+	enum ty_stack_role role;
+} shown[] = {
+	{"ObjectMonitor::enter", TY_ROLE_LOCK},	    {"ObjectMonitor::EnterI", TY_ROLE_LOCK},
+	{"lock_wait_suspend_thread", TY_ROLE_LOCK}, {"lock_wait", TY_ROLE_LOCK},
+	{"::lock_contended", TY_ROLE_LOCK},	    {"::lock_slow", TY_ROLE_LOCK},
+};
+
 static bool begins(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
@@ -58,10 +70,30 @@ static bool has_name(const char *function, const char *name)
 	return false;
 }
 
-enum ty_stack_role ty_stack_role(const char *function)
+static bool ends(const char *function, const char *name)
 {
+	const size_t n = strlen(function), len = strlen(name);
+	const char *at = len <= n ? function + n - len : function;
+
+	return !strcmp(at, name) && (at == function || *name == ':' || at[-1] == ':');
+}
+
+static enum ty_stack_role role_of(const char *function)
+{
+	for (size_t k = 0; function && k < sizeof(shown) / sizeof(*shown); k++)
+		if (ends(function, shown[k].name))
+			return shown[k].role;
 	for (size_t k = 0; function && k < sizeof(roles) / sizeof(*roles); k++)
 		if (has_name(function, roles[k].name))
 			return roles[k].role;
 	return TY_ROLE_NONE;
+}
+
+enum ty_stack_role ty_stack_role(const char *const *functions, size_t n)
+{
+	enum ty_stack_role role = TY_ROLE_NONE;
+
+	for (size_t i = 0; i < n && i < TY_ROLE_FRAMES && role == TY_ROLE_NONE; i++)
+		role = role_of(functions[i]);
+	return role;
 }

@@ -3,9 +3,15 @@
 #ifndef TY_STACK_ROLES_H
 #define TY_STACK_ROLES_H
 
+#include <stddef.h>
+
 #include "explain.h"
 
-/* By the function's name as the symbol table has it; NULL: none. */
-enum ty_stack_role ty_stack_role(const char *function);
+/* Frames that may lie between the wait and a function with a role: condition variables and how
+ * runtimes park a thread (OpenJDK: 5). What is called further in waits for something else. */
+#define TY_ROLE_FRAMES 8
+/* By the names of the stack's functions as the symbol table has them (NULL: none), innermost first:
+ * TY_ROLE_FRAMES of n are looked at. */
+enum ty_stack_role ty_stack_role(const char *const *functions, size_t n);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "compare.h"
-#include "err.h"
 #include "partition.h"
 #include "vec.h"
 
@@ -51,8 +50,8 @@ struct ty_steal_lines *ty_steal_lines_new(const char *section)
 			return NULL;
 		}
 	}
-	if (s && s->v.n)
-		qsort(s->v.v, s->v.n, sizeof(*s->v.v), by_cpu_and_end);
+	if (s)
+		vec_sort(&s->v, by_cpu_and_end);
 	return s;
 }
 

@@ -7,12 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base_name.h"
 #include "flow_files.h"
 #include "flow_names.h"
-#include "key_value.h"
 #include "pair_map.h"
 #include "stack_roles.h"
 #include "vec.h"
@@ -259,6 +257,7 @@ static bool name_variable(struct ty_wait_stacks *w, const struct ty_stack_frames
 enum ty_stack_role ty_wait_stacks_role(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns,
 				       uint64_t to_ns)
 {
+	const char *functions[TY_ROLE_FRAMES];
 	struct ty_frame frames[TY_FRAMES_MAX];
 	enum ty_stack_end end;
 	struct ty_stack s;
@@ -270,12 +269,13 @@ enum ty_stack_role ty_wait_stacks_role(struct ty_wait_stacks *w, int32_t tid, ui
 		return w->role;
 	w->of_role = s.bytes;
 	w->of_role_ns = s.head.ns;
-	w->role = TY_ROLE_NONE;
 	n = ty_unwind(w->unwinder, &s, frames, &end);
-	for (size_t i = 0; i < n && w->role == TY_ROLE_NONE; i++)
-		w->role = ty_stack_role(
+	n = n < TY_ROLE_FRAMES ? n : TY_ROLE_FRAMES;
+	for (size_t i = 0; i < n; i++)
+		functions[i] =
 			ty_flow_names_at(w->names, (int32_t)s.head.pid, s.head.ns, frames[i].pc)
-				.function);
+				.function;
+	w->role = ty_stack_role(functions, n);
 	return w->role;
 }
 

@@ -2,7 +2,6 @@
 /* See window_select.h. */
 #include "window_select.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -201,6 +200,10 @@ static int window(const struct ty_select *sel, const char *path, const struct bo
 	if (sel->from && sel->to && !early)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--from %s is not before --to %s",
 			       sel->from, sel->to);
+	if (sel->to && recording && (early || *sel->to == '-'))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--to %s is before the start of this recording, which is %s long",
+			       sel->to, ty_duration(b->end_ns - b->start_ns));
 	return nothing(sel, recording, err);
 }
 

@@ -69,6 +69,8 @@ static bool take(struct app *a, int i, enum ty_view_result r)
 		return true;
 	case TY_VIEW_HELP:
 		a->help = (struct ty_help){.note = a->note, .scope = a->scope};
+		if (ops->help)
+			a->help.topic = ops->help(a->stack[i].self);
 		push(a, &ty_help_ops, &a->help);
 		return true;
 	case TY_VIEW_REDRAW: a->afresh = true; return true;
@@ -229,91 +231,61 @@ static int run(const struct ty_view_ops *ops, void *self, const char *note, cons
 }
 
 /* The work that waits for an idle moment is done, too. */
-static int print(const struct ty_view_ops *ops, void *self, const struct ty_palette *p, int w,
-		 int h, struct ty_buf *out, struct ty_err *err)
+static int print(const struct ty_view_ops *ops, void *self, const struct ty_app_frame *to,
+		 struct ty_err *err)
 {
 	struct ty_grid g;
-	int rc = ty_grid_init(&g, w, h);
+	int rc = ty_grid_init(&g, to->w, to->h);
 
 	if (rc)
-		return ty_fail(err, -rc, TY_NO_OFFSET, "cannot draw a frame of %dx%d cells: %s", w,
-			       h, ty_strerror(rc));
-	ops->draw(self, &g, p);
+		return ty_fail(err, -rc, TY_NO_OFFSET, "cannot draw a frame of %dx%d cells: %s",
+			       to->w, to->h, ty_strerror(rc));
+	ops->draw(self, &g, &to->palette);
 	if (ops->wait_ms(self) >= 0) {
 		while (ops->wait_ms(self) >= 0)
 			ops->work(self);
-		ops->draw(self, &g, p);
+		ops->draw(self, &g, &to->palette);
 	}
-	rc = ty_grid_dump(&g, p, out);
+	rc = ty_grid_dump(&g, &to->palette, to->out);
 	ty_grid_fini(&g);
-	return rc ? ty_fail(err, -rc, TY_NO_OFFSET, "cannot write a frame of %dx%d cells: %s", w, h,
-			    ty_strerror(rc))
+	return rc ? ty_fail(err, -rc, TY_NO_OFFSET, "cannot write a frame of %dx%d cells: %s",
+			    to->w, to->h, ty_strerror(rc))
 		  : 0;
 }
 
-int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err *err)
+int ty_app_show(const struct ty_app_input *in, const char *color, const struct ty_app_frame *to,
+		struct ty_err *err)
 {
-	struct ty_timeline *t;
-	int rc = ty_timeline_new(in, &t, err);
+	const struct ty_view_ops *ops = &ty_timeline_ops;
+	const char *note = NULL, *scope = NULL;
+	struct ty_memory_view *memory = NULL;
+	struct ty_flame_view *flame = NULL;
+	struct ty_timeline *timeline = NULL;
+	void *self;
+	int rc = 0;
 
+	if (in->memory) {
+		ops = &ty_memory_view_ops;
+		note = in->memory->note;
+		rc = ty_memory_view_new(in->memory, &memory, err);
+		self = memory;
+	} else if (in->flame) {
+		ops = &ty_flame_view_ops;
+		note = in->flame->note;
+		self = flame = ty_flame_view_new(in->flame);
+		if (!flame)
+			rc = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+				     "out of memory for the flame graph");
+	} else {
+		note = in->timeline->note;
+		scope = in->timeline->scope;
+		rc = ty_timeline_new(in->timeline, &timeline, err);
+		self = timeline;
+	}
 	if (!rc)
-		rc = run(&ty_timeline_ops, t, in->note, in->scope, color, err);
-	ty_timeline_free(t);
-	return rc;
-}
-
-int ty_app_print(const struct ty_view_input *in, const struct ty_palette *p, int w, int h,
-		 struct ty_buf *out, struct ty_err *err)
-{
-	struct ty_timeline *t;
-	int rc = ty_timeline_new(in, &t, err);
-
-	if (!rc)
-		rc = print(&ty_timeline_ops, t, p, w, h, out, err);
-	ty_timeline_free(t);
-	return rc;
-}
-
-int ty_app_run_memory(const struct ty_memory_input *in, const char *color, struct ty_err *err)
-{
-	struct ty_memory_view *v;
-	int rc = ty_memory_view_new(in, &v, err);
-
-	if (!rc)
-		rc = run(&ty_memory_view_ops, v, in->note, NULL, color, err);
-	ty_memory_view_free(v);
-	return rc;
-}
-
-int ty_app_print_memory(const struct ty_memory_input *in, const struct ty_palette *p, int w, int h,
-			struct ty_buf *out, struct ty_err *err)
-{
-	struct ty_memory_view *v;
-	int rc = ty_memory_view_new(in, &v, err);
-
-	if (!rc)
-		rc = print(&ty_memory_view_ops, v, p, w, h, out, err);
-	ty_memory_view_free(v);
-	return rc;
-}
-
-int ty_app_run_flame(const struct ty_flame_input *in, const char *color, struct ty_err *err)
-{
-	struct ty_flame_view *v = ty_flame_view_new(in);
-	int rc = v ? run(&ty_flame_view_ops, v, in->note, NULL, color, err)
-		   : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the flame graph");
-
-	ty_flame_view_free(v);
-	return rc;
-}
-
-int ty_app_print_flame(const struct ty_flame_input *in, const struct ty_palette *p, int w, int h,
-		       struct ty_buf *out, struct ty_err *err)
-{
-	struct ty_flame_view *v = ty_flame_view_new(in);
-	int rc = v ? print(&ty_flame_view_ops, v, p, w, h, out, err)
-		   : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the flame graph");
-
-	ty_flame_view_free(v);
+		rc = to ? print(ops, self, to, err) : run(ops, self, note, scope, color, err);
+	ty_timeline_free(timeline);
+	ty_memory_view_free(memory);
+	ty_flame_view_free(flame);
 	return rc;
 }

@@ -10,25 +10,27 @@
 #include "palette.h"
 #include "view.h"
 
+/* One of them: the timeline of a recording; memory samples, or the flame graph of samples, of a
+ * file that holds nothing else. */
+struct ty_app_input {
+	const struct ty_view_input *timeline;
+	const struct ty_memory_input *memory;
+	const struct ty_flame_input *flame;
+};
+
+/* A frame of w x h cells, which is appended to out. */
+struct ty_app_frame {
+	struct ty_palette palette;
+	int w, h;
+	struct ty_buf *out;
+};
+
 /*
- * Runs until the user quits. color: argument of --color, NULL for the terminal's best. Returns 0;
- * the number of the signal that ended it; or -TY_E... with err. The terminal is restored in any
- * case.
+ * Runs until the user quits; color: argument of --color, NULL for the terminal's best. With a
+ * frame: writes the first one there instead. Returns 0; the number of the signal that ended it; or
+ * -TY_E... with err. The terminal is restored in any case.
  */
-int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err *err);
-
-/* Appends the timeline's first frame, w x h cells, to out. 0 or -TY_E... with err. */
-int ty_app_print(const struct ty_view_input *in, const struct ty_palette *p, int w, int h,
-		 struct ty_buf *out, struct ty_err *err);
-
-/* The same for memory samples (a file that holds nothing else). */
-int ty_app_run_memory(const struct ty_memory_input *in, const char *color, struct ty_err *err);
-int ty_app_print_memory(const struct ty_memory_input *in, const struct ty_palette *p, int w, int h,
-			struct ty_buf *out, struct ty_err *err);
-
-/* The same of the flame graph of a file that holds samples and nothing else. */
-int ty_app_run_flame(const struct ty_flame_input *in, const char *color, struct ty_err *err);
-int ty_app_print_flame(const struct ty_flame_input *in, const struct ty_palette *p, int w, int h,
-		       struct ty_buf *out, struct ty_err *err);
+int ty_app_show(const struct ty_app_input *in, const char *color, const struct ty_app_frame *to,
+		struct ty_err *err);
 
 #endif

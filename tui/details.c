@@ -3,17 +3,17 @@
  * What was not recorded is stated as such. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "count_measures.h"
 #include "glyphs.h"
 #include "irqs.h"
+#include "process_titles.h"
 #include "ruler.h"
+#include "sentence.h"
 #include "steal.h"
 #include "timeline_priv.h"
 #include "wakeup.h"
-#include "process_titles.h"
 
 struct lines {
 	char (*v)[TY_DETAIL_MAX];
@@ -27,15 +27,7 @@ static char *next(struct lines *l)
 	return l->n < TY_DETAIL_LINES ? l->v[l->n++] : spill;
 }
 
-__attribute__((format(printf, 2, 3))) static void add(char *line, const char *fmt, ...)
-{
-	size_t n = strlen(line);
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line + n, TY_DETAIL_MAX - n, fmt, ap);
-	va_end(ap);
-}
+#define add(line, ...) ty_put_behind(line, TY_DETAIL_MAX, __VA_ARGS__)
 
 static const char *instant(const struct ty_timeline *t, uint64_t ns, char out[TY_TIME_MAX])
 {
@@ -68,7 +60,9 @@ static uint64_t here(const struct ty_timeline *t, uint64_t from, uint64_t to)
 
 static const char *the_end(const struct ty_timeline *t)
 {
-	return t->partial ? "when the indexed part ended" : "when the recording ended";
+	return t->partial		? "when the indexed part ended"
+	       : ty_model_is_part(t->m) ? "when the part ended"
+					: "when the recording ended";
 }
 
 static void add_flags(const struct ty_timeline *t, char *line, const struct ty_span *s,
@@ -81,7 +75,7 @@ static void add_flags(const struct ty_timeline *t, char *line, const struct ty_s
 				  ? "; events were lost here"
 				  : "; an event is missing here (the kernel never delivered it)");
 	if (flags & TY_SF_BEFORE)
-		add(line, "; began before the recording");
+		add(line, "; began before the %s", ty_model_noun(t->m));
 	if (flags & TY_SF_OPEN)
 		add(line, "; still open %s", the_end(t));
 	if (flags & TY_SF_INFERRED)
@@ -121,7 +115,7 @@ static void syscall_line(struct ty_timeline *t, char *line, uint32_t call)
 	add(line, ", %s, starting at %s", ty_fmt_length(c.end_ns - c.start_ns, len),
 	    instant(t, c.start_ns, at));
 	if (c.flags & TY_SF_BEFORE)
-		add(line, "; began before the recording");
+		add(line, "; began before the %s", ty_model_noun(t->m));
 }
 
 /* The same for the system call of a span, which has its own row. */
@@ -241,7 +235,7 @@ static void stall_line(struct ty_timeline *t, char *line, uint32_t i)
 	char sum[TY_TIME_MAX];
 
 	t->stall_here = i + 1;
-	add(line, "stall %u, %s: ", i + 1, s->proven ? "proven" : "inferred");
+	add(line, "stall %u, %s: ", i + 1, ty_stall_grade(s));
 	if (s->waits > 1)
 		add(line, "one of %u waits, %s", s->waits, ty_fmt_length(s->duration_ns, sum));
 	add(line, "%s%s", s->waits > 1 ? " in total; " : "", s->text);
@@ -497,20 +491,12 @@ static void cell_line(struct ty_timeline *t, struct lines *l, const struct ty_ce
 }
 
 /* The region under the cursor. */
-static void region_lines(struct ty_timeline *t, struct lines *l, const struct ty_row *row)
+static void region_lines(struct ty_timeline *t, struct lines *l)
 {
-	uint32_t n = (uint32_t)t->lay.cells_w, lane = ty_tracks_lane(row),
-		 c = ty_viewport_column(&t->vp, t->cursor_ns, n);
-	uint64_t from = ty_viewport_edge(&t->vp, c, n), to = ty_viewport_edge(&t->vp, c + 1, n);
 	char len[TY_TIME_MAX], at[TY_TIME_MAX], who[TY_THREAD_NAME_MAX], *line = next(l);
-	uint32_t i = ty_model_region_in(t->m, row->id, lane, from, to > from ? to : from + 1);
+	const uint32_t i = ty_timeline_region_here(t);
 	struct ty_region r;
 
-	/* Of several in a cell, the one that was searched for. */
-	r = ty_model_region(t->m, t->hit.idx);
-	if (t->hit_known && t->hit.what == TY_HIT_REGION && t->hit.at_ns == t->cursor_ns &&
-	    r.thread == row->id && r.lane == lane)
-		i = t->hit.idx;
 	if (i == TY_NONE) {
 		add(line, "no region here");
 		return;
@@ -533,8 +519,10 @@ static void region_lines(struct ty_timeline *t, struct lines *l, const struct ty
 	if (r.end_thread != TY_NONE && r.end_thread != r.thread)
 		add(next(l), "its end was recorded in %s",
 		    ty_timeline_thread_name(t, r.end_thread, r.end_ns, who));
-	if (r.kind != TY_REG_ASYNC_BEGIN)
+	if (ty_region_of_one_thread(&r))
 		add_counters(t, l, r.thread, r.start_ns, r.end_ns);
+	else if (t->lanes.counts)
+		add(next(l), "no counters: it ended in another thread");
 }
 
 static void head_lines(struct ty_timeline *t, struct lines *l)
@@ -550,7 +538,7 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 		return;
 	}
 	if (r->kind == TY_ROW_REGIONS) {
-		region_lines(t, l, r);
+		region_lines(t, l);
 		return;
 	}
 	if (ty_row_is_lane(r)) {

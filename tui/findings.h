@@ -9,7 +9,7 @@
 
 #include "err.h"
 #include "explain.h"
-#include "longest.h"
+#include "longest_waits.h"
 #include "model.h"
 #include "stalls.h"
 #include "window.h"

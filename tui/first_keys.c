@@ -7,7 +7,7 @@
 
 #define CARD_W 58
 
-void ty_first_keys_draw(struct ty_grid *g, const struct ty_palette *p)
+bool ty_first_keys_draw(struct ty_grid *g, const struct ty_palette *p)
 {
 	static const struct {
 		enum ty_action a, b;
@@ -27,7 +27,7 @@ void ty_first_keys_draw(struct ty_grid *g, const struct ty_palette *p)
 			      bar = ty_palette_role(p, TY_ROLE_BAR);
 
 	if (g->w < CARD_W + 2 || g->h < h + 2)
-		return;
+		return false;
 	ty_grid_fill(g, x, y, CARD_W, h, ' ', text);
 	ty_grid_fill(g, x, y, CARD_W, 1, ' ', bar);
 	ty_grid_text(g, x + 2, y, CARD_W - 4, "The first keys", bar);
@@ -42,4 +42,5 @@ void ty_first_keys_draw(struct ty_grid *g, const struct ty_palette *p)
 	}
 	ty_grid_fill(g, x, y + h - 1, CARD_W, 1, ' ', bar);
 	ty_grid_text(g, x + 2, y + h - 1, CARD_W - 4, "shown once; any key closes it", bar);
+	return true;
 }

@@ -6,7 +6,7 @@
 #include "grid.h"
 #include "palette.h"
 
-/* In the middle of the screen; nothing where it does not fit. */
-void ty_first_keys_draw(struct ty_grid *g, const struct ty_palette *p);
+/* In the middle of the screen. False: it does not fit. */
+bool ty_first_keys_draw(struct ty_grid *g, const struct ty_palette *p);
 
 #endif

@@ -11,7 +11,7 @@
 #include "footer.h"
 #include "units.h"
 
-enum { HEAD = 1, TAIL = 3, DEPTH_MAX = 4096 };
+enum { HEAD = 1, TAIL = 3, DEPTH_MAX = 4096, SHARE_MIN = 12 };
 
 const char *ty_flame_name(const struct ty_flame_view *v, const struct ty_flame_node *n)
 {
@@ -74,6 +74,24 @@ static struct ty_style box_style(const struct ty_flame_view *v, const struct ty_
 	return st;
 }
 
+/* Its name, and its share of the whole where there is room for both; of the first row, which is
+ * compared by it, also instead of a part of the name. */
+static void box_text(const struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p,
+		     unsigned pane, const struct ty_flame_node *n, int x, int y, int w,
+		     struct ty_style st)
+{
+	const uint64_t all = ty_flame_node_of(v, pane, 0)->weight;
+	const char *name = ty_flame_name(v, n);
+	char share[16] = "";
+
+	if (all)
+		snprintf(share, sizeof(share), " %.1f%%", 100 * (double)n->weight / (double)all);
+	if (ty_text_width(name) + (int)strlen(share) > w && (n->depth != 1 || w < SHARE_MIN))
+		*share = 0;
+	x += ty_grid_elide(g, p, x, y, w - (int)strlen(share), name, st);
+	ty_grid_text(g, x, y, (int)strlen(share), share, st);
+}
+
 /* Each box begins with a bar, so that neighbours differ without colours, too. */
 static void draw_box(const struct ty_flame_view *v, struct ty_grid *g, const struct ty_palette *p,
 		     unsigned pane, uint32_t node, int x0, int x1, unsigned odd)
@@ -93,7 +111,7 @@ static void draw_box(const struct ty_flame_view *v, struct ty_grid *g, const str
 						     : (p->utf8 ? 0x2502 : '|'),
 		    st);
 	if (x1 - x0 > 2)
-		ty_grid_elide(g, p, x0 + 1, y, x1 - x0 - 1, ty_flame_name(v, n), st);
+		box_text(v, g, p, pane, n, x0 + 1, y, x1 - x0 - 1, st);
 }
 
 /* The end of the box of a child that begins at `at`, within the node's [x0, x1). Never beyond it:
@@ -184,11 +202,13 @@ static void draw_head(const struct ty_flame_view *v, struct ty_grid *g, const st
 		scope_text(v, (v->scope + 1) % (TY_FLAME_THREAD + 1), tab);
 		snprintf(who + strlen(who), sizeof(who) - strlen(who), " (Tab: %s)", tab);
 	}
-	snprintf(text, sizeof(text), "%s: %s, %s%s%s", what[v->what], who, v->in.when,
-		 v->sandwich   ? "; callers above, callees below: "
-		 : v->inverted ? "; callers of what ran"
+	/* What is seen comes first: the end may not fit. */
+	snprintf(text, sizeof(text), "%s%s%s: %s, %s", what[v->what],
+		 v->sandwich   ? ", callers and callees of "
+		 : v->inverted ? ", hottest first"
 			       : "",
-		 v->sandwich ? ty_flame_name(v, &(struct ty_flame_node){.func = v->focus}) : "");
+		 v->sandwich ? ty_flame_name(v, &(struct ty_flame_node){.func = v->focus}) : "",
+		 who, v->in.when);
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	ty_grid_elide(g, p, 1, 0, g->w - 2, text, bar);
 }
@@ -221,38 +241,59 @@ static const char *own(const struct ty_flame_view *v, const struct ty_flame_node
 	return out;
 }
 
+/* How much of what the box is. */
+static void measure_text(const struct ty_flame_view *v, const struct ty_flame_node *n, char *out,
+			 size_t size)
+{
+	const struct ty_sample_weights *w = &v->pane[v->at].flame.weights;
+	const struct ty_flame_node *all = ty_flame_node_of(v, v->at, 0);
+	char some[TY_DURATION_MAX], whole[TY_DURATION_MAX], mine[40];
+	double low, high;
+	const double share = 100 * ty_hot_share(w, n->weight, all->weight, all->total, &low, &high);
+
+	ty_fmt_duration(n->weight, some);
+	ty_fmt_duration(all->weight, whole);
+	if (v->what != TY_HOT_CPU)
+		snprintf(out, size, "%.1f%%: %s of %s, %" PRIu64 " of %" PRIu64 " %s", share, some,
+			 whole, n->total, all->total,
+			 v->what == TY_HOT_WAITS ? "waits"
+						 : "CPU samples (estimated time) and waits");
+	else if (!w->by_time)
+		snprintf(out, size,
+			 "%.1f%% (%.1f to %.1f%%): %" PRIu64 " of %" PRIu64 " samples of %s%s",
+			 share, 100 * low, 100 * high, n->total, all->total, v->s->event,
+			 own(v, n, mine));
+	/* How long threads ran is known. */
+	else if (n == all || !n->total)
+		snprintf(out, size, "%.1f%%: %s of %s on CPU, %" PRIu64 " samples of %s", share,
+			 some, whole, n->total, v->s->event);
+	else
+		snprintf(out, size,
+			 "%.1f%% (%.1f to %.1f%%): ~%s of %s on CPU, %" PRIu64 " of %" PRIu64
+			 " samples%s",
+			 share, 100 * low, 100 * high, some, whole, n->total, all->total,
+			 own(v, n, mine));
+}
+
 static void draw_details(const struct ty_flame_view *v, struct ty_grid *g,
 			 const struct ty_palette *p)
 {
-	const struct ty_flame_node *n = ty_flame_node_of(v, v->at, v->node),
-				   *all = ty_flame_node_of(v, v->at, 0);
+	const struct ty_flame_node *n = ty_flame_node_of(v, v->at, v->node);
 	const struct ty_sample_func *f = n->func == UINT32_MAX ? NULL : &v->s->funcs.v[n->func];
-	const double share = all->weight ? 100.0 * (double)n->weight / (double)all->weight : 0;
-	char some[TY_DURATION_MAX], whole[TY_DURATION_MAX], mine[40];
-	double low, high;
 	char text[500];
 	int used;
 
-	ty_hot_interval(n->total, all->total, &low, &high);
-	snprintf(text, sizeof(text), "%s%s%s%s", ty_flame_name(v, n), f && f->module ? "  (" : "",
-		 f && f->module ? ty_samples_str(v->s, f->module) : "", f && f->module ? ")" : "");
+	snprintf(text, sizeof(text), "%s%s%s%s",
+		 f && f->module && !f->name ? "[no symbol]" : ty_flame_name(v, n),
+		 f && f->module ? "  (" : "", f && f->module ? ty_samples_str(v->s, f->module) : "",
+		 f && f->module ? ")" : "");
 	used = ty_grid_elide(g, p, 1, g->h - 3, g->w - 2, text, ty_palette_role(p, TY_ROLE_STRONG));
 	if (*v->needle) {
 		snprintf(text, sizeof(text), "%s: %" PRIu64 " samples", v->needle, hits(v));
 		ty_grid_elide(g, p, used + 3, g->h - 3, g->w - used - 4, text,
 			      ty_palette_role(p, TY_ROLE_ACCENT));
 	}
-	if (v->what == TY_FLAME_CPU)
-		snprintf(text, sizeof(text),
-			 "%.1f%% (%.1f to %.1f%%): %" PRIu64 " of %" PRIu64 " samples of %s%s",
-			 share, 100 * low, 100 * high, n->total, all->total, v->s->event,
-			 own(v, n, mine));
-	else
-		snprintf(text, sizeof(text), "%.1f%%: %s of %s, %" PRIu64 " of %" PRIu64 " %s",
-			 share, ty_fmt_duration(n->weight, some),
-			 ty_fmt_duration(all->weight, whole), n->total, all->total,
-			 v->what == TY_FLAME_WAITS ? "waits"
-						   : "CPU samples (estimated time) and waits");
+	measure_text(v, n, text, sizeof(text));
 	ty_grid_elide(g, p, 1, g->h - 2, g->w - 2, text, ty_palette_role(p, TY_ROLE_TEXT));
 }
 

@@ -5,15 +5,11 @@
 
 #include "background.h"
 #include "flame_view.h"
-#include "page.h"
 
 enum { TY_FLAME_NEEDLE = 64 };
 
 /* Whose samples. */
 enum ty_flame_scope { TY_FLAME_ALL, TY_FLAME_PROCESS, TY_FLAME_THREAD };
-
-/* What is counted: samples on CPU, the length of waits, or both (where samples are of time). */
-enum ty_flame_what { TY_FLAME_CPU, TY_FLAME_WAITS, TY_FLAME_BOTH };
 
 /* A part of the screen with a tree: its root's row, and whether deeper ones lie above it. */
 struct ty_flame_pane {
@@ -33,11 +29,12 @@ struct ty_flame_view {
 	struct ty_flame_pane pane[2]; /* 1: callees; 0: with a focus, callers */
 	bool sandwich;		      /* both are shown, of the function `focus` */
 	bool inverted;		      /* pane 1 leads from the innermost function outwards */
+	bool tree_inverted;	      /* and did so before callers and callees were shown */
 	bool root_below;	      /* flames: the root is at the bottom */
 	bool stale;		      /* the trees do not match the request */
 	uint32_t focus;
 	enum ty_flame_scope scope;
-	enum ty_flame_what what;
+	enum ty_hot_what what;
 	bool shown;  /* drawn with its samples */
 	unsigned at; /* the pane of: */
 	uint32_t node;
@@ -45,7 +42,6 @@ struct ty_flame_view {
 	bool prompting;
 	char typed[TY_FLAME_NEEDLE], needle[TY_FLAME_NEEDLE];
 	char message[200];
-	struct ty_page page;
 };
 
 static inline const struct ty_flame_node *ty_flame_node_of(const struct ty_flame_view *v,

@@ -12,17 +12,11 @@
 
 #include "flame_priv.h"
 #include "input_line.h"
+#include "sentence.h"
 
-enum { LOOK_MS = 15 };
+enum { LOOK_MS = 15, DEEP = 20 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct ty_flame_view *v, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(v->message, sizeof(v->message), fmt, ap);
-	va_end(ap);
-}
+#define say(v, ...) ty_put_instead((v)->message, sizeof((v)->message), __VA_ARGS__)
 
 /* the trees ---------------------------------------------------------------------------------------
  */
@@ -34,71 +28,27 @@ static void load(void *ctx)
 	v->rc = v->in.host->samples_load(v->in.host->ctx, &v->loading.stop, &v->s, &v->err);
 }
 
-/* Samples of the scope, as a window. A process is chosen by its threads' pid. */
-struct chosen {
-	struct ty_window w;
-	const struct ty_samples *s;
-	struct ty_samples part; /* a copy of the rows of a process, or with waits; all else is
-				 * borrowed */
-};
-
-/* The part of a wait that lies in the window, as a sample of that length. */
-static int add_wait(const struct ty_flame_view *v, const struct ty_sample *wait, struct chosen *c)
-{
-	const uint64_t end =
-		wait->ns + wait->period < v->in.to_ns ? wait->ns + wait->period : v->in.to_ns;
-	struct ty_sample part = *wait;
-
-	part.ns = wait->ns > v->in.from_ns ? wait->ns : v->in.from_ns;
-	if (part.ns >= end)
-		return 0;
-	part.period = end - part.ns;
-	return vec_push(&c->part.v, part);
-}
-
-static int choose(const struct ty_flame_view *v, struct chosen *c)
-{
-	const bool of_process = v->scope == TY_FLAME_PROCESS;
-	int e = 0;
-
-	*c = (struct chosen){.w = {.from_ns = v->in.from_ns, .to_ns = v->in.to_ns}, .s = v->s};
-	if (v->scope == TY_FLAME_THREAD) {
-		c->w.tids = &v->in.tid;
-		c->w.tids_n = 1;
-	}
-	if (!of_process && v->what == TY_FLAME_CPU)
-		return 0;
-	c->part = *v->s;
-	c->s = &c->part;
-	memset(&c->part.v, 0, sizeof(c->part.v));
-	if (v->what != TY_FLAME_WAITS)
-		vec_each (s, &v->s->v)
-			if (!e && (!of_process || s->pid == v->in.pid))
-				e = vec_push(&c->part.v, *s);
-	if (v->what != TY_FLAME_CPU)
-		vec_each (s, &v->s->waits)
-			if (!e && (!of_process || s->pid == v->in.pid))
-				e = add_wait(v, s, c);
-	ty_samples_sort(&c->part);
-	return e ? -TY_ENOMEM : 0;
-}
-
 static void find(struct ty_flame_view *v)
 {
-	struct ty_hot_of of = {.model = v->in.model};
-	struct chosen c;
-	int e = choose(v, &c);
+	const bool thread = v->scope == TY_FLAME_THREAD;
+	const struct ty_window w = {.from_ns = v->in.from_ns,
+				    .to_ns = v->in.to_ns,
+				    .tids = thread ? &v->in.tid : NULL,
+				    .tids_n = thread};
+	const struct ty_hot_of of = {.s = v->s,
+				     .w = &w,
+				     .model = v->in.model,
+				     .what = v->what,
+				     .pid = v->scope == TY_FLAME_PROCESS ? v->in.pid : 0};
+	int e = 0;
 
-	of.s = c.s;
-	of.w = &c.w;
 	ty_flame_fini(&v->pane[0].flame);
 	ty_flame_fini(&v->pane[1].flame);
-	if (!e && v->sandwich)
+	if (v->sandwich)
 		e = ty_flame_find(&of, TY_FLAME_CALLERS, v->focus, &v->pane[0].flame);
 	if (!e)
 		e = ty_flame_find(&of, v->inverted ? TY_FLAME_CALLERS : TY_FLAME_CALLEES,
 				  v->sandwich ? v->focus : UINT32_MAX, &v->pane[1].flame);
-	vec_fini(&c.part.v);
 	if (e) {
 		ty_flame_fini(&v->pane[0].flame);
 		ty_flame_fini(&v->pane[1].flame);
@@ -123,14 +73,16 @@ static bool is_deep(const struct ty_flame *f, int rows)
 	return f->v.n && below > f->v.v[0].total / 2;
 }
 
-/* Where the outermost frames (of an interpreter) fill the screen, what ran comes first. */
-static void open_on_what_ran(struct ty_flame_view *v, int rows)
+/* Where the outermost frames (of an interpreter) fill a screen of 24 lines, what ran comes first,
+ * at any size: the same recording opens in the same order. */
+static void open_on_what_ran(struct ty_flame_view *v)
 {
-	if (v->shown || v->what != TY_FLAME_CPU || !is_deep(&v->pane[1].flame, rows))
+	if (v->shown || v->what != TY_HOT_CPU || !is_deep(&v->pane[1].flame, DEEP))
 		return;
 	v->inverted = true;
 	find(v);
-	say(v, "most stacks are deeper than the screen: what ran is first (F: the other way)");
+	say(v, "most stacks are deeper than %d: leaf functions are first (F: outermost first)",
+	    DEEP);
 }
 
 /* Makes the trees of the request. Keys come in bursts: what one asked for, the next one acts on. */
@@ -139,8 +91,8 @@ static void refresh(struct ty_flame_view *v)
 	if (!v->stale || v->loading.on || v->rc || !v->s)
 		return;
 	/* Of a recording without samples. */
-	if (v->what == TY_FLAME_CPU && !v->s->v.n && v->s->waits.n)
-		v->what = TY_FLAME_WAITS;
+	if (v->what == TY_HOT_CPU && !v->s->v.n && v->s->waits.n)
+		v->what = TY_HOT_WAITS;
 	find(v);
 }
 
@@ -160,16 +112,16 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 		text = "reading the samples and finding their callers";
 	if (!text && !v->rc && v->stale) {
 		refresh(v);
-		open_on_what_ran(v, g->h - 4);
+		open_on_what_ran(v);
 		v->shown = true;
 	}
 	if (!text && v->rc)
 		text = v->err.msg;
 	else if (!text && !ty_flame_node_of(v, 1, 0)->total)
-		text = v->what == TY_FLAME_CPU ? "no sample in this window (t: waits, Tab: other "
-						 "threads)"
-					       : "no wait with a stack in this window (t: CPU "
-						 "samples, Tab: other threads)";
+		text = v->what == TY_HOT_CPU ? "no sample in this window (t: waits, Tab: other "
+					       "threads)"
+					     : "no wait with a stack in this window (t: CPU "
+					       "samples, Tab: other threads)";
 	ty_flame_draw(v, g, p, text);
 }
 
@@ -249,6 +201,23 @@ static void zoom_to(struct ty_flame_view *v)
 	v->pane[v->at].zoom = v->node;
 }
 
+/* To the root; from there to the whole recording. */
+static void zoom_out(struct ty_flame_view *v)
+{
+	const struct ty_summary *all = v->in.model ? ty_model_summary(v->in.model) : NULL;
+
+	if (!v->pane[0].zoom && !v->pane[1].zoom && all &&
+	    (v->in.from_ns > all->start_ns || v->in.to_ns < all->end_ns)) {
+		v->in.from_ns = all->start_ns;
+		v->in.to_ns = all->end_ns;
+		snprintf(v->in.when, sizeof(v->in.when), "the whole recording");
+		v->stale = true;
+	} else if (!v->pane[0].zoom && !v->pane[1].zoom) {
+		say(v, "not zoomed: this is the whole graph");
+	}
+	v->pane[0].zoom = v->pane[1].zoom = 0;
+}
+
 /* The next box that matches, in the order of the tree. */
 static void next_hit(struct ty_flame_view *v, int by)
 {
@@ -272,16 +241,27 @@ static void next_hit(struct ty_flame_view *v, int by)
 	say(v, "no function here has '%s' in its name", v->needle);
 }
 
+/* Back to the tree as it was. */
+static void leave_callers(struct ty_flame_view *v)
+{
+	if (!v->sandwich)
+		return;
+	v->sandwich = false;
+	v->inverted = v->tree_inverted;
+	v->stale = true;
+}
+
 static void focus_here(struct ty_flame_view *v)
 {
 	const uint32_t func = ty_flame_node_of(v, v->at, v->node)->func;
 
 	if (v->sandwich && func == v->focus) {
-		v->sandwich = false;
+		leave_callers(v);
 	} else if (func == UINT32_MAX) {
 		say(v, "choose a function first: its callers and callees are shown");
 		return;
 	} else {
+		v->tree_inverted = v->sandwich ? v->tree_inverted : v->inverted;
 		v->sandwich = true;
 		v->inverted = false;
 		v->focus = func;
@@ -297,7 +277,7 @@ static void next_scope(struct ty_flame_view *v)
 	}
 	v->scope = (v->scope + 1) % (TY_FLAME_THREAD + 1);
 	v->stale = true;
-	v->sandwich = false;
+	leave_callers(v);
 }
 
 static void next_what(struct ty_flame_view *v)
@@ -306,13 +286,14 @@ static void next_what(struct ty_flame_view *v)
 		say(v, "no stack of a wait was recorded (record --stacks T)");
 		return;
 	}
-	v->what = (v->what + 1) % (TY_FLAME_BOTH + 1);
-	if (v->what == TY_FLAME_BOTH && (!v->s->clock || !v->s->v.n))
-		v->what = v->s->v.n ? TY_FLAME_CPU : TY_FLAME_WAITS;
-	else if (v->what == TY_FLAME_CPU && !v->s->v.n)
-		v->what = TY_FLAME_WAITS;
+	v->what = (v->what + 1) % (TY_HOT_BOTH + 1);
+	if (v->what == TY_HOT_BOTH &&
+	    (!v->s->v.n || !(v->s->clock || (v->s->of_time && v->in.model))))
+		v->what = v->s->v.n ? TY_HOT_CPU : TY_HOT_WAITS;
+	else if (v->what == TY_HOT_CPU && !v->s->v.n)
+		v->what = TY_HOT_WAITS;
 	v->stale = true;
-	v->sandwich = false;
+	leave_callers(v);
 }
 
 static enum ty_view_result back(struct ty_flame_view *v)
@@ -322,19 +303,19 @@ static enum ty_view_result back(struct ty_flame_view *v)
 	else if (*v->needle)
 		*v->needle = 0;
 	else if (v->sandwich)
-		v->sandwich = false, v->stale = true;
+		leave_callers(v);
 	else
 		return TY_VIEW_CLOSE;
 	return TY_VIEW_CHANGED;
 }
 
-static enum ty_view_result help(struct ty_flame_view *v)
+static struct ty_help_topic help(const void *self)
 {
-	static const struct ty_page_key keys[] = {
+	static const struct ty_help_key keys[] = {
 		{TY_ACT_LEFT, TY_ACT_RIGHT, "go to the next function of the same caller"},
 		{TY_ACT_UP, TY_ACT_DOWN, "go to the caller, to the function it called most"},
 		{TY_ACT_OPEN, TY_ACT_NONE, "zoom: the function takes the whole width"},
-		{TY_ACT_ALL, TY_ACT_NONE, "zoom out to all samples"},
+		{TY_ACT_ALL, TY_ACT_NONE, "zoom out to all samples; again: of the whole recording"},
 		{TY_ACT_CHAIN, TY_ACT_NONE,
 		 "callers and callees of this function; again: the tree"},
 		{TY_ACT_FLAME, TY_ACT_NONE,
@@ -343,34 +324,41 @@ static enum ty_view_result help(struct ty_flame_view *v)
 		{TY_ACT_FOCUS, TY_ACT_NONE,
 		 "samples of all threads, of the process, of the thread"},
 		{TY_ACT_LEDGER, TY_ACT_NONE,
-		 "CPU samples; the time in waits with a stack; both, if samples are of time"},
+		 "CPU samples; the time in waits with a stack; both, if the sampled event is a "
+		 "clock"},
 		{TY_ACT_SEARCH, TY_ACT_NONE, "search: mark functions by a part of their name"},
-		{TY_ACT_HIT_NEXT, TY_ACT_HIT_PREV, "go to the next, the previous marked function"},
+		{TY_ACT_NEXT, TY_ACT_PREV, "go to the next, the previous marked function"},
 		{TY_ACT_BACK, TY_ACT_NONE, "undo zoom, search, callers; otherwise go back"},
-		{TY_ACT_QUIT, TY_ACT_NONE, "go back to the timeline"},
+		{TY_ACT_QUIT, TY_ACT_NONE, "undo callers; otherwise go back"},
 	};
 	static const char *const lines[] = {
-		"A box is as wide as its function's share of the samples, with what it called.",
+		"A box is as wide as its function's share of the samples, with what it called. "
 		"Green: user code. Blue: the kernel. Yellow or *: matches the search.",
 		"Mouse: a click chooses, a double click zooms, the wheel moves along the stack.",
-		"",
-		"Shares are estimates, shown with their 95% confidence interval.",
-		"Waits are not sampled: their lengths are exact, but only those of T or more have",
+		"Shares are estimates, shown with their 95% confidence interval: the samples of a "
+		"thread divide its exact time on CPU, where switches are recorded.",
+		"Waits are not sampled: their lengths are exact, but only those of T or more have "
 		"a stack (record --stacks T, default 20ms). They end in [sleeping] or [blocked].",
 	};
 
-	ty_page_help(&v->page, "Flame graph: keys and symbols", keys, sizeof(keys) / sizeof(*keys),
-		     lines, sizeof(lines) / sizeof(*lines));
-	return TY_VIEW_PUSH;
+	return (struct ty_help_topic){.title = "Flame graph",
+				      .keys = keys,
+				      .keys_n = sizeof(keys) / sizeof(*keys),
+				      .lines = lines,
+				      .lines_n = sizeof(lines) / sizeof(*lines)};
 }
 
 /* What needs no tree. */
 static enum ty_view_result leave(struct ty_flame_view *v, enum ty_action a)
 {
 	switch (a) {
-	case TY_ACT_HELP: return help(v);
+	case TY_ACT_HELP: return TY_VIEW_HELP;
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
-	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
+	case TY_ACT_QUIT:
+		if (!v->sandwich)
+			return TY_VIEW_CLOSE;
+		leave_callers(v);
+		return TY_VIEW_CHANGED;
 	case TY_ACT_BACK: return back(v);
 	case TY_ACT_FOCUS: next_scope(v); return TY_VIEW_CHANGED;
 	case TY_ACT_LEDGER: next_what(v); return TY_VIEW_CHANGED;
@@ -408,7 +396,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_ZOOM_OUT:
 		v->pane[v->at].zoom = ty_flame_node_of(v, v->at, v->pane[v->at].zoom)->parent;
 		break;
-	case TY_ACT_ALL: v->pane[0].zoom = v->pane[1].zoom = 0; break;
+	case TY_ACT_ALL: zoom_out(v); break;
 	case TY_ACT_CHAIN: focus_here(v); break;
 	case TY_ACT_FLAME:
 		v->inverted = !v->inverted;
@@ -420,9 +408,11 @@ static enum ty_view_result act(void *self, enum ty_action a)
 		v->prompting = true;
 		snprintf(v->typed, sizeof(v->typed), "%s", v->needle);
 		break;
+	case TY_ACT_NEXT:
 	case TY_ACT_HIT_NEXT: next_hit(v, 1); break;
+	case TY_ACT_PREV:
 	case TY_ACT_HIT_PREV: next_hit(v, -1); break;
-	default: say(v, "this key works in the timeline only: q goes back there"); break;
+	default: say(v, "%s", TY_NO_KEY); break;
 	}
 	return TY_VIEW_CHANGED;
 }
@@ -437,17 +427,12 @@ static enum ty_view_result text(void *self, uint32_t key)
 	struct ty_flame_view *v = self;
 
 	refresh(v);
-	switch (ty_input_line_key(v->typed, sizeof(v->typed), key)) {
-	case TY_INPUT_ENTERED:
-		v->prompting = false;
-		snprintf(v->needle, sizeof(v->needle), "%s", v->typed);
-		if (*v->needle && ty_flame_has_tree(v) &&
-		    !ty_flame_is_hit(v, ty_flame_node_of(v, v->at, v->node)))
-			next_hit(v, 1);
-		break;
-	case TY_INPUT_CANCELLED: v->prompting = false; break;
-	default: break;
-	}
+	if (ty_input_prompt_key(&v->prompting, v->typed, sizeof(v->typed), key) != TY_INPUT_ENTERED)
+		return TY_VIEW_CHANGED;
+	snprintf(v->needle, sizeof(v->needle), "%s", v->typed);
+	if (*v->needle && ty_flame_has_tree(v) &&
+	    !ty_flame_is_hit(v, ty_flame_node_of(v, v->at, v->node)))
+		next_hit(v, 1);
 	return TY_VIEW_CHANGED;
 }
 
@@ -481,14 +466,6 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 
 /* the view ----------------------------------------------------------------------------------------
  */
-
-static void child(void *self, const struct ty_view_ops **ops, void **view)
-{
-	struct ty_flame_view *v = self;
-
-	*ops = &ty_page_ops;
-	*view = &v->page;
-}
 
 static bool loading(const void *self)
 {
@@ -533,18 +510,17 @@ void ty_flame_view_free(struct ty_flame_view *v)
 	ty_background_stop(&v->loading);
 	ty_flame_fini(&v->pane[0].flame);
 	ty_flame_fini(&v->pane[1].flame);
-	ty_page_reset(&v->page);
 	free(v);
 }
 
 const struct ty_view_ops ty_flame_view_ops = {
 	.name = "flame",
+	.help = help,
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
 	.wants_text = wants_text,
 	.text = text,
-	.child = child,
 	.loading = loading,
 	.wait_ms = wait_ms,
 	.work = work,

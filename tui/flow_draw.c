@@ -69,7 +69,7 @@ static const char *time_at(const struct ty_flow_view *v, uint64_t ts_ns, uint64_
 	else if (v->on.m)
 		ty_time_digits(v->on.m, v->on.clock, ts_ns, res, out);
 	else
-		ty_fmt_seconds(ts_ns > v->on.start_ns ? ts_ns - v->on.start_ns : 0, res, out);
+		ty_fmt_since(ts_ns, v->on.start_ns, res, out);
 	return out;
 }
 

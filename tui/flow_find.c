@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "flow_view_priv.h"
-#include "footer.h"
 #include "input_line.h"
 
 /* Lower-case letters match both cases, as in less -i. */
@@ -68,11 +67,10 @@ void ty_flow_find_prompt(struct ty_flow_view *v)
 
 enum ty_view_result ty_flow_find_key(struct ty_flow_view *v, uint32_t key)
 {
-	enum ty_input_key k = ty_input_line_key(v->input, sizeof(v->input), key);
+	enum ty_input_key k = ty_input_prompt_key(&v->prompting, v->input, sizeof(v->input), key);
 
 	if (k == TY_INPUT_IGNORED)
 		return TY_VIEW_IGNORED;
-	v->prompting = k == TY_INPUT_CHANGED;
 	if (k != TY_INPUT_ENTERED)
 		return TY_VIEW_CHANGED;
 	if (*v->input)

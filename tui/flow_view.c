@@ -3,10 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "flow_view_priv.h"
-#include "ruler.h"
 
 #define PART_MOST (2u << 20) /* instructions decoded at a time: 64 MB */
 #define POLL_MS	  20
@@ -147,7 +145,6 @@ void ty_flow_view_free(struct ty_flow_view *v)
 	if (!v)
 		return;
 	ty_background_stop(&v->aside);
-	ty_page_reset(&v->page);
 	free(v);
 }
 
@@ -315,9 +312,9 @@ static void count(struct ty_flow_view *v)
 	v->counted = true;
 }
 
-static void help(struct ty_flow_view *v)
+static struct ty_help_topic help(const void *self)
 {
-	static const struct ty_page_key keys[] = {
+	static const struct ty_help_key keys[] = {
 		{TY_ACT_DOWN, TY_ACT_UP, "next, previous instruction"},
 		{TY_ACT_SPAN_NEXT, TY_ACT_SPAN_PREV, "the same, stepping over calls"},
 		{TY_ACT_LOG_NEXT, TY_ACT_LOG_PREV, "step out: to the return; back to the call"},
@@ -337,22 +334,23 @@ static void help(struct ty_flow_view *v)
 		{TY_ACT_BACK, TY_ACT_INSNS, "back to the timeline, at this time"},
 	};
 	static const char *const signs[] = {
-		"Calls: [name ] from first instruction to return, callees below; # several calls",
+		"Calls: [name ] from first instruction to return, callees below; # several calls "
 		"in one cell; ! a gap: trace data was lost or could not be decoded.",
 		"An open side: the call began before or continues after the decoded part.",
-		"",
-		"Instructions: time (~ marks a lower bound; the upper bound is the next time",
-		"without ~), xN: executed N times in the window above, location (indented by",
-		"call depth), instruction, source line. The source text at the cursor is shown",
-		"above the list; wide screens show it for every line. \"(newer)\": the source",
+		"Instructions: time (~ marks a lower bound; the upper bound is the next time "
+		"without ~), xN: executed N times in the window above, location (indented by "
+		"call depth), instruction, source line. The source text at the cursor is shown "
+		"above the list; wide screens show it for every line. \"(newer)\": the source "
 		"file was changed after the program was built.",
-		"",
-		"Single-stepped (software): times are dominated by the stepping, not by",
+		"Single-stepped (software): times are dominated by the stepping, not by "
 		"the program. The axis counts instructions, and each shows its number.",
 	};
 
-	ty_page_help(&v->page, "Executed instructions: keys and symbols", keys,
-		     sizeof(keys) / sizeof(*keys), signs, sizeof(signs) / sizeof(*signs));
+	return (struct ty_help_topic){.title = "Executed instructions",
+				      .keys = keys,
+				      .keys_n = sizeof(keys) / sizeof(*keys),
+				      .lines = signs,
+				      .lines_n = sizeof(signs) / sizeof(*signs)};
 }
 
 static enum ty_view_result act(void *self, enum ty_action a)
@@ -391,7 +389,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_NEXT: return gap(v, 1);
 	case TY_ACT_FOLD: return next_axis(v);
 	case TY_ACT_SEARCH: ty_flow_find_prompt(v); return TY_VIEW_CHANGED;
-	case TY_ACT_HELP: help(v); return TY_VIEW_PUSH;
+	case TY_ACT_HELP: return TY_VIEW_HELP;
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_INSNS:
 	case TY_ACT_BACK:
@@ -436,12 +434,6 @@ static enum ty_view_result text(void *self, uint32_t key)
 	return ty_flow_find_key(self, key);
 }
 
-static void child(void *self, const struct ty_view_ops **ops, void **view)
-{
-	*ops = &ty_page_ops;
-	*view = &((struct ty_flow_view *)self)->page;
-}
-
 static int wait_ms(const void *self)
 {
 	const struct ty_flow_view *v = self;
@@ -472,12 +464,12 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 
 const struct ty_view_ops ty_flow_view_ops = {
 	.name = "instructions",
+	.help = help,
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
 	.wants_text = wants_text,
 	.text = text,
-	.child = child,
 	.wait_ms = wait_ms,
 	.work = work,
 };

@@ -6,7 +6,6 @@
 #include "background.h"
 #include "flow_spans.h"
 #include "flow_view.h"
-#include "page.h"
 #include "viewport.h"
 
 #define TY_FLOW_LINES 128 /* of instructions on the screen that are counted */
@@ -39,7 +38,6 @@ struct ty_flow_view {
 	uint32_t count_first, count_last;
 	uint64_t ip[TY_FLOW_LINES], count[TY_FLOW_LINES];
 	int counts;
-	struct ty_page page; /* help */
 	/* Search for a function: current input, and last search. */
 	bool prompting;
 	char input[100], wanted[100];

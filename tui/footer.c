@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The columns used; 0: it does not fit. */
+/* Its columns, drawn or not (g NULL); 0: it does not fit. */
 static int put(struct ty_grid *g, const struct ty_palette *p, int x, int y, int end,
 	       enum ty_action action, const char *word)
 {
@@ -20,22 +20,31 @@ static int put(struct ty_grid *g, const struct ty_palette *p, int x, int y, int 
 	word += *word == '+';
 	if (x + ty_text_width(keys) + 1 + (int)strlen(word) > end)
 		return 0;
-	x += ty_grid_text(g, x, y, 30, keys, ty_palette_role(p, TY_ROLE_BARKEY));
-	ty_grid_text(g, x + 1, y, 30, word, ty_palette_role(p, TY_ROLE_BAR));
-	return ty_text_width(keys) + (int)strlen(word) + 3;
+	if (g) {
+		x += ty_grid_text(g, x, y, 30, keys, ty_palette_role(p, TY_ROLE_BARKEY));
+		ty_grid_text(g, x + 1, y, 30, word, ty_palette_role(p, TY_ROLE_BAR));
+	}
+	return ty_text_width(keys) + (int)strlen(word) + 1;
 }
 
 void ty_footer_draw(struct ty_grid *g, const struct ty_palette *p, int y,
 		    const enum ty_action *keys, const char *const *words, const char *quit)
 {
-	int x = 1, end = g->w - 11 - (int)strlen(quit);
+	int x = 1, end = g->w - 11 - (int)strlen(quit), all = -2, gap;
 
 	ty_grid_fill(g, 0, y, g->w, 1, ' ', ty_palette_role(p, TY_ROLE_BAR));
 	for (unsigned i = 0; keys[i] != TY_ACT_NONE; i++)
-		x += put(g, p, x, y, end, keys[i], words ? words[i] : NULL);
+		all += 2 + put(NULL, p, 0, 0, TY_GRID_MAX, keys[i], words ? words[i] : NULL);
+	/* Closer on a narrow screen, where more of them fit so. */
+	gap = x + all > end && g->w < TY_FOOTER_NARROW ? 1 : 2;
+	for (unsigned i = 0; keys[i] != TY_ACT_NONE; i++) {
+		const int n = put(g, p, x, y, end, keys[i], words ? words[i] : NULL);
+
+		x += n ? n + gap : 0;
+	}
 	x = end + 1;
-	x += put(g, p, x, y, g->w, TY_ACT_HELP, NULL);
-	put(g, p, x - 1, y, g->w, TY_ACT_QUIT, quit);
+	x += put(g, p, x, y, g->w, TY_ACT_HELP, NULL) + 1;
+	put(g, p, x, y, g->w, TY_ACT_QUIT, quit);
 }
 
 void ty_footer_say(struct ty_grid *g, const struct ty_palette *p, const char *text)

@@ -12,6 +12,7 @@
  * help and quit at the right end. words: labels, in the syntax of the table ("+pan": combined with
  * the next action's key); NULL: the table's. quit: label of q.
  */
+#define TY_FOOTER_NARROW 100 /* columns of a screen with room for few keys only */
 void ty_footer_draw(struct ty_grid *g, const struct ty_palette *p, int y,
 		    const enum ty_action *keys, const char *const *words, const char *quit);
 

@@ -6,21 +6,20 @@
 #include <string.h>
 
 #include "glyphs.h"
-#include "input_line.h"
 
 /* Where the next line goes; lines above or below the screen are counted, not drawn. */
 struct page {
 	struct ty_grid *g;
 	const struct ty_palette *p;
 	int top, line;
-	const char *find;  /* "": everything is shown */
+	const struct ty_list_find *find;
 	const char *topic; /* its title, drawn with its first line */
 	bool titled;
 };
 
 static bool holds(const struct page *pg, const char *s)
 {
-	return strcasestr(s, pg->find);
+	return ty_list_find_is(pg->find, s);
 }
 
 static int at(const struct page *pg)
@@ -85,6 +84,35 @@ static void keys(struct page *pg)
 			continue;
 		ty_grid_text(pg->g, 3, at(pg), 15, names, ty_palette_role(pg->p, TY_ROLE_STRONG));
 		para(pg, 18, t[i].help, ty_palette_role(pg->p, TY_ROLE_TEXT));
+	}
+}
+
+/* A page's own. */
+static void topic(struct page *pg, const struct ty_help_topic *t)
+{
+	const struct ty_help_key enter = {TY_ACT_OPEN, TY_ACT_NONE, t->enter};
+
+	title(pg, "Keys");
+	for (size_t i = t->enter ? 0 : 1; i <= t->keys_n; i++) {
+		const struct ty_help_key *k = i ? &t->keys[i - 1] : &enter;
+		char a[TY_KEY_NAMES_MAX], b[TY_KEY_NAMES_MAX] = "", both[2 * TY_KEY_NAMES_MAX + 4];
+		const struct ty_key_row *second = ty_keys_row(k->b);
+
+		ty_key_names(ty_keys_row(k->a), pg->p->utf8, a);
+		if (second)
+			ty_key_names(second, pg->p->utf8, b);
+		snprintf(both, sizeof(both), "%s%s%s", a, second ? " / " : "", b);
+		if (!begin_line(pg, both, k->what))
+			continue;
+		ty_grid_text(pg->g, 3, at(pg), 19, both, ty_palette_role(pg->p, TY_ROLE_STRONG));
+		para(pg, 23, k->what, ty_palette_role(pg->p, TY_ROLE_TEXT));
+	}
+	title(pg, "What is shown");
+	for (size_t i = t->about ? 0 : 1; i <= t->lines_n; i++) {
+		const char *line = i ? t->lines[i - 1] : t->about;
+
+		if (begin_line(pg, line, ""))
+			para(pg, 3, line, ty_palette_role(pg->p, TY_ROLE_TEXT));
 	}
 }
 
@@ -172,6 +200,8 @@ static void signs(struct page *pg)
 	}
 	sign(pg, (struct ty_glyph){.ch = '~', .st = ty_palette_role(p, TY_ROLE_WARN)}, 1,
 	     "beside a CPU: some start times of runs on it are inferred");
+	sign(pg, (struct ty_glyph){.ch = '~', .st = ty_palette_role(p, TY_ROLE_WARN)}, 1,
+	     "in the list: the cause of the stall is inferred");
 	title(pg, "Mouse");
 	sign(pg, (struct ty_glyph){.ch = ' '}, 0,
 	     "the wheel zooms on the ruler, with Ctrl on the rows, too, and scrolls rows, list and "
@@ -182,8 +212,8 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_help *h = self;
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	struct page pg = {.g = g, .p = p, .find = h->find};
-	char text[160], find[60];
+	struct page pg = {.g = g, .p = p, .find = &h->find};
+	char text[160], find[80];
 
 	h->page = g->h > 2 ? g->h - 2 : 1;
 	if (h->top > h->lines - h->page && h->lines)
@@ -193,27 +223,34 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	pg.top = h->top;
 	ty_grid_clear(g);
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
-	ty_grid_text(g, 1, 0, g->w - 1, "tarry view: keys and symbols", bar);
-	if (h->note) {
+	snprintf(text, sizeof(text), "%s: keys and symbols",
+		 h->topic.title ? h->topic.title : "tarry view");
+	ty_grid_text(g, 1, 0, g->w - 1, text, bar);
+	if (h->note && !h->topic.title) {
 		title(&pg, "This recording is incomplete");
 		if (begin_line(&pg, h->note, ""))
 			para(&pg, 3, h->note, ty_palette_role(p, TY_ROLE_WARN));
 	}
-	if (h->scope) {
+	if (h->scope && !h->topic.title) {
 		title(&pg, "What this recording covers");
 		if (begin_line(&pg, h->scope, ""))
 			para(&pg, 3, h->scope, ty_palette_role(p, TY_ROLE_WARN));
 	}
-	keys(&pg);
-	language(&pg);
-	signs(&pg);
+	if (h->topic.title) {
+		topic(&pg, &h->topic);
+	} else {
+		keys(&pg);
+		language(&pg);
+		signs(&pg);
+	}
 	h->lines = pg.line;
 	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
 	if (!h->lines)
 		ty_grid_text(g, 3, 2, g->w - 4, "no match in this help; Esc shows all again",
 			     ty_palette_role(p, TY_ROLE_WARN));
-	if (h->typing || *h->find)
-		snprintf(find, sizeof(find), "find: %s%s  ", h->find, h->typing ? "_" : "");
+	if (h->find.typing || *h->find.text)
+		snprintf(find, sizeof(find), "find: %s%s  ", h->find.text,
+			 h->find.typing ? "_" : "");
 	else
 		snprintf(find, sizeof(find), "/ find  ");
 	snprintf(text, sizeof(text), "%s%sq close  %d-%d of %d", find,
@@ -247,14 +284,11 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_ROW_LAST:
 	case TY_ACT_TIME_LAST: return scroll(h, h->lines);
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
-	case TY_ACT_SEARCH:
-		h->typing = true;
-		h->find[0] = 0;
-		return TY_VIEW_CHANGED;
+	case TY_ACT_SEARCH: ty_list_find_start(&h->find, 0); return TY_VIEW_CHANGED;
 	case TY_ACT_BACK:
-		if (!*h->find)
+		if (!*h->find.text)
 			return TY_VIEW_CLOSE;
-		h->find[0] = 0; /* one thing at a time */
+		h->find.text[0] = 0; /* one thing at a time */
 		return TY_VIEW_CHANGED;
 	case TY_ACT_HELP:
 	case TY_ACT_OPEN:
@@ -265,7 +299,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 
 static bool wants_text(const void *self)
 {
-	return ((const struct ty_help *)self)->typing;
+	return ((const struct ty_help *)self)->find.typing;
 }
 
 static enum ty_view_result text(void *self, uint32_t key)
@@ -273,12 +307,8 @@ static enum ty_view_result text(void *self, uint32_t key)
 	struct ty_help *h = self;
 
 	h->top = 0;
-	switch (ty_input_line_key(h->find, sizeof(h->find), key)) {
-	case TY_INPUT_CANCELLED: h->find[0] = 0; /* fall through */
-	case TY_INPUT_ENTERED: h->typing = false; return TY_VIEW_CHANGED;
-	case TY_INPUT_CHANGED: return TY_VIEW_CHANGED;
-	default: return TY_VIEW_IGNORED;
-	}
+	return ty_list_find_key(&h->find, key) == TY_INPUT_IGNORED ? TY_VIEW_IGNORED
+								   : TY_VIEW_CHANGED;
 }
 
 static enum ty_view_result mouse(void *self, const struct ty_mouse *m)

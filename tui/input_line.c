@@ -2,7 +2,6 @@
 /* See input_line.h. */
 #include "input_line.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "keys.h"
@@ -51,4 +50,12 @@ enum ty_input_key ty_input_line_key(char *text, size_t size, uint32_t key)
 		return TY_INPUT_IGNORED;
 	}
 	return TY_INPUT_CHANGED;
+}
+
+enum ty_input_key ty_input_prompt_key(bool *open, char *text, size_t size, uint32_t key)
+{
+	const enum ty_input_key k = ty_input_line_key(text, size, key);
+
+	*open = *open && k != TY_INPUT_ENTERED && k != TY_INPUT_CANCELLED;
+	return k;
 }

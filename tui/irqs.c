@@ -2,7 +2,6 @@
 #include "irqs.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const char *ty_irq_name(const struct ty_model *m, const struct ty_irq_span *s,
 			char out[TY_IRQ_NAME_MAX])

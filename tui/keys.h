@@ -70,8 +70,8 @@ enum {
 	  "jump to the next entry of the list: stalls first, then the longest waits")              \
 	X(PREV, "Analysis", "", "jump to the previous entry of the list")                          \
 	X(OPEN, "Analysis", "open",                                                                \
-	  "go to the selected entry; on a row: fit the span, or unfold; on memory samples: "       \
-	  "switch the color")                                                                      \
+	  "go to the selected entry; on a row: fit the span, or unfold; on a region: the slowest " \
+	  "of its name; on memory samples: switch the color")                                      \
 	X(FOCUS, "Analysis", "list", "switch between the rows and the list of stalls and waits")   \
 	X(CHAIN, "Analysis", "chain",                                                              \
 	  "show the wakeup chain of the span under the cursor, back to its root cause, and what "  \
@@ -115,7 +115,7 @@ enum {
 	  "export the selection, or the window, to NAME.txt, .json or .dat")                       \
 	X(MARK, "Selection", "mark", "set a named mark at the cursor")                             \
 	X(MARK_JUMP, "Selection", "",                                                              \
-	  "jump to a mark by name, with its window; an empty name: the next mark")                 \
+	  "jump to a mark by name, with its window, row and filter; no name: the next mark")       \
 	X(KEPT, "Selection", "marks",                                                              \
 	  "list the marks, searches and filters that are kept for this recording")                 \
 	X(HELP, "Program", "help", "this help")                                                    \

@@ -6,7 +6,6 @@
  * takes as long as 512 samples do.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "memory_priv.h"
 
@@ -19,10 +18,16 @@ void ty_memory_line_drop(struct ty_memory_line *l)
 	*l = (struct ty_memory_line){0};
 }
 
+/* Shared lines are found in all samples: of a part others would seem to share them. */
+static const struct ty_mem_points *points_of(const struct ty_memory_view *v, unsigned by)
+{
+	return by == TY_MEMORY_OF_SHARING ? v->in->points : v->points;
+}
+
 /* Are all of the points [first, first + n) in the window? */
 static bool window_exact(const struct ty_memory_view *v)
 {
-	const struct ty_mem_points *p = v->in->points;
+	const struct ty_mem_points *p = points_of(v, v->by);
 
 	return (!p->back_ns && !p->sum.no_time) ||
 	       (v->vp.from_ns <= p->sum.first_ns && v->vp.to_ns > p->sum.last_ns);
@@ -32,6 +37,9 @@ static struct ty_memory_want wanted(const struct ty_memory_view *v)
 {
 	struct ty_memory_want w = {.first = v->first, .n = v->n, .by = v->by, .pane = v->pane};
 
+	if (v->points != points_of(v, v->by))
+		ty_mem_points_between(points_of(v, v->by), v->vp.from_ns, v->vp.to_ns, &w.first,
+				      &w.n);
 	w.choosing = v->pane == TY_MEMORY_LINE && v->by == TY_MEMORY_OF_SHARING &&
 		     (v->choosing || !v->line.made);
 	w.at = w.choosing ? v->at : 0;
@@ -61,16 +69,17 @@ static int select_part(const struct ty_memory_view *v, const struct ty_mem_work 
 		       struct ty_mem_points *part)
 {
 	const struct ty_memory_want *w = &v->job.want;
-	const struct ty_mem_points *p = v->in->points;
+	const struct ty_mem_points *p = points_of(v, w->by);
 	bool line = w->pane == TY_MEMORY_LINE && !ty_memory_all_rows(&w->box);
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
 	int r = ty_mem_points_part(part, p, v->in->work_bytes);
 	uint32_t n;
 
 	for (size_t i = 0; !r && line && i < v->line.access.n; i++) {
-		struct ty_mem_point o = ty_mem_points_get(p, v->line.access.v[i]);
+		struct ty_mem_point o = ty_mem_points_get(v->in->points, v->line.access.v[i]);
 
-		if (ty_memory_in_box(v, &w->box, &o))
+		if (ty_memory_in_box(v, &w->box, &o) &&
+		    (!v->filter.query || ty_memory_query_has(v->filter.query, &o)))
 			r = ty_mem_points_take(part, &o);
 	}
 	for (uint64_t at = 0; !r && !line && at < w->n; at += n) {
@@ -150,7 +159,7 @@ static void count(void *ctx)
 	struct ty_memory_view *v = ctx;
 	struct ty_memory_job *j = &v->job;
 	const struct ty_mem_work work = {v->in->work_bytes, &j->aside.stop};
-	struct ty_mem_points all = *v->in->points, window, part = {0};
+	struct ty_mem_points all = *points_of(v, j->want.by), window, part = {0};
 	bool sharing = j->want.by == TY_MEMORY_OF_SHARING;
 
 	if (sharing && v->in->widths)
@@ -182,7 +191,7 @@ static void make_strips(void *ctx)
 	struct ty_memory_strips_job *h = &v->heats;
 	const struct ty_mem_work work = {v->in->work_bytes, &h->aside.stop};
 
-	h->rc = ty_mem_heat_new(v->in->points, h->by, &work, &h->heat);
+	h->rc = ty_mem_heat_new(v->points, h->by, &work, &h->heat);
 }
 
 static void find_news(void *ctx)
@@ -210,15 +219,24 @@ void ty_memory_count_forget(struct ty_memory_view *v)
 		drop(&v->job);
 }
 
+void ty_memory_strips_drop(struct ty_memory_view *v)
+{
+	if (ty_background_stop(&v->heats.aside))
+		ty_mem_heat_free(v->heats.heat);
+	v->heats.heat = NULL;
+	for (unsigned by = 0; by < 2; by++) {
+		ty_mem_heat_free(v->heat[by]);
+		v->heat[by] = NULL;
+	}
+	v->strips.n = 0;
+}
+
 void ty_memory_count_stop(struct ty_memory_view *v)
 {
 	ty_memory_count_forget(v);
 	ty_background_stop(&v->news.aside);
 	ty_sharing_fini(&v->news.found);
-	if (ty_background_stop(&v->heats.aside)) {
-		ty_mem_heat_free(v->heats.heat);
-		v->heats.heat = NULL;
-	}
+	ty_memory_strips_drop(v);
 }
 
 /* Another window has other lines: the chosen row is still that of the line above. */

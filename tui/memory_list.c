@@ -67,7 +67,7 @@ static void line_text(const struct ty_memory_view *v, const struct ty_sharing_li
 			 l->remote, l->turns, l->lost,
 			 latency_text(l->lat_sum, l->lat_count, mean));
 	snprintf(out, TY_MEMORY_ROW_TEXT,
-		 "%-7s %-6s %3u %8" PRIu64 " %8" PRIu64 "%s  0x%" PRIx64 " %s",
+		 "%-7s %-8s %3u %8" PRIu64 " %8" PRIu64 "%s  0x%" PRIx64 " %s",
 		 ty_sharing_kind_name(l->kind), ty_sharing_evidence_name(l->evidence), l->threads,
 		 l->count, l->writes, more, l->va ? l->va : l->line, what);
 }
@@ -117,10 +117,10 @@ static void heading(const struct ty_memory_view *v, int n, bool wide, char out[T
 			 : v->failed ? "out of memory"
 				     : "none in this window");
 	else if (v->by == TY_MEMORY_OF_SHARING)
-		snprintf(out, TY_MEMORY_ROW_TEXT, "%-7s %-6s %3s %8s %8s%s  %s", "kind", "proof",
-			 "thr", "samples", "writes",
-			 wide ? "     peer   remote    turns     cycles   mean" : "",
-			 titles[v->by]);
+		snprintf(out, TY_MEMORY_ROW_TEXT, "%-7s %-8s %3s %8s %8s%s  %s%s", "kind",
+			 "evidence", "thr", "samples", "writes",
+			 wide ? "     peer   remote    turns     cycles   mean" : "", titles[v->by],
+			 v->filter.query ? ", of all samples" : "");
 	else
 		snprintf(out, TY_MEMORY_ROW_TEXT, "%8s %6s %6s %6s %6s%s  %s (latency in cycles)",
 			 "samples", "share", "p50", "p99", "max",
@@ -166,7 +166,6 @@ void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const str
 
 static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
 {
-	static const char *const kinds[] = {"other", "load", "store", "branch", "gap"};
 	const struct ty_mem_points *p = v->in->points;
 	const struct ty_mem_thread *t =
 		o->thread != TY_MEM_NO_THREAD ? &p->thread[o->thread] : NULL;
@@ -187,7 +186,8 @@ static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
 	if (o->flags & TY_MP_HAS_VA)
 		snprintf(va, sizeof(va), "0x%" PRIx64, o->va);
 	ty_page_add(&v->page, TY_ROLE_TEXT, RECORD "%d %s  %s%s",
-		    ty_fmt_time(o->ts_ns - v->vp.start_ns, 1, at), lat, kinds[o->kind],
+		    ty_fmt_time(o->ts_ns - v->vp.start_ns, 1, at), lat,
+		    ty_memory_kind_name(o->kind),
 		    o->level ? ty_mem_level_name((enum ty_mem_level)o->level) : "", va,
 		    t ? t->tid : -1, t ? t->comm : "?", pc, other);
 }
@@ -210,9 +210,15 @@ static bool of_row(const struct ty_memory_view *v, const struct ty_memory_row *w
 	}
 }
 
+/* Those of a line are of all samples. */
+static bool matches(const struct ty_memory_view *v, const struct ty_mem_point *o)
+{
+	return !v->filter.query || ty_memory_query_has(v->filter.query, o);
+}
+
 void ty_memory_records(struct ty_memory_view *v, bool column)
 {
-	const struct ty_mem_points *p = v->in->points;
+	const struct ty_mem_points *p = v->points;
 	bool line = v->pane == TY_MEMORY_LINE, more = false;
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
 	struct ty_memory_corner box;
@@ -245,28 +251,34 @@ void ty_memory_records(struct ty_memory_view *v, bool column)
 	}
 	for (uint64_t i = 0, k; i < all; i += k) {
 		if (line)
-			rows[0] = ty_mem_points_get(p, v->line.access.v[i]), k = 1;
+			rows[0] = ty_mem_points_get(v->in->points, v->line.access.v[i]), k = 1;
 		else
 			k = ty_mem_points_rows(p, first + i, TY_MEM_WANT_ALL, rows);
 		if (!k)
 			break;
 		for (uint64_t r = 0; r < k && i + r < all; r++)
-			if (ty_memory_in_box(v, &box, &rows[r]) &&
+			if (ty_memory_in_box(v, &box, &rows[r]) && matches(v, &rows[r]) &&
 			    (!row || of_row(v, row, &rows[r])) && n++ < RECORDS_MAX)
 				record(v, &rows[r]);
 	}
 	if (n > RECORDS_MAX || more)
 		ty_page_add(&v->page, TY_ROLE_DIM, "%s%" PRIu64 " more: zoom in",
 			    more ? "at least " : "", n > RECORDS_MAX ? n - RECORDS_MAX : 0);
+	for (size_t k = strlen(of); k && of[k - 1] == ' ';)
+		of[--k] = 0; /* an address without a name */
 	snprintf(v->page.title, sizeof(v->page.title), "%s%" PRIu64 " records%s%s, starting at %s",
 		 more ? "at least " : "", n, *of ? " of " : "", of,
 		 ty_fmt_time(box.from_ns - v->vp.start_ns, 1, at));
 	v->page.at = n ? 1 : 0;
+	v->page.name = "Memory samples: records";
+	v->page.about = "One line for each sample, in the order of time: its latency in cycles, "
+			"the kind of access, where the data came from, the address, the thread and "
+			"the code.";
 }
 
-void ty_memory_help(struct ty_memory_view *v)
+struct ty_help_topic ty_memory_help(const void *self)
 {
-	static const struct ty_page_key keys[] = {
+	static const struct ty_help_key keys[] = {
 		{TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom in and out at the cursor"},
 		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan a quarter of the window"},
 		{TY_ACT_ALL, TY_ACT_NONE, "show the whole recording"},
@@ -276,9 +288,11 @@ void ty_memory_help(struct ty_memory_view *v)
 		{TY_ACT_UP, TY_ACT_DOWN, "move in the table, or in the chart while selecting"},
 		{TY_ACT_FOCUS, TY_ACT_NONE,
 		 "next chart: latencies, threads, CPUs, accesses to the chosen line"},
-		{TY_ACT_FOLD, TY_ACT_NONE, "color strips by number of samples, or by data source"},
+		{TY_ACT_FOLD, TY_ACT_NONE, "color rows by number of samples, or by data source"},
 		{TY_ACT_MEMORY, TY_ACT_NONE,
 		 "next table: instructions, sources, pages, threads, shared lines"},
+		{TY_ACT_FILTER, TY_ACT_NONE,
+		 "filter the samples by thread, source, kind, CPU or latency; empty: all of them"},
 		{TY_ACT_SEARCH, TY_ACT_NEXT, "find a row of the table; go to the next"},
 		{TY_ACT_SELECT, TY_ACT_NONE,
 		 "start a rectangle; again: finish it (or drag the mouse)"},
@@ -286,24 +300,38 @@ void ty_memory_help(struct ty_memory_view *v)
 		 "list the records of the rectangle, or of the table's row; on a shared line: show "
 		 "it"},
 		{TY_ACT_LINK_1, TY_ACT_NONE, "show the falsely shared line that was found"},
-		{TY_ACT_BACK, TY_ACT_NONE, "drop the rectangle; otherwise go back"},
-		{TY_ACT_QUIT, TY_ACT_NONE, "quit"},
+		{TY_ACT_BACK, TY_ACT_NONE,
+		 "drop the rectangle, the search, the filter; otherwise go back"},
+		{TY_ACT_QUIT, TY_ACT_NONE, "go back; without a timeline: quit"},
 	};
 	static const char *const signs[] = {
-		"Latencies: each row is a power of two of cycles. A cell's glyph shows how many",
-		"samples (1, 2, 4, 16, 64 and more), its color the farthest source of their data:",
-		"grey unknown, green a cache of this core, yellow memory, red another core.",
-		"",
-		"Strips: the height of a bar is the longest latency in it (up to 3, 15, 63, 255,",
-		"1023, 4095, 16383 cycles, or more); a dot: no latency recorded. The color shows",
-		"the number of samples (4, 16, 128 and more) or the farthest source (without",
+		"Latencies: a row begins at the number of cycles beside it and ends at that of the "
+		"row above. A cell's glyph shows how many samples (1, 2, 4, 16, 64 and more), its "
+		"color the farthest source of their data: grey unknown, green a cache of this "
+		"core, "
+		"yellow memory, red another core.",
+		"Rows: the height of a bar is the longest latency in it (up to 3, 15, 63, 255, "
+		"1023, 4095, 16383 cycles, or more); a dot: no latency recorded. The color shows "
+		"the number of samples (4, 16, 128 and more) or the farthest source (without "
 		"colors: letters instead of bars: ? unknown, c cache, m memory, o other core).",
-		"",
 		"Accesses to a line: a row per thread, W where it wrote, r where it only read.",
-		"",
+		"Shared lines: the evidence that a line moved between cores is peer (loads came "
+		"from another core's cache), remote (they reached the last-level cache or another "
+		"socket), time (accessed in the same period) or apart (one after the other). thr: "
+		"threads. peer, remote: such loads. turns: how often another thread on another CPU "
+		"was next, and one of the two wrote. cycles: latency of loads from another core's "
+		"cache, lost by the "
+		"sharing. mean: latency in cycles. In the list of accesses, 8? is an assumed size.",
+		"Filter: all words must match. A word is a part of the name of a thread, source or "
+		"kind "
+		"(a|b: either). thread:, process:, source:peer, kind:load: only that. tid:N[,N], "
+		"pid:N, cpu:N; >200: more cycles. Shared lines are found in all samples.",
 		"All numbers count samples: only one in many operations is sampled.",
 	};
 
-	ty_page_help(&v->page, "Memory samples: keys and symbols", keys,
-		     sizeof(keys) / sizeof(*keys), signs, sizeof(signs) / sizeof(*signs));
+	return (struct ty_help_topic){.title = "Memory samples",
+				      .keys = keys,
+				      .keys_n = sizeof(keys) / sizeof(*keys),
+				      .lines = signs,
+				      .lines_n = sizeof(signs) / sizeof(*signs)};
 }

@@ -67,7 +67,7 @@ static bool count_group(struct ty_memory_view *v, const struct ty_mem_group *g)
 /* Groups of points as a whole; those over an edge of cells one by one. */
 static int fill_scatter(struct ty_memory_view *v)
 {
-	const struct ty_mem_points *p = v->in->points;
+	const struct ty_mem_points *p = v->points;
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
 	uint64_t end;
 	uint32_t n;
@@ -112,8 +112,7 @@ static int fill_strips(struct ty_memory_view *v)
 		if (n && vec_push(&v->strips, (struct ty_memory_strip){i, n}))
 			return -TY_ENOMEM;
 	}
-	if (v->strips.n)
-		qsort(v->strips.v, v->strips.n, sizeof(*v->strips.v), strip_order);
+	vec_sort(&v->strips, strip_order);
 	return 0;
 }
 

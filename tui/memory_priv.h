@@ -6,6 +6,7 @@
 
 #include "background.h"
 #include "memory_glyphs.h"
+#include "memory_query.h"
 #include "memory.h"
 #include "memory_view.h"
 #include "page.h"
@@ -97,8 +98,18 @@ struct ty_memory_strips_job {
 	struct ty_mem_heat *heat;
 };
 
+/* A filter of the samples (memory_filter.c). */
+struct ty_memory_filter {
+	struct ty_background aside;
+	struct ty_memory_query *query, *wanted; /* in force; being applied, by the thread; NULL */
+	struct ty_mem_points points, made;	/* what matches */
+	int rc;
+};
+
 struct ty_memory_view {
 	const struct ty_memory_input *in;
+	const struct ty_mem_points *points; /* of the input, or of the filter */
+	struct ty_memory_filter filter;
 	bool child; /* opened above the timeline: it can be closed */
 	struct ty_viewport vp;
 	uint64_t cursor_ns;
@@ -133,9 +144,10 @@ struct ty_memory_view {
 	struct ty_memory_table table;
 	struct ty_sharing sharing;
 	struct ty_page page;
-	char find[60]; /* in the rows of the table; "": nothing */
-	bool typing;   /* it is being typed */
-	int find_from; /* the row at which typing began */
+	struct ty_list_find find;      /* in the rows of the table */
+	char ask[TY_MEMORY_QUERY_MAX]; /* the filter that is being typed */
+	bool asking;
+	char message[200]; /* until the next key */
 };
 
 /* memory_box.c */
@@ -165,6 +177,7 @@ bool ty_memory_count_step(struct ty_memory_view *v);
 /* Cancels the table being computed; cancels all computations. */
 void ty_memory_count_forget(struct ty_memory_view *v);
 void ty_memory_count_stop(struct ty_memory_view *v);
+void ty_memory_strips_drop(struct ty_memory_view *v);
 /* True when the pane's strips are still missing. */
 bool ty_memory_wants_strips(const struct ty_memory_view *v);
 void ty_memory_line_drop(struct ty_memory_line *l);
@@ -187,7 +200,15 @@ void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const str
 /* Shows the records of the selection, else of the table's chosen row (column: of the cursor's
  * column), as a page. */
 void ty_memory_records(struct ty_memory_view *v, bool column);
-void ty_memory_help(struct ty_memory_view *v);
+struct ty_help_topic ty_memory_help(const void *self);
+
+/* memory_filter.c */
+/* Applies the filter; "": none. A sentence becomes the view's message. */
+void ty_memory_filter(struct ty_memory_view *v, const char *text);
+/* Takes a filter that was made; true: something changed. */
+bool ty_memory_filter_step(struct ty_memory_view *v);
+void ty_memory_filter_fini(struct ty_memory_view *v);
+const char *ty_memory_filter_text(const struct ty_memory_view *v); /* in force; NULL: none */
 
 /* memory_sites.c */
 /* The accesses to the chosen line. */

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SITES_MAX 2048u /* rows of a line; further ones are not shown, and the last row says so */
 
@@ -100,7 +99,7 @@ void ty_memory_draw_sites(const struct ty_memory_view *v, struct ty_grid *g,
 	char text[500];
 
 	snprintf(text, sizeof(text), "%6s %4s %-5s %8s %6s %7s  %-16s %s", "offset", "size", "op",
-		 "samples", "peer", "latency", "thread", "code");
+		 "samples", "peer", "latency", "thread", "instruction");
 	ty_grid_elide(g, p, 1, y, g->w - 2, rows ? text : "out of memory",
 		      ty_palette_role(p, TY_ROLE_ACCENT));
 	for (int i = 0; i + 1 < h && (size_t)i < n; i++) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base_name.h"
 #include "footer.h"
 #include "input_line.h"
 #include "memory_priv.h"
@@ -33,6 +34,7 @@ int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view *
 	if (!v)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", in->path);
 	v->in = in;
+	v->points = in->points;
 	if (in->end_ns) {
 		from = in->start_ns < from ? in->start_ns : from;
 		to = in->end_ns > to ? in->end_ns : to;
@@ -48,12 +50,11 @@ void ty_memory_view_free(struct ty_memory_view *v)
 	if (!v)
 		return;
 	ty_memory_count_stop(v);
+	ty_memory_filter_fini(v);
 	ty_memory_fini(&v->table);
 	ty_sharing_fini(&v->sharing);
 	ty_sharing_fini(&v->news.sharing);
 	ty_page_reset(&v->page);
-	ty_mem_heat_free(v->heat[0]);
-	ty_mem_heat_free(v->heat[1]);
 	ty_memory_line_drop(&v->line);
 	vec_fini(&v->strips);
 	free(v->bin);
@@ -92,19 +93,32 @@ void ty_memory_view_colours(struct ty_memory_view *v, bool by_source)
 static void draw_footer(const struct ty_memory_view *v, struct ty_grid *g,
 			const struct ty_palette *p)
 {
-	static const enum ty_action keys[] = {TY_ACT_ZOOM_IN, TY_ACT_FOCUS,    TY_ACT_MEMORY,
-					      TY_ACT_SELECT,  TY_ACT_OPEN,     TY_ACT_UNDO,
-					      TY_ACT_ALL,     TY_ACT_PAN_LEFT, TY_ACT_NONE};
-	static const char *const words[] = {NULL,      "picture", "table", NULL,
-					    "records", "undo",	  NULL,	   NULL};
+	static const enum ty_action keys[] = {
+		TY_ACT_ZOOM_IN, TY_ACT_FOCUS, TY_ACT_MEMORY, TY_ACT_SELECT,   TY_ACT_OPEN,
+		TY_ACT_FILTER,	TY_ACT_UNDO,  TY_ACT_ALL,    TY_ACT_PAN_LEFT, TY_ACT_NONE};
+	const bool line = v->by == TY_MEMORY_OF_SHARING && v->pane != TY_MEMORY_LINE;
+	const char *const words[] = {NULL, "chart", "table", NULL, line ? "line" : "records",
+				     NULL, "undo",  NULL,    NULL};
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	struct ty_memory_corner box;
 	char text[200], len[TY_TIME_MAX], rows[60] = "";
 
-	if (v->typing || (*v->find && !v->selecting)) {
+	if (v->asking) {
+		static const char ask[] = "filter, as tid:101 or >200 (empty: all): ";
+
+		ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
+		ty_grid_input(g, 1 + ty_grid_text(g, 1, g->h - 1, g->w / 2 + 5, ask, bar), g->h - 1,
+			      v->ask, bar);
+		return;
+	}
+	if (*v->message) {
+		ty_footer_say(g, p, v->message);
+		return;
+	}
+	if (v->find.typing || (*v->find.text && !v->selecting)) {
 		snprintf(text, sizeof(text),
-			 v->typing ? "find in the table: %s_" : "find: %s  n/N next  Esc drop",
-			 v->find);
+			 v->find.typing ? "find in the table: %s_" : "find: %s  n/N next  Esc drop",
+			 v->find.text);
 		ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
 		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2, text, bar);
 		return;
@@ -141,6 +155,8 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	struct ty_memory_view *v = self;
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	char text[400], len[TY_TIME_MAX], at[TY_TIME_MAX], gaps[40] = "";
+	const char *filter = ty_memory_filter_text(v);
+	int x = 1;
 	uint64_t span = v->vp.to_ns - v->vp.from_ns;
 
 	if (v->in->points->gaps_n)
@@ -150,17 +166,25 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	ty_memory_fill(v);
 	ty_memory_lay_out(v, g); /* the rows are known now */
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
+	if (filter) { /* in force: beside the name */
+		x += ty_grid_elide(g, p, x, 0, g->w / 3, ty_base_name(v->in->path), bar);
+		snprintf(text, sizeof(text), " filter: %s ", filter);
+		x += ty_grid_elide(g, p, x, 0, g->w / 2, text, ty_palette_role(p, TY_ROLE_LOST));
+	}
 	snprintf(text, sizeof(text),
-		 "%s: %s from %s; %" PRIu64 " samples, %" PRIu64 " with latency%s%s%s", v->in->path,
-		 ty_fmt_length(span, len),
+		 "%s%s %s from %s; %" PRIu64 " samples, %" PRIu64 " with latency%s%s%s",
+		 filter ? "" : v->in->path, filter ? "" : ":", ty_fmt_length(span, len),
 		 ty_fmt_time(v->vp.from_ns - v->vp.start_ns, span / 1000 + 1, at), v->timed,
 		 v->shown, gaps, v->in->note ? "; " : "", v->in->note ? v->in->note : "");
-	ty_grid_elide(g, p, 1, 0, g->w - 2, text, bar);
+	ty_grid_elide(g, p, x, 0, g->w - 1 - x, text, bar);
 	if (v->bin) {
 		ty_ruler_draw(g, p, v->x, 1, v->w, &v->vp, NULL, TY_CLOCK_START,
 			      (int)ty_viewport_column(&v->vp, v->cursor_ns, (uint32_t)v->w), NULL);
 		if (v->pane == TY_MEMORY_LATENCY)
 			ty_grid_text(g, 0, 1, v->x, "cycles", ty_palette_role(p, TY_ROLE_DIM));
+		else if (v->pane == TY_MEMORY_LINE && v->filter.query)
+			ty_grid_elide(g, p, 1, 1, v->x - 1, "of all samples",
+				      ty_palette_role(p, TY_ROLE_WARN));
 		ty_memory_draw_pane(v, g, p, 2);
 	}
 	v->table_y = 2 + v->h + draw_news(v, g, p);
@@ -259,39 +283,54 @@ static enum ty_view_result up_down(struct ty_memory_view *v, int by)
 	return TY_VIEW_CHANGED;
 }
 
-/* To the next row of the table from `from` on whose text holds what is searched for; round the end.
- */
+struct row_text {
+	struct ty_memory_view *v;
+	char text[TY_MEMORY_ROW_TEXT];
+};
+
+static const char *text_of(void *ctx, int row)
+{
+	struct row_text *t = ctx;
+
+	ty_memory_row_text(t->v, row, false, t->text);
+	return t->text;
+}
+
+/* To the next row of the table from `from` on whose text holds what is searched for. */
 static enum ty_view_result find_row(struct ty_memory_view *v, int from, int by)
 {
-	const int n = ty_memory_table_rows(v);
-	char text[TY_MEMORY_ROW_TEXT];
+	struct row_text t = {.v = v};
+	const int at = ty_list_find_next(&v->find, ty_memory_table_rows(v), from, by, text_of, &t);
 
-	for (int i = 0; *v->find && i < n; i++) {
-		const int at = ((from + i * by) % n + n) % n;
-
-		ty_memory_row_text(v, at, false, text);
-		if (!strcasestr(text, v->find))
-			continue;
-		v->at = at;
-		return up_down(v, 0);
-	}
-	return TY_VIEW_CHANGED;
+	if (at < 0)
+		return TY_VIEW_CHANGED;
+	v->at = at;
+	return up_down(v, 0);
 }
 
 static bool wants_text(const void *self)
 {
-	return ((const struct ty_memory_view *)self)->typing;
+	const struct ty_memory_view *v = self;
+
+	return v->find.typing || v->asking;
 }
 
 static enum ty_view_result text(void *self, uint32_t key)
 {
 	struct ty_memory_view *v = self;
 
-	switch (ty_input_line_key(v->find, sizeof(v->find), key)) {
-	case TY_INPUT_CANCELLED: v->find[0] = 0; /* fall through */
-	case TY_INPUT_ENTERED: v->typing = false; return TY_VIEW_CHANGED;
-	case TY_INPUT_CHANGED: return find_row(v, v->find_from, 1);
-	default: return TY_VIEW_IGNORED;
+	if (v->asking) {
+		const enum ty_input_key r =
+			ty_input_prompt_key(&v->asking, v->ask, sizeof(v->ask), key);
+
+		if (r == TY_INPUT_ENTERED)
+			ty_memory_filter(v, v->ask);
+		return r == TY_INPUT_IGNORED ? TY_VIEW_IGNORED : TY_VIEW_CHANGED;
+	}
+	switch (ty_list_find_key(&v->find, key)) {
+	case TY_INPUT_CHANGED: return find_row(v, v->find.from, 1);
+	case TY_INPUT_IGNORED: return TY_VIEW_IGNORED;
+	default: return TY_VIEW_CHANGED;
 	}
 }
 
@@ -338,6 +377,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	uint64_t span = v->vp.to_ns - v->vp.from_ns,
 		 cell = span / (v->w > 0 ? (unsigned)v->w : 1) + 1;
 
+	v->message[0] = 0;
 	switch (a) {
 	case TY_ACT_ZOOM_IN: ty_viewport_zoom(&v->vp, v->cursor_ns, 1, 2); return moved(v);
 	case TY_ACT_ZOOM_OUT: ty_viewport_zoom(&v->vp, v->cursor_ns, 2, 1); return moved(v);
@@ -350,8 +390,12 @@ static enum ty_view_result act(void *self, enum ty_action a)
 			no_row(v);
 			return unselect(v);
 		}
-		if (*v->find) {
-			v->find[0] = 0;
+		if (*v->find.text) {
+			v->find.text[0] = 0;
+			return TY_VIEW_CHANGED;
+		}
+		if (v->filter.query || v->filter.wanted) {
+			ty_memory_filter(v, "");
 			return TY_VIEW_CHANGED;
 		}
 		if (v->child)
@@ -371,11 +415,11 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_PAGE_DOWN: return up_down(v, 10);
 	case TY_ACT_ROW_FIRST: return up_down(v, -ROWS_MAX);
 	case TY_ACT_ROW_LAST: return up_down(v, ROWS_MAX);
-	case TY_ACT_SEARCH:
-		v->typing = true;
-		v->find[0] = 0;
-		v->find_from = v->at;
+	case TY_ACT_FILTER:
+		v->asking = true;
+		v->ask[0] = 0;
 		return TY_VIEW_CHANGED;
+	case TY_ACT_SEARCH: ty_list_find_start(&v->find, v->at); return TY_VIEW_CHANGED;
 	case TY_ACT_NEXT:
 	case TY_ACT_HIT_NEXT: return find_row(v, v->at + 1, 1);
 	case TY_ACT_PREV:
@@ -386,10 +430,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_SELECT: return select_here(v);
 	case TY_ACT_LINK_1: return ty_memory_open_news(v) ? TY_VIEW_CHANGED : TY_VIEW_IGNORED;
 	case TY_ACT_OPEN: return open_row(v);
-	case TY_ACT_HELP: ty_memory_help(v); return TY_VIEW_PUSH;
+	case TY_ACT_HELP: return TY_VIEW_HELP;
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_QUIT: return v->child ? TY_VIEW_CLOSE : TY_VIEW_QUIT;
-	default: return TY_VIEW_IGNORED;
+	default: snprintf(v->message, sizeof(v->message), "%s", TY_NO_KEY); return TY_VIEW_CHANGED;
 	}
 }
 
@@ -409,6 +453,7 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 	struct ty_memory_view *v = self;
 	int x = m->x - v->x, row = m->y - 2;
 
+	v->message[0] = 0;
 	if (!v->dragging && row >= v->h)
 		return click_table(v, m);
 	if (v->dragging) { /* beyond the edges it is at the edge */
@@ -449,7 +494,7 @@ static int wait_ms(const void *self)
 {
 	const struct ty_memory_view *v = self;
 
-	if (v->job.aside.on || v->heats.aside.on || v->news.aside.on)
+	if (v->job.aside.on || v->heats.aside.on || v->news.aside.on || v->filter.aside.on)
 		return BUSY_MS;
 	return v->bin && (!v->counted || !v->news.begun || ty_memory_wants_strips(v)) ? IDLE_MS
 										      : -1;
@@ -457,11 +502,14 @@ static int wait_ms(const void *self)
 
 static enum ty_view_result work(void *self)
 {
-	return ty_memory_count_step(self) ? TY_VIEW_CHANGED : TY_VIEW_IGNORED;
+	const bool filtered = ty_memory_filter_step(self);
+
+	return ty_memory_count_step(self) || filtered ? TY_VIEW_CHANGED : TY_VIEW_IGNORED;
 }
 
 const struct ty_view_ops ty_memory_view_ops = {
 	.name = "memory",
+	.help = ty_memory_help,
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,

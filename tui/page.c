@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TITLE_MOST 2  /* lines */
+#define BRIEF_MIN  12 /* columns of a shortened word */
+
 void ty_page_reset(struct ty_page *p)
 {
 	vec_each (l, &p->lines)
@@ -33,26 +36,6 @@ void ty_page_add(struct ty_page *p, enum ty_role role, const char *fmt, ...)
 	}
 }
 
-void ty_page_help(struct ty_page *p, const char *title, const struct ty_page_key *keys, size_t n,
-		  const char *const *lines, size_t lines_n)
-{
-	ty_page_reset(p);
-	snprintf(p->title, sizeof(p->title), "%s", title);
-	for (size_t i = 0; i < n; i++) {
-		char a[TY_KEY_NAMES_MAX], b[TY_KEY_NAMES_MAX] = "", both[2 * TY_KEY_NAMES_MAX + 4];
-		const struct ty_key_row *second = ty_keys_row(keys[i].b);
-
-		ty_key_names(ty_keys_row(keys[i].a), 0, a);
-		if (second)
-			ty_key_names(second, 0, b);
-		snprintf(both, sizeof(both), "%s%s%s", a, second ? " / " : "", b);
-		ty_page_add(p, TY_ROLE_TEXT, "  %-18s %s", both, keys[i].what);
-	}
-	ty_page_add(p, TY_ROLE_TEXT, "%s", "");
-	for (size_t i = 0; i < lines_n; i++)
-		ty_page_add(p, TY_ROLE_TEXT, "%s", lines[i]);
-}
-
 void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns)
 {
 	struct ty_page_line *l = p->lines.n ? &p->lines.v[p->lines.n - 1] : NULL;
@@ -70,11 +53,40 @@ void ty_page_link_calls(struct ty_page *p)
 		p->lines.v[p->lines.n - 1].calls = true;
 }
 
+/* Lines of calls end with a path often. They take one row each, so that lists of them stay lists;
+ * the chosen one is shown in whole. */
+static bool is_brief(const struct ty_page *p, int line)
+{
+	return p->lines.v[line].calls && line != p->at;
+}
+
+/* One row: of a last word that does not fit, the last folders and the name. */
+static void draw_brief(struct ty_grid *g, const struct ty_palette *p, int y, int w,
+		       const char *text, struct ty_style st)
+{
+	const char *blank = strrchr(text, ' '), *word = blank ? blank + 1 : text, *tail = word;
+	const int head = ty_text_width(text) - ty_text_width(word), room = w - head - 1;
+	const char *folder;
+
+	if (room < BRIEF_MIN || ty_text_width(word) <= room + 1) {
+		ty_grid_elide(g, p, 1, y, w, text, st);
+		return;
+	}
+	while (ty_text_width(tail) > room)
+		ty_utf8_next(&tail);
+	folder = strchr(tail, '/');
+	tail = folder && folder[1] ? folder : tail;
+	ty_grid_text(g, 1, y, head, text, st);
+	ty_grid_put(g, 1 + head, y, p->utf8 ? 0x2026 : '~', st);
+	ty_grid_text(g, 2 + head, y, room, tail, st);
+}
+
 /* The lines of the screen that a line takes. */
 static int rows_of(const struct ty_page *p, int line)
 {
-	int n = ty_grid_wrap(NULL, NULL, 0, 0, p->height, p->width, p->lines.v[line].text,
-			     (struct ty_style){0});
+	int n = is_brief(p, line) ? 1
+				  : ty_grid_wrap(NULL, NULL, 0, 0, p->height, p->width,
+						 p->lines.v[line].text, (struct ty_style){0});
 
 	return n > 1 ? n : 1;
 }
@@ -104,9 +116,9 @@ static int line_at(const struct ty_page *p, int y)
 {
 	int line = p->top, n = (int)p->lines.n;
 
-	if (y < 1 || y > p->height)
+	if (y < p->head || y >= p->head + p->height)
 		return -1;
-	for (int end = 1; line < n && (end += rows_of(p, line)) <= y;)
+	for (int end = p->head; line < n && (end += rows_of(p, line)) <= y;)
 		line++;
 	return line < n ? line : -1;
 }
@@ -115,41 +127,70 @@ static const enum ty_action goes[] = {TY_ACT_OPEN, TY_ACT_UP, TY_ACT_PAGE_UP, TY
 				      TY_ACT_NONE};
 static const enum ty_action *const keys = goes + 1; /* of a line that leads nowhere */
 
+/* Does the line hold what is looked for? */
+static bool is_found(const struct ty_page *p)
+{
+	return !*p->find.text ||
+	       (p->at < (int)p->lines.n && ty_list_find_is(&p->find, p->lines.v[p->at].text));
+}
+
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
 	const char *words[] = {"", "+lines", "+pages", "find"};
 	struct ty_page *pg = self;
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
+	char close[48] = "close";
+	int i;
 	bool link;
 
-	pg->height = g->h > 2 ? g->h - 2 : 1;
 	pg->width = g->w - 2;
+	pg->head = ty_grid_wrap(NULL, p, 1, 0, TITLE_MOST, pg->width, pg->title, bar);
+	pg->head = pg->head > 1 ? pg->head : 1;
+	pg->height = g->h > pg->head + 1 ? g->h - pg->head - 1 : 1;
 	settle(pg);
 	ty_grid_clear(g);
-	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
-	ty_grid_elide(g, p, 1, 0, g->w - 2, pg->title, bar);
-	for (int y = 1, i = pg->top; y <= pg->height && i < (int)pg->lines.n; i++) {
+	ty_grid_fill(g, 0, 0, g->w, pg->head, ' ', bar);
+	ty_grid_wrap(g, p, 1, 0, pg->head, pg->width, pg->title, bar);
+	i = pg->top;
+	for (int y = pg->head; y < g->h - 1 && i < (int)pg->lines.n; i++) {
 		const struct ty_page_line *l = &pg->lines.v[i];
-		int n = ty_grid_wrap(g, p, 1, y, pg->height + 1 - y, pg->width, l->text,
-				     ty_palette_role(p, (enum ty_role)l->role));
+		const struct ty_style st = ty_palette_role(p, (enum ty_role)l->role);
+		int n = 1;
 
+		if (is_brief(pg, i))
+			draw_brief(g, p, y, pg->width, l->text, st);
+		else
+			n = ty_grid_wrap(g, p, 1, y, g->h - 1 - y, pg->width, l->text, st);
 		if (i == pg->at)
 			ty_grid_put(g, 0, y, '>', (struct ty_style){0});
-		y += n > 1 ? n : 1;
-		for (int k = 1; i == pg->at && k <= (n > 1 ? n : 1); k++)
+		n = n > 1 ? n : 1;
+		y += n;
+		for (int k = 1; i == pg->at && k <= n; k++)
 			ty_grid_tint(g, 0, y - k, g->w, ty_palette_role(p, TY_ROLE_SELECT));
+		if (rows_of(pg, i) > n)
+			break; /* not all of it is shown */
 	}
 	link = pg->at < (int)pg->lines.n && pg->lines.v[pg->at].link;
 	words[0] = pg->enter ? pg->enter : "go there";
-	ty_footer_draw(g, p, g->h - 1, link ? goes : keys, words + !link, "close");
-	if (pg->typing || *pg->find) {
+	if (g->w >= 60 && (pg->top || i < (int)pg->lines.n)) /* as in the help */
+		snprintf(close, sizeof(close), "close  %d-%d of %d", pg->top + 1,
+			 i > pg->top ? i : pg->top + 1, (int)pg->lines.n);
+	ty_footer_draw(g, p, g->h - 1, link ? goes : keys, words + !link, close);
+	if (pg->find.typing || *pg->find.text) {
 		char text[120];
 
 		snprintf(text, sizeof(text),
-			 pg->typing ? "find: %s_" : "find: %s  n/N next  q close", pg->find);
+			 pg->find.typing && !is_found(pg) ? "find: %s_  no such line"
+			 : pg->find.typing && pg->quick
+				 ? "find: %s_  Enter chooses, Up and Down move"
+			 : pg->find.typing ? "find: %s_"
+					   : "find: %s  n/N next  q close",
+			 pg->find.text);
 		ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
 		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2, text, bar);
 	}
+	if (pg->no_key)
+		ty_footer_say(g, p, TY_NO_KEY);
 	if (pg->failed)
 		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2,
 			      "out of memory: some lines are missing; q closes this page",
@@ -163,48 +204,83 @@ static enum ty_view_result move(struct ty_page *p, int by)
 	return TY_VIEW_CHANGED;
 }
 
-/* To the next line (by 1 or -1) from `from` on that holds the text, in either case; round the end.
- */
+static const char *text_of(void *ctx, int i)
+{
+	const struct ty_page *p = ctx;
+
+	return p->lines.v[i].text;
+}
+
+/* To the next line (by 1 or -1) from `from` on that holds the text. */
 static enum ty_view_result find_line(struct ty_page *p, int from, int by)
 {
-	const int n = (int)p->lines.n;
+	const int at = ty_list_find_next(&p->find, (int)p->lines.n, from, by, text_of, p);
 
-	for (int i = 0; *p->find && i < n; i++) {
-		const int at = ((from + i * by) % n + n) % n;
-
-		if (!strcasestr(p->lines.v[at].text, p->find))
-			continue;
-		p->at = at;
-		break;
-	}
+	p->at = at < 0 ? p->at : at;
 	settle(p);
 	return TY_VIEW_CHANGED;
 }
 
 static bool wants_text(const void *self)
 {
-	return ((const struct ty_page *)self)->typing;
+	return ((const struct ty_page *)self)->find.typing;
+}
+
+static enum ty_view_result open_line(struct ty_page *p)
+{
+	p->chosen = p->at < (int)p->lines.n && p->lines.v[p->at].link;
+	p->no_key = !p->chosen;
+	return p->chosen ? TY_VIEW_CLOSE : TY_VIEW_CHANGED;
 }
 
 static enum ty_view_result text(void *self, uint32_t key)
 {
 	struct ty_page *p = self;
 
-	switch (ty_input_line_key(p->find, sizeof(p->find), key)) {
-	case TY_INPUT_CANCELLED:
-		p->find[0] = 0;
-		p->typing = false;
-		return TY_VIEW_CHANGED;
-	case TY_INPUT_ENTERED: p->typing = false; return TY_VIEW_CHANGED;
-	case TY_INPUT_CHANGED: return find_line(p, p->find_from, 1);
+	if (key == TY_KEY_UP || key == TY_KEY_DOWN) {
+		p->find.from = p->at;
+		return move(p, key == TY_KEY_UP ? -1 : 1);
+	}
+	switch (ty_list_find_key(&p->find, key)) {
+	case TY_INPUT_CANCELLED: return TY_VIEW_CHANGED;
+	case TY_INPUT_ENTERED:
+		p->find.typing = p->quick && !is_found(p); /* no line that was not meant */
+		return p->quick && !p->find.typing ? open_line(p) : TY_VIEW_CHANGED;
+	case TY_INPUT_CHANGED: return find_line(p, p->find.from, 1);
 	default: return TY_VIEW_IGNORED;
 	}
 }
 
-static enum ty_view_result open_line(struct ty_page *p)
+static struct ty_help_topic help(const void *self)
 {
-	p->chosen = p->at < (int)p->lines.n && p->lines.v[p->at].link;
-	return p->chosen ? TY_VIEW_CLOSE : TY_VIEW_IGNORED;
+	static const struct ty_help_key all[] = {
+		{TY_ACT_UP, TY_ACT_DOWN, "a line up, down"},
+		{TY_ACT_PAGE_UP, TY_ACT_PAGE_DOWN, "a page up, down"},
+		{TY_ACT_GOTO, TY_ACT_ROW_LAST, "the first line, the last one (Home, End, too)"},
+		{TY_ACT_SEARCH, TY_ACT_NONE, "find lines that hold a text, in either case"},
+		{TY_ACT_NEXT, TY_ACT_PREV, "the next, the previous such line"},
+		{TY_ACT_BACK, TY_ACT_QUIT, "close this page"},
+	};
+	static const char *const lines[] = {
+		"Lines that are wider than the screen are wrapped, those of calls when they are "
+		"chosen. A click chooses a "
+		"line, a double click opens it."};
+	const struct ty_page *p = self;
+	bool link = false;
+
+	vec_each (l, &p->lines)
+		link |= l->link;
+	return (struct ty_help_topic){
+		.title = p->name ? p->name : "This page",
+		.enter = !link	    ? NULL
+			 : p->enter ? p->enter
+				    : "go to the time and thread of the line; a line that leads "
+				      "nowhere says so in the footer",
+		.keys = all,
+		.keys_n = sizeof(all) / sizeof(*all),
+		.lines = lines,
+		.lines_n = sizeof(lines) / sizeof(*lines),
+		.about = p->about};
 }
 
 static enum ty_view_result act(void *self, enum ty_action a)
@@ -212,20 +288,18 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	struct ty_page *p = self;
 	int n = (int)p->lines.n;
 
+	p->no_key = false;
 	switch (a) {
 	case TY_ACT_UP: return move(p, -1);
 	case TY_ACT_DOWN: return move(p, 1);
 	case TY_ACT_PAGE_UP: return move(p, 1 - p->height);
 	case TY_ACT_PAGE_DOWN: return move(p, p->height - 1);
+	case TY_ACT_GOTO:
 	case TY_ACT_ROW_FIRST:
 	case TY_ACT_TIME_FIRST: return move(p, -n);
 	case TY_ACT_ROW_LAST:
 	case TY_ACT_TIME_LAST: return move(p, n);
-	case TY_ACT_SEARCH:
-		p->typing = true;
-		p->find[0] = 0;
-		p->find_from = p->at;
-		return TY_VIEW_CHANGED;
+	case TY_ACT_SEARCH: ty_list_find_start(&p->find, p->at); return TY_VIEW_CHANGED;
 	case TY_ACT_HIT_NEXT:
 	case TY_ACT_NEXT: return find_line(p, p->at + 1, 1);
 	case TY_ACT_HIT_PREV:
@@ -234,12 +308,12 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_HELP: return TY_VIEW_HELP;
 	case TY_ACT_BACK:
-		if (!*p->find)
+		if (!*p->find.text)
 			return TY_VIEW_CLOSE;
-		p->find[0] = 0; /* one thing at a time */
+		p->find.text[0] = 0; /* one thing at a time */
 		return TY_VIEW_CHANGED;
 	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
-	default: return TY_VIEW_IGNORED;
+	default: p->no_key = true; return TY_VIEW_CHANGED;
 	}
 }
 
@@ -263,6 +337,7 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 
 const struct ty_view_ops ty_page_ops = {
 	.name = "page",
+	.help = help,
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,

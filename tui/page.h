@@ -4,6 +4,7 @@
 #ifndef TY_PAGE_H
 #define TY_PAGE_H
 
+#include "list_find.h"
 #include "vec.h"
 #include "view.h"
 
@@ -20,12 +21,14 @@ struct ty_page {
 	char title[160];
 	VEC(struct ty_page_line) lines;
 	int top, at, height, width; /* first and selected line; layout of the lines */
+	int head;		    /* lines of the title */
 	const char *enter;	    /* footer's word for Enter; NULL: "go there" */
-	char find[60];		    /* text that is looked for; "": none */
-	bool typing;		    /* it is being typed */
-	int find_from;		    /* the line at which typing began */
-	bool chosen;		    /* closed by Enter on the line `at`, which has a link */
-	bool failed;		    /* out of memory: lines are missing, and the page says so */
+	const char *name, *about;   /* for its help: "Stack", and what it shows; NULL */
+	bool quick;		    /* Enter while text is typed chooses, too */
+	bool no_key;		    /* the last key has no effect here */
+	struct ty_list_find find;
+	bool chosen; /* closed by Enter on the line `at`, which has a link */
+	bool failed; /* out of memory: lines are missing, and the page says so */
 };
 
 /* Removes all lines. */
@@ -38,15 +41,6 @@ void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns);
 
 /* The last link leads to the thread's system calls. */
 void ty_page_link_calls(struct ty_page *p);
-
-/* A line of help: the effect of two actions' keys (b TY_ACT_NONE: of one action's). */
-struct ty_page_key {
-	enum ty_action a, b;
-	const char *what;
-};
-/* Fills a help page: its title, n lines of keys, a blank line, lines_n lines of text. */
-void ty_page_help(struct ty_page *p, const char *title, const struct ty_page_key *keys, size_t n,
-		  const char *const *lines, size_t lines_n);
 
 extern const struct ty_view_ops ty_page_ops; /* self: struct ty_page, zeroed at first */
 

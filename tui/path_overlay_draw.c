@@ -5,7 +5,6 @@
  * lines between rows. Budget: cells x (log(parts) + PARTS_LOOKED_AT), and rows per arrow.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "glyphs.h"
 #include "partition.h"

@@ -76,7 +76,7 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 		   int cursor, const uint8_t *taken)
 {
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM);
-	uint64_t length = v->to_ns - v->from_ns, step = 0, from = shown_ns(v, m, clock), t;
+	uint64_t length = v->to_ns - v->from_ns, step = 0, from = shown_ns(v, m, clock);
 	char text[TY_TIME_MAX];
 	int need = 10, label_end = 0;
 
@@ -91,13 +91,13 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 	 * ticks, readers assign them to the wrong one. If none would fit, they are before their
 	 * ticks. */
 	for (int before = 0; before < 2 && !label_end; before++)
-		for (t = (from + step - 1) / step * step; t < from + length && t >= from;
-		     t += step) {
-			uint64_t at = v->from_ns + (t - from);
+		for (uint64_t o = (step - from % step) % step;
+		     o<length; o = length - o> step ? o + step : length) {
+			uint64_t at = v->from_ns + o;
 			int c = (int)ty_viewport_column(v, at, (uint32_t)w), n, at_c;
 
 			ty_grid_put(g, x + c, y, p->utf8 ? 0x252c : '+', dim);
-			label(m, clock, at, t, step, text);
+			label(m, clock, at, from + o, step, text);
 			n = (int)strlen(text);
 			at_c = before ? c - n : c + 1;
 			if (is_free(taken, w, cursor, at_c, n, label_end))

@@ -6,8 +6,6 @@
  */
 #include "search.h"
 
-#include "irqs.h"
-
 #define LANES	     (UINT16_MAX + 1ull) /* of regions, in the numbers of tracks */
 #define FROM_REGIONS (UINT64_C(1) << 63) /* in the state of ty_query_thread_has: a region */
 

@@ -8,7 +8,7 @@
 #ifndef TY_SEARCH_H
 #define TY_SEARCH_H
 
-#include "query.h"
+#include "search_query.h"
 
 enum ty_hit_what { TY_HIT_SPAN, TY_HIT_CALL, TY_HIT_POINT, TY_HIT_GAP, TY_HIT_IRQ, TY_HIT_REGION };
 

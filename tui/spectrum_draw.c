@@ -34,11 +34,9 @@ struct ty_spec_layout ty_spec_layout_make(int w, int h)
 const char *ty_spec_thread_name(const struct ty_spectrum_view *v, uint32_t thread, uint64_t at_ns,
 				char out[TY_SPEC_THREAD_NAME_MAX])
 {
-	if (thread == TY_NONE)
-		snprintf(out, TY_SPEC_THREAD_NAME_MAX, "an unknown thread");
-	else
-		snprintf(out, TY_SPEC_THREAD_NAME_MAX, "%s/%d", ty_model_comm(v->m, thread, at_ns),
-			 ty_model_thread(v->m, thread)->tid);
+	if (thread != TY_NONE)
+		return ty_model_who(v->m, thread, at_ns, out);
+	snprintf(out, TY_SPEC_THREAD_NAME_MAX, "an unknown thread");
 	return out;
 }
 
@@ -108,15 +106,15 @@ static void draw_top(const struct ty_spectrum_view *v, struct ty_grid *g,
 		     const struct ty_palette *p)
 {
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char name[32], scope[80], text[240], len[TY_TIME_MAX], at[TY_TIME_MAX];
+	char name[32], scope[80], text[240], len[TY_TIME_MAX];
 	const struct ty_viewport *vp = v->on.vp;
 	uint64_t length = vp->to_ns - vp->from_ns;
 
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	scope_text(v, scope);
-	snprintf(text, sizeof(text), "Latency of %s, %s: %s, starting at %s",
+	snprintf(text, sizeof(text), "Latency of %s, %s: %s from %s",
 		 ty_spec_name(v->on.in->arch, &v->kind, name), scope, ty_fmt_length(length, len),
-		 ty_time_text(v->m, *v->on.clock, vp->from_ns, length / 1000 + 1, at));
+		 ty_time(v->m, *v->on.clock, vp->from_ns, length / 1000 + 1));
 	bar.attr |= TY_A_BOLD;
 	ty_grid_elide(g, p, 1, 0, g->w - 2, text, bar);
 }
@@ -240,13 +238,13 @@ static void draw_panel(const struct ty_spectrum_view *v, struct ty_grid *g,
 		 {"longest", s->worst.end_ns - s->worst.start_ns},
 		 {"sum", s->total_ns}};
 	int x = l->panel_x, y = 2, end = l->details_y, at = -1;
-	char text[64], d[TY_DURATION_MAX], name[32];
+	char text[64], name[32];
 	unsigned shown = 0;
 
 	snprintf(text, sizeof(text), "%" PRIu64 " %s", s->n, noun(v, s->n));
 	ty_grid_elide(g, p, x, 1, l->panel_w - 1, text, ty_palette_role(p, TY_ROLE_STRONG));
 	for (unsigned i = 0; i < sizeof(q) / sizeof(*q) && y < end && s->n; i++, y++) {
-		snprintf(text, sizeof(text), "%-8s %11s", q[i].name, ty_fmt_duration(q[i].ns, d));
+		snprintf(text, sizeof(text), "%-8s %11s", q[i].name, ty_duration(q[i].ns));
 		ty_grid_text(g, x, y, l->panel_w - 1, text, st);
 	}
 	if (s->untimed && y < end) {
@@ -296,8 +294,7 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 	struct ty_spec_box b = ty_spec_box(v);
 	uint64_t from = ty_viewport_edge(v->on.vp, b.c0, s->cols),
 		 to = ty_viewport_edge(v->on.vp, b.c1 + 1, s->cols), n = ty_spec_count(v, &b);
-	char text[240], len[TY_TIME_MAX], at[TY_TIME_MAX], lo[TY_DURATION_MAX], hi[TY_DURATION_MAX],
-		name[32], who[TY_SPEC_THREAD_NAME_MAX];
+	char text[240], len[TY_TIME_MAX], at[TY_TIME_MAX], name[32], who[TY_SPEC_THREAD_NAME_MAX];
 
 	if (!s->n) {
 		snprintf(text, sizeof(text), "no %s with a known start in this window",
@@ -308,8 +305,8 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 	}
 	snprintf(text, sizeof(text), "%s: %" PRIu64 " %s of %s to %s began between %s and %s",
 		 v->sel ? "rectangle" : "cell", n, noun(v, n),
-		 ty_fmt_duration(ty_spec_bin_begin(ty_spec_row_begin(v, b.k0)), lo),
-		 ty_fmt_duration(ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1)), hi),
+		 ty_duration(ty_spec_bin_begin(ty_spec_row_begin(v, b.k0))),
+		 ty_duration(ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1))),
 		 ty_time_text(v->m, *v->on.clock, from, (to - from) / 100 + 1, at),
 		 ty_time_text(v->m, *v->on.clock, to, (to - from) / 100 + 1, len));
 	ty_grid_elide(g, p, 1, v->lay.details_y, g->w - 2, text,
@@ -322,7 +319,7 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 	else
 		snprintf(text, sizeof(text), "longest %s [1], p50 %s, p99 %s, count %" PRIu64 "",
 			 ty_fmt_length(s->worst.end_ns - s->worst.start_ns, len),
-			 ty_fmt_duration(s->p50_ns, lo), ty_fmt_duration(s->p99_ns, hi), s->n);
+			 ty_duration(s->p50_ns), ty_duration(s->p99_ns), s->n);
 	ty_grid_elide(g, p, 1, v->lay.details_y + 1, g->w - 2, text,
 		      ty_palette_role(p, TY_ROLE_TEXT));
 }

@@ -3,6 +3,7 @@
 #ifndef TY_SPECTRUM_PRIV_H
 #define TY_SPECTRUM_PRIV_H
 
+#include "process_titles.h"
 #include "background.h"
 #include "page.h"
 #include "spectrum_view.h"
@@ -100,7 +101,7 @@ bool ty_spec_is_counted(const struct ty_spectrum_view *v);
 /* spectrum_draw.c */
 void ty_spec_draw(void *self, struct ty_grid *g, const struct ty_palette *p);
 /* "webserver/100" of a thread at a time; returns out. */
-#define TY_SPEC_THREAD_NAME_MAX 48
+#define TY_SPEC_THREAD_NAME_MAX TY_WHO_MAX
 const char *ty_spec_thread_name(const struct ty_spectrum_view *v, uint32_t thread, uint64_t at_ns,
 				char out[TY_SPEC_THREAD_NAME_MAX]);
 

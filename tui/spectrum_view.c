@@ -7,27 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process.h"
-#include "ruler.h"
 #include "call_args.h"
-#include "now.h"
-#include "spectrum_priv.h"
 #include "model_time.h"
+#include "now.h"
+#include "ruler.h"
+#include "sentence.h"
+#include "spectrum_priv.h"
 #include "units.h"
 
 /* Counting that takes no longer is shown in the frame of its key. */
 #define AT_ONCE_MS 10
 #define LOOK_MS	   15
 
-__attribute__((format(printf, 2, 3))) static void say(struct ty_spectrum_view *v, const char *fmt,
-						      ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(v->message, sizeof(v->message), fmt, ap);
-	va_end(ap);
-}
+#define say(v, ...) ty_put_instead((v)->message, sizeof((v)->message), __VA_ARGS__)
 
 /* rows and cells ------------------------------------------------------------------------------ */
 
@@ -311,7 +303,7 @@ static bool drop_listing(struct ty_spectrum_view *v)
 
 static enum ty_view_result kinds_page(struct ty_spectrum_view *v)
 {
-	char name[32], d[3][TY_DURATION_MAX];
+	char name[32];
 
 	if (v->no_kinds) {
 		say(v, "nothing to list: %s", v->no_kinds);
@@ -320,17 +312,22 @@ static enum ty_view_result kinds_page(struct ty_spectrum_view *v)
 	ty_page_reset(&v->page);
 	v->page_of_kinds = true;
 	snprintf(v->page.title, sizeof(v->page.title), "Choose a kind of latency");
+	v->page.name = "Kinds of latency";
+	v->page.about = "The kinds of waits and the system calls, with how many began in the "
+			"recording.";
+	v->page.enter = "choose";
+	v->page.find.typing = v->page.quick = true;
 	for (uint32_t i = 0; i < v->kinds_n; i++) {
 		const struct ty_spec_kind_sum *k = &v->kinds[i];
 
 		ty_page_add(&v->page, k->kind.of == TY_SPEC_CALL ? TY_ROLE_TEXT : TY_ROLE_STRONG,
 			    "%-17s %8" PRIu64 "  mean %8s  longest %8s  sum %8s",
 			    ty_spec_name(v->on.in->arch, &k->kind, name), k->n,
-			    ty_fmt_duration(k->n ? k->total_ns / k->n : 0, d[0]),
-			    ty_fmt_duration(k->max_ns, d[1]), ty_fmt_duration(k->total_ns, d[2]));
+			    ty_duration(k->n ? k->total_ns / k->n : 0), ty_duration(k->max_ns),
+			    ty_duration(k->total_ns));
 		ty_page_link(&v->page, TY_NONE, 0);
 		if (ty_spec_same(&k->kind, &v->kind))
-			v->page.at = (int)i;
+			v->page.at = v->page.find.from = (int)i;
 	}
 	return TY_VIEW_PUSH;
 }
@@ -360,7 +357,7 @@ static void list_spans(void *ctx)
 static enum ty_view_result listed(struct ty_spectrum_view *v)
 {
 	struct ty_spec_listing *l = &v->listing;
-	char name[32], len[TY_TIME_MAX], at[TY_TIME_MAX], who[TY_SPEC_THREAD_NAME_MAX];
+	char name[32], len[TY_TIME_MAX], who[TY_SPEC_THREAD_NAME_MAX];
 
 	if (l->rc || !l->n) {
 		say(v, l->rc ? "out of memory for the list" : "this cell is empty");
@@ -379,14 +376,17 @@ static enum ty_view_result listed(struct ty_spectrum_view *v)
 		ty_page_add(&v->page, TY_ROLE_TEXT, "%11s  %-16s %12s%s%s",
 			    ty_fmt_length(s->end_ns - s->start_ns, len),
 			    ty_spec_thread_name(v, s->thread, s->start_ns, who),
-			    ty_time_text(v->m, *v->on.clock, s->start_ns, 1000, at),
-			    object ? "  " : "", object ? object : "");
+			    ty_time(v->m, *v->on.clock, s->start_ns, 1000), object ? "  " : "",
+			    object ? object : "");
 		ty_page_link(&v->page, s->thread, s->start_ns);
 	}
 	if (l->all > l->n)
 		ty_page_add(&v->page, TY_ROLE_DIM, "%12s and %" PRIu64 " shorter ones", "",
 			    l->all - l->n);
 	forget_listing(l);
+	v->page.name = "Latencies: a list";
+	v->page.about = "What began in the cell, the rectangle or the window, the longest first: "
+			"length, thread, start, and the file that a call acts on.";
 	return TY_VIEW_PUSH;
 }
 
@@ -488,13 +488,56 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_BACK: return back(v);
 	case TY_ACT_SPECTRUM:
 	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
-	default: say(v, "this key works in the timeline only: q goes back there"); break;
+	default: say(v, "%s", TY_NO_KEY); break;
 	}
 	if (*v->on.cursor_ns < vp->from_ns)
 		*v->on.cursor_ns = vp->from_ns;
 	if (*v->on.cursor_ns >= vp->to_ns)
 		*v->on.cursor_ns = vp->to_ns - 1;
 	return TY_VIEW_CHANGED;
+}
+
+/* help ---------------------------------------------------------------------------------------- */
+
+static struct ty_help_topic help(const void *self)
+{
+	static const struct ty_help_key keys[] = {
+		{TY_ACT_LEFT, TY_ACT_RIGHT, "move by one cell in time"},
+		{TY_ACT_UP, TY_ACT_DOWN, "move to longer, to shorter latencies"},
+		{TY_ACT_SPAN_PREV, TY_ACT_SPAN_NEXT,
+		 "the previous, the next cell of this row that is not empty"},
+		{TY_ACT_OPEN, TY_ACT_NONE,
+		 "list what the cell or rectangle holds, the longest first; of an empty cell the "
+		 "window"},
+		{TY_ACT_NEXT, TY_ACT_PREV,
+		 "the next, the previous kind of latency (of the list at the right)"},
+		{TY_ACT_SEARCH, TY_ACT_NONE, "choose a kind by name"},
+		{TY_ACT_FOCUS, TY_ACT_NONE,
+		 "all threads; the process, the thread of the row that L was pressed on"},
+		{TY_ACT_LINK_1, TY_ACT_NONE, "go to the longest one in the timeline"},
+		{TY_ACT_SELECT, TY_ACT_NONE, "start a rectangle (or drag the mouse)"},
+		{TY_ACT_ZOOM_SPAN, TY_ACT_NONE, "fit the window to the cell or rectangle"},
+		{TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom in and out at the cursor"},
+		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan a quarter of the window"},
+		{TY_ACT_ALL, TY_ACT_NONE, "show the whole recording"},
+		{TY_ACT_UNDO, TY_ACT_REDO, "undo; redo a change of the window"},
+		{TY_ACT_BACK, TY_ACT_NONE, "stop listing, drop the rectangle; otherwise go back"},
+		{TY_ACT_QUIT, TY_ACT_SPECTRUM, "go back to the timeline"},
+	};
+	static const char *const lines[] = {
+		"A column is a stretch of time in which waits or calls began, a row a range of "
+		"their lengths, "
+		"on a logarithmic scale: the numbers at the left are beside the rows that hold "
+		"them. The "
+		"glyph shows how many (the scale is at the right).",
+		"The diamond (or *) is the longest one; ! on the axis: events were lost there.",
+	};
+
+	return (struct ty_help_topic){.title = "Latencies",
+				      .keys = keys,
+				      .keys_n = sizeof(keys) / sizeof(*keys),
+				      .lines = lines,
+				      .lines_n = sizeof(lines) / sizeof(*lines)};
 }
 
 /* mouse --------------------------------------------------------------------------------------- */
@@ -634,6 +677,7 @@ bool ty_spectrum_view_leads(const struct ty_spectrum_view *v, uint32_t *thread, 
 
 const struct ty_view_ops ty_spectrum_view_ops = {
 	.name = "spectrum",
+	.help = help,
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,

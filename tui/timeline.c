@@ -84,7 +84,7 @@ void ty_timeline_free(struct ty_timeline *t)
 		return;
 	ty_timeline_cancel_page_job(t);
 	ty_timeline_objects_stop(t);
-	ty_timeline_requests_fini(t);
+	ty_timeline_slowest_fini(&t->slowest);
 	ty_timeline_layers_fini(t);
 	ty_tracks_fini(&t->tracks);
 	ty_gaps_fini(&t->gaps);

@@ -113,7 +113,8 @@ static void step_hit(struct ty_timeline *t, int by)
 	ty_timeline_next_hit(t, by < 0);
 }
 
-static void open_row(struct ty_timeline *t)
+/* True: a view is pushed. */
+static bool open_row(struct ty_timeline *t)
 {
 	struct ty_track track;
 
@@ -123,8 +124,11 @@ static void open_row(struct ty_timeline *t)
 		ty_timeline_zoom(t);
 	else if (t->row < t->tracks.rows.n && ty_row_is_memory(&t->tracks.rows.v[t->row]))
 		ty_timeline_memory_recolour(t);
+	else if (ty_timeline_region_here(t) != TY_NONE)
+		return ty_timeline_region_slowest(t);
 	else
 		ty_timeline_fold(t);
+	return false;
 }
 
 /* Esc undoes one thing at a time: typed text (timeline_prompt.c), a page (its own view), running
@@ -147,12 +151,12 @@ static void back(struct ty_timeline *t)
 		ty_timeline_say(t, "nothing to close or clear; u undoes the last zoom or jump");
 }
 
-/* One action: exactly one of these is set, but for open. */
+/* One action: exactly one of these is set. */
 struct action {
 	void (*run)(struct ty_timeline *t);
 	void (*step)(struct ty_timeline *t, int by); /* with `by` */
 	int by;
-	/* True: `result`; 0: a view is pushed (ty_timeline_push). */
+	/* True: a view is pushed (ty_timeline_push). */
 	bool (*open)(struct ty_timeline *t);
 	enum ty_prompt prompt;
 	enum ty_view_result result;
@@ -192,7 +196,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_LINK_4] = {.step = follow_link, .by = 3},
 	[TY_ACT_NEXT] = {.step = ty_timeline_step_finding, .by = 1},
 	[TY_ACT_PREV] = {.step = ty_timeline_step_finding, .by = -1},
-	[TY_ACT_OPEN] = {.run = open_row},
+	[TY_ACT_OPEN] = {.open = open_row},
 	[TY_ACT_FOCUS] = {.run = focus},
 	[TY_ACT_CHAIN] = {.open = ty_timeline_chain, .needs_all = "chains"},
 	[TY_ACT_STACK] = {.open = ty_timeline_stack, .needs_all = "stacks"},
@@ -226,13 +230,29 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_QUIT] = {.result = TY_VIEW_QUIT},
 };
 
+/* q behind a key whose page is not there, or not yet, was meant for that page. */
+static bool quits_page(struct ty_timeline *t, enum ty_action a)
+{
+	const bool meant = t->no_page && a == TY_ACT_QUIT;
+
+	if (a != TY_ACT_REDRAW)
+		t->no_page = false;
+	if (!meant)
+		return false;
+	ty_timeline_stop_page(t);
+	ty_timeline_say(t, "no page is open: q again quits");
+	return true;
+}
+
 /* The result of the view; TY_VIEW_CHANGED: the cursor may have moved. */
 static enum ty_view_result run(struct ty_timeline *t, const struct action *a)
 {
+	if (a->open)
+		t->no_page = a->open != open_row;
 	if (a->needs_all && ty_timeline_indexing_waits(t, a->needs_all))
 		return TY_VIEW_CHANGED;
 	if (a->open)
-		return !a->open(t) ? TY_VIEW_CHANGED : a->result ? a->result : TY_VIEW_PUSH;
+		return a->open(t) ? TY_VIEW_PUSH : TY_VIEW_CHANGED;
 	if (a->prompt)
 		ty_timeline_prompt_open(t, a->prompt);
 	else if (a->step)
@@ -252,9 +272,12 @@ enum ty_view_result ty_timeline_act(void *self, enum ty_action a)
 	t->message[0] = 0;
 	t->hit_said = false;
 	t->note_seen |= a != TY_ACT_NONE && a != TY_ACT_REDRAW;
+	t->keys_seen |= t->keys_shown && a != TY_ACT_REDRAW;
 	t->touched = true;
 	t->wanted = 0;
 	t->vp.here = ty_timeline_place(t);
+	if (quits_page(t, a))
+		return TY_VIEW_CHANGED;
 	r = run(t, &actions[a]);
 	if (r == TY_VIEW_CHANGED) {
 		ty_timeline_clamp(t);

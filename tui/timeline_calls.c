@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "flow_spans.h"
-#include "glyphs.h"
 #include "timeline_priv.h"
 
 #define PART_MOST  (1u << 19) /* instructions that are decoded at a time: 16 MB */

@@ -10,15 +10,21 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
-static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned depth)
+/* in_all_ns: the length of all pieces, of which this is the longest one; 0: it is the only one. */
+static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned depth,
+		     uint64_t in_all_ns)
 {
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[TY_LINK_TEXT];
+	char piece[TY_TIME_MAX];
+	uint64_t ns = l->end_ns - l->start_ns;
 
 	ty_link_text(t->in->explain, l, "", what, sizeof(what));
 	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG,
-		    "%11s  %*s%s%s %s, starting at %s", ty_fmt_length(l->end_ns - l->start_ns, len),
-		    (int)(depth * 2), "", depth ? "<- " : "",
-		    ty_timeline_thread_name(t, l->thread, l->start_ns, who), what,
+		    "%11s  %*s%s%s %s, %s%s%sstarting at %s",
+		    ty_fmt_length(in_all_ns > ns ? in_all_ns : ns, len), (int)(depth * 2), "",
+		    depth ? "<- " : "", ty_timeline_thread_name(t, l->thread, l->start_ns, who),
+		    what, in_all_ns > ns ? "in several stretches, the longest (" : "",
+		    in_all_ns > ns ? ty_fmt_length(ns, piece) : "", in_all_ns > ns ? ") " : "",
 		    ty_timeline_at(t, l->start_ns, 1000, at));
 	ty_page_link(&t->page, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
 }
@@ -29,14 +35,14 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX];
 
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "What %s did in these %s:",
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "What %s did in its %s of the first wait above:",
 		    ty_timeline_thread_name(t, r->thread, p->seg.v[r->seg].start_ns, who),
 		    ty_fmt_length(r->ns, len));
 	for (unsigned w = 0; w < TY_SEG_WHATS; w++)
 		if (r->what_ns[w])
 			ty_page_add(&t->page, TY_ROLE_TEXT, "  %-12s %s",
 				    ty_fmt_length(r->what_ns[w], len),
-				    ty_seg_text((enum ty_seg_what)w));
+				    ty_seg_text(t->m, (enum ty_seg_what)w));
 	if (p->cut)
 		ty_page_add(&t->page, TY_ROLE_WARN,
 			    "The path is too long to show: its beginning is missing.");
@@ -51,7 +57,7 @@ static void add_calls(struct ty_timeline *t, const struct ty_call_sums *s, uint3
 	if (!s->n)
 		return;
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "System calls of %s during this wait:",
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "System calls of %s during the first wait above:",
 		    ty_timeline_thread_name(t, thread, at_ns, who));
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct ty_call_sum *c = &s->v[i];
@@ -76,13 +82,14 @@ static void add_calls(struct ty_timeline *t, const struct ty_call_sums *s, uint3
 static void add_rule(struct ty_timeline *t, const struct ty_rule *r, bool proven)
 {
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "Why this is a %s: rule %s, %s",
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "Classified as %s by rule %s (%s)",
 		    ty_verdict_text((enum ty_verdict)r->verdict), r->id,
-		    ty_grade_text((enum ty_grade)r->grade));
+		    ty_grade_name((enum ty_grade)r->grade));
 	ty_page_add(&t->page, TY_ROLE_TEXT, "  %s", r->says);
-	ty_page_add(&t->page, TY_ROLE_TEXT, "%s",
-		    proven ? "  The chain above is proven: every link of it was recorded."
-			   : "  The chain above is inferred: a link of it was not recorded.");
+	ty_page_add(
+		&t->page, TY_ROLE_TEXT, "%s",
+		proven ? "  The cause is proven: it follows from recorded events alone."
+		       : "  The cause is inferred: it does not follow from recorded events alone.");
 }
 
 /* The chain ----------------------------------------------------------------------------------- */
@@ -124,7 +131,11 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 	else
 		n = ty_path_links(path, root.seg, links, TY_STALL_LINKS);
 	for (uint32_t i = 0; i < n; i++)
-		add_link(t, &links[i], i);
+		add_link(t, &links[i], i,
+			 i + 1 == n && links[i].thread == root.thread &&
+					 links[i].what < TY_SEG_WHATS
+				 ? root.what_ns[links[i].what]
+				 : 0);
 	if (links[n - 1].thread == root.thread)
 		add_root(t, path, &root);
 	if (a->links)
@@ -137,11 +148,16 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 	return true;
 }
 
-static const struct ty_page_job_ops the_chain = {.name = "chain",
-						 .doing = "following the chain",
-						 .make = make_chain,
-						 .page = chain_page,
-						 .forget = forget_chain};
+static const struct ty_page_job_ops the_chain = {
+	.name = "chain",
+	.title = "Wakeup chain",
+	.about = "What held up the wait under the cursor: each line waited for the one below it, "
+		 "back to the root cause. Below: what that thread did meanwhile, by state and by "
+		 "system call; and the rule that makes this wait a stall, with its grade.",
+	.doing = "following the chain",
+	.make = make_chain,
+	.page = chain_page,
+	.forget = forget_chain};
 
 bool ty_timeline_chain(struct ty_timeline *t)
 {
@@ -255,7 +271,8 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 		const struct ty_ledger_row *r = &l->rows[i];
 
 		ty_page_add(&t->page, TY_ROLE_TEXT, "%12s %5.1f %%  %s", ty_fmt_length(r->ns, len),
-			    100.0 * (double)r->ns / (double)l->total_ns, r->row);
+			    100.0 * (double)r->ns / (double)l->total_ns,
+			    ty_ledger_row_text(t->m, r, (char[TY_LEDGER_ROW_TEXT]){0}));
 		if (r->span != TY_NONE) {
 			struct ty_span s = ty_model_span(t->m, r->span);
 
@@ -272,12 +289,20 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 	return true;
 }
 
+static const char about_ledger[] =
+	"Where the time of a thread, a process or the command went: every nanosecond of the "
+	"selection or window in one row, most time first. Below rows of CPU time: functions, by "
+	"their share of the CPU samples.";
 static const struct ty_page_job_ops the_ledger = {.name = "ledger",
+						  .title = "Ledger",
+						  .about = about_ledger,
 						  .doing = "computing the ledger",
 						  .make = make_ledger,
 						  .page = ledger_page,
 						  .forget = forget_ledger};
 static const struct ty_page_job_ops the_process_ledger = {.name = "ledger",
+							  .title = "Ledger",
+							  .about = about_ledger,
 							  .doing = "computing the ledger",
 							  .make = make_process_ledger,
 							  .page = ledger_page,

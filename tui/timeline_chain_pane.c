@@ -26,15 +26,15 @@ bool ty_timeline_chain_pane(const struct ty_timeline *t, struct ty_grid *g,
 	brief = *t->in->explain;
 	brief.args = NULL;
 	brief.pointee = NULL;
+	brief.received = NULL;
+	brief.ready = NULL;
 	for (int i = y; i < end; i++)
 		ty_grid_put(g, x, i, p->utf8 ? 0x2502 : '|', ty_palette_role(p, TY_ROLE_DIM));
 	for (uint32_t i = 0; i < s->links && y < end; i++) {
 		const struct ty_link *k = &s->link[i];
-		char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], what[TY_LINK_TEXT],
-			text[TY_LINK_TEXT + 120];
+		char who[TY_THREAD_NAME_MAX], what[TY_LINK_TEXT], text[TY_LINK_TEXT + 120];
 
-		ty_link_text(&brief, k, ty_fmt_length(k->end_ns - k->start_ns, len), what,
-			     sizeof(what));
+		ty_stall_link_text(&brief, s->link, s->links, s->root_ns, i, what);
 		snprintf(text, sizeof(text), "%s%s %s", i ? "<- " : "",
 			 ty_timeline_thread_name(t, k->thread, k->start_ns, who), what);
 		y += ty_grid_wrap(g, p, x + 2, y, end - y, TY_CHAIN_PANE_W - 3, text,

@@ -6,6 +6,7 @@ bool ty_timeline_push(struct ty_timeline *t, const struct ty_view_ops *ops, void
 		      void (*left)(struct ty_timeline *t))
 {
 	t->child = (struct ty_timeline_child){ops, view, left};
+	t->no_page = false;
 	return true;
 }
 
@@ -37,6 +38,7 @@ void ty_timeline_page_left(struct ty_timeline *t)
 	if (!t->page.chosen)
 		return;
 	t->page.chosen = false;
+	t->no_page = true; /* a q that follows was meant for it */
 	l = &t->page.lines.v[t->page.at];
 	t->message[0] = 0;
 	t->vp.here = ty_timeline_place(t);

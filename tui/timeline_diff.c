@@ -38,18 +38,24 @@ static bool page(struct ty_timeline *t, struct ty_page_job *a)
 	}
 	if (!i)
 		ty_page_add(&t->page, TY_ROLE_TEXT, "no statistically significant difference");
-	ty_page_add(&t->page, TY_ROLE_DIM,
-		    "ranked by contribution to the change within each group; %u differences that "
-		    "are not statistically significant are hidden",
-		    d->n - i);
+	ty_page_add(
+		&t->page, TY_ROLE_DIM,
+		"ranked by share of the change of the metric (cpu, io, ...); %u differences that "
+		"are not statistically significant are hidden",
+		d->n - i);
 	return true;
 }
 
-static const struct ty_page_job_ops the_difference = {.name = "differences",
-						      .doing = "comparing with the rest",
-						      .make = make,
-						      .page = page,
-						      .forget = forget};
+static const struct ty_page_job_ops the_difference = {
+	.name = "differences",
+	.title = "Differences",
+	.about = "Rates in the selection or window and in the rest of the recording: calls, waits, "
+		 "running time and interrupts. Only statistically significant differences are "
+		 "listed.",
+	.doing = "comparing with the rest",
+	.make = make,
+	.page = page,
+	.forget = forget};
 
 bool ty_timeline_diff(struct ty_timeline *t)
 {

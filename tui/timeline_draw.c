@@ -36,7 +36,7 @@ static void headline(struct ty_grid *g, const struct ty_palette *p, int y, const
 /* The window in words; the lower the level, the fewer. */
 static void window_text(const struct ty_timeline *t, int level, char out[200])
 {
-	char a[TY_TIME_MAX];
+	char a[TY_TIME_MAX], b[TY_TIME_MAX];
 	uint64_t res = (t->vp.to_ns - t->vp.from_ns) / 1000 + 1;
 	size_t n = 0;
 
@@ -47,7 +47,11 @@ static void window_text(const struct ty_timeline *t, int level, char out[200])
 	if (level >= 2)
 		n += (size_t)snprintf(out + n, 60, " at %s",
 				      ty_timeline_at(t, t->vp.from_ns, res, a));
-	if (level >= 3)
+	if (level >= 3 && ty_model_is_part(t->m))
+		n += (size_t)snprintf(out + n, 60, " of the part from %s to %s",
+				      ty_timeline_at(t, t->vp.start_ns, res, a),
+				      ty_timeline_at(t, t->vp.end_ns, res, b));
+	else if (level >= 3)
 		n += (size_t)snprintf(out + n, 60, "%s%s", t->partial ? " of the first " : " of ",
 				      ty_fmt_length(t->vp.end_ns - t->vp.start_ns, a));
 	if (level >= 4 && t->in->recorder_cpu_ns != UINT64_MAX)
@@ -131,8 +135,75 @@ static const char *name_in(const struct ty_timeline *t, uint32_t thread, uint64_
 	return strcat(out, number);
 }
 
-static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
-		      int y, int w, uint32_t i)
+/* What ended the wait, or how it is. */
+static void cause_text(const struct ty_timeline *t, const struct ty_wait *f, int columns,
+		       char out[96])
+{
+	char who[TY_THREAD_NAME_MAX], by[TY_WAKER_TEXT];
+	struct ty_waker k;
+
+	if (f->state == TY_ST_RUNNABLE && f->ran >= 0) {
+		snprintf(out, 96, "CPU used by %s",
+			 name_in(t, (uint32_t)f->ran, f->start_ns + f->duration_ns, columns - 13,
+				 who));
+	} else if (f->woken) {
+		k = ty_waker_find(t->m, ty_model_span(t->m, f->span).edge);
+		snprintf(out, 96, "woken by %s",
+			 k.kind == TY_WAKER_THREAD
+				 ? name_in(t, k.thread, k.act_ns, columns - 10, who)
+				 : ty_waker_text(t->m, &k, by));
+	} else {
+		snprintf(out, 96, "%s",
+			 f->flags & TY_SF_OPEN	      ? "still waiting"
+			 : f->state == TY_ST_RUNNABLE ? "-"
+						      : "waker not recorded");
+	}
+}
+
+/* The texts of a row for these widths. cause_w 0: without. */
+static const struct ty_wait_text *wait_text(struct ty_timeline *t, uint32_t i, int who_w,
+					    int cause_w)
+{
+	const struct ty_wait *f = &t->findings.v[i];
+	struct ty_wait_text *s = &t->wait_text[i];
+	char at[TY_TIME_MAX];
+
+	if (s->known && s->who_w == who_w && s->cause_w == cause_w && s->clock == t->clock)
+		return s;
+	*s = (struct ty_wait_text){
+		.known = true, .clock = (uint8_t)t->clock, .who_w = who_w, .cause_w = cause_w};
+	name_in(t, f->thread, f->start_ns, who_w, s->who);
+	if (cause_w)
+		cause_text(t, f, cause_w, s->cause);
+	snprintf(s->start, sizeof(s->start), "start %s",
+		 ty_timeline_at(t, f->start_ns, 1000000, at));
+	return s;
+}
+
+/* The sentence of a stall; of one too long for max columns the root cause is kept. */
+static void draw_stall_text(struct ty_grid *g, const struct ty_palette *p, int x, int y, int max,
+			    const char *s)
+{
+	static const char mark[] = "Root cause: ";
+	const char *root = strstr(s, mark);
+	const struct ty_style st = {0};
+	const int kept = 48, before = root ? ty_text_width(s) - ty_text_width(root) : 0;
+	int head = 0;
+
+	if (root && ty_text_width(s) > max && before > max - kept) {
+		if (max - kept >= 24) { /* a thread's name fits */
+			head = ty_grid_elide(g, p, x, y, max - kept, s, st);
+			s = root;
+		} else {
+			head = ty_grid_text(g, x, y, max, "root: ", st);
+			s = root + strlen(mark);
+		}
+	}
+	ty_grid_elide(g, p, x + head, y, max - head, s, st);
+}
+
+static void draw_wait(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p, int y,
+		      int w, uint32_t i)
 {
 	const struct ty_wait *f = &t->findings.v[i];
 	const struct ty_stall *stall = i < t->findings.stalls.n ? &t->findings.stalls.v[i] : NULL;
@@ -145,14 +216,17 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 						: 22,
 	    call_w = w >= 60 ? 16 : 9;
 	int x = 0, flex;
-	char text[96], len[TY_TIME_MAX], who[TY_THREAD_NAME_MAX], by[TY_WAKER_TEXT], name[32];
-	uint64_t end = f->start_ns + f->duration_ns;
+	const struct ty_wait_text *texts;
+	char text[96], len[TY_TIME_MAX], more[TY_TIME_MAX + 1], name[32];
 
+	/* What began before the recording, or was not over, lasted longer. */
+	snprintf(more, sizeof(more), "%s%s", f->flags & (TY_SF_BEFORE | TY_SF_OPEN) ? ">" : "",
+		 ty_fmt_length(f->duration_ns, len));
 	snprintf(text, sizeof(text), "%c%3u %11s ",
 		 !chosen	 ? ' '
 		 : t->list_focus ? '>'
 				 : '*',
-		 i + 1, ty_fmt_length(f->duration_ns, len));
+		 i + 1, more);
 	x += ty_grid_text(g, x, y, w, text, stall ? ty_palette_role(p, TY_ROLE_STRONG) : st);
 	if (wide)
 		ty_grid_text(g, x, y, state_w, ty_state_name(f->state), state);
@@ -166,7 +240,8 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 		flex = w - x - call_w;
 	if (flex > 30)
 		flex = 30;
-	ty_grid_elide(g, p, x, y, flex - 1, name_in(t, f->thread, f->start_ns, flex - 1, who), st);
+	texts = wait_text(t, i, flex - 1, stall || w < 60 ? 0 : w - x - flex - call_w - at_w);
+	ty_grid_elide(g, p, x, y, flex - 1, texts->who, st);
 	x += flex;
 	if (f->syscall >= 0) {
 		struct ty_syscall c = ty_model_syscall(t->m, (uint32_t)f->syscall);
@@ -186,28 +261,12 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 			snprintf(text, sizeof(text), "%u waits: ", stall->waits);
 			x += ty_grid_text(g, x, y, w - x - 1, text, st);
 		}
-		ty_grid_elide(g, p, x, y, w - x - 1, stall->text, st);
+		draw_stall_text(g, p, x, y, w - x - 1, stall->text);
 	} else if (w >= 60) {
-		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)
-			snprintf(text, sizeof(text), "CPU used by %s",
-				 name_in(t, (uint32_t)f->ran, end, w - x - at_w - 13, who));
-		else if (f->woken) {
-			struct ty_waker k = ty_waker_find(t->m, ty_model_span(t->m, f->span).edge);
-
-			snprintf(text, sizeof(text), "woken by %s",
-				 k.kind == TY_WAKER_THREAD
-					 ? name_in(t, k.thread, k.act_ns, w - x - at_w - 10, who)
-					 : ty_waker_text(t->m, &k, by));
-		} else
-			snprintf(text, sizeof(text), "%s",
-				 f->flags & TY_SF_OPEN	      ? "still waiting"
-				 : f->state == TY_ST_RUNNABLE ? "-"
-							      : "waker not recorded");
-		ty_grid_elide(g, p, x, y, w - x - at_w - 1, text, st);
-		snprintf(text, sizeof(text), "start %s",
-			 ty_timeline_at(t, f->start_ns, 1000000, len));
+		ty_grid_elide(g, p, x, y, w - x - at_w - 1, texts->cause, st);
 		if (at_w)
-			ty_grid_text(g, w - 1 - (int)strlen(text), y, at_w, text, dim);
+			ty_grid_text(g, w - 1 - (int)strlen(texts->start), y, at_w, texts->start,
+				     dim);
 	}
 	if (chosen) {
 		st = ty_palette_role(p, TY_ROLE_SELECT);
@@ -217,7 +276,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	}
 }
 
-static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+static void draw_list(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_layout *l = &t->lay;
 	const int w = ty_timeline_chain_pane(t, NULL, NULL, 0) ? g->w - TY_CHAIN_PANE_W : g->w;
@@ -226,7 +285,7 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 	if (!l->list_h)
 		return;
 	snprintf(ranked, sizeof(ranked), "Stalls by %s, then the longest waits%s",
-		 t->findings.stalls.by_command ? "effect" : "length",
+		 t->findings.stalls.by_command ? "time added" : "length",
 		 t->findings.traced_only && l->w >= 100 ? " of traced threads" : "");
 	snprintf(right, sizeof(right), "%u stall%s, %u wait%s", t->findings.stalls.n,
 		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,
@@ -307,15 +366,16 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	char lines[TY_DETAIL_LINES][TY_DETAIL_MAX], right[120], at[TY_TIME_MAX], other[TY_TIME_MAX],
 		title[64];
 	uint64_t cell = (t->vp.to_ns - t->vp.from_ns) / (uint64_t)l->cells_w, real;
+	const uint64_t rounded = t->cursor_ns + ty_fmt_unit(cell) / 2;
 	unsigned n = ty_details(t, lines);
 	int y = l->details_y + 1, end = l->details_y + l->details_h, skip, below;
 
-	ty_timeline_at(t, t->cursor_ns, cell, at);
+	ty_timeline_at(t, rounded, cell, at);
 	snprintf(right, sizeof(right), "at %s", at);
 	/* And in the other clock, without which neither a log nor a colleague's screen is found. */
 	if (t->clock == TY_CLOCK_WALL)
 		snprintf(right, sizeof(right), "at %s, %s from the start", at,
-			 ty_time_text(t->m, TY_CLOCK_START, t->cursor_ns, cell, other));
+			 ty_time_text(t->m, TY_CLOCK_START, rounded, cell, other));
 	else if (ty_model_realtime(t->m, t->cursor_ns, &real))
 		snprintf(right, sizeof(right), "at %s, clock %s", at,
 			 ty_fmt_clock(real, 1000, other));
@@ -336,9 +396,9 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	skip = settle_details(t, end - y);
 	below = t->details_n - t->details_top - (end - y);
 	if (below > 0)
-		snprintf(title + strlen(title), 24, " (J: %d more)", below);
+		snprintf(title + strlen(title), 24, " (J %d line%s)", below, below > 1 ? "s" : "");
 	else if (skip)
-		snprintf(title + strlen(title), 24, " (K: %d above)", skip);
+		snprintf(title + strlen(title), 24, " (K %d line%s)", skip, skip > 1 ? "s" : "");
 	headline(g, p, l->details_y, title, right, false);
 	for (unsigned i = 0; i < n && y < end; i++) {
 		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);
@@ -365,7 +425,7 @@ static void draw_prompt(const struct ty_timeline *t, struct ty_grid *g, int y, s
 }
 
 /* The keys that count now, the most needed first: what does not fit is left out. */
-static const enum ty_action *keys_now(const struct ty_timeline *t)
+static const enum ty_action *keys_now(const struct ty_timeline *t, int w)
 {
 	static const enum ty_action rows[] = {
 		TY_ACT_ZOOM_IN,	 TY_ACT_PAN_LEFT,  TY_ACT_NEXT,	  TY_ACT_CHAIN,	   TY_ACT_FOCUS,
@@ -373,6 +433,10 @@ static const enum ty_action *keys_now(const struct ty_timeline *t)
 		TY_ACT_REQUESTS, TY_ACT_ZOOM_SPAN, TY_ACT_ARROWS, TY_ACT_SPECTRUM, TY_ACT_FOLD,
 		TY_ACT_UNDO,	 TY_ACT_SELECT,	   TY_ACT_DIFF,	  TY_ACT_EXPORT,   TY_ACT_GOTO,
 		TY_ACT_MARK,	 TY_ACT_NONE};
+	/* Panning is left out: the arrows do it at the edges, too. */
+	static const enum ty_action narrow[] = {TY_ACT_ZOOM_IN, TY_ACT_NEXT, TY_ACT_CHAIN,
+						TY_ACT_FOCUS,	TY_ACT_OPEN, TY_ACT_SEARCH,
+						TY_ACT_FILTER,	TY_ACT_NONE};
 	static const enum ty_action list[] = {TY_ACT_OPEN,     TY_ACT_UP,   TY_ACT_FOCUS,
 					      TY_ACT_CHAIN,    TY_ACT_UNDO, TY_ACT_ZOOM_IN,
 					      TY_ACT_PAN_LEFT, TY_ACT_ALL,  TY_ACT_NONE};
@@ -386,7 +450,7 @@ static const enum ty_action *keys_now(const struct ty_timeline *t)
 
 	if (t->hit_known && t->hit.at_ns == t->cursor_ns && !t->sel.on && !t->list_focus)
 		return hits;
-	return t->sel.on ? selection : t->list_focus ? list : rows;
+	return t->sel.on ? selection : t->list_focus ? list : w < TY_FOOTER_NARROW ? narrow : rows;
 }
 
 static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
@@ -400,11 +464,17 @@ static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const st
 	if (t->prompt) {
 		ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 		draw_prompt(t, g, y, bar);
+		if (*t->refused) {
+			const int n = ty_grid_wrap(NULL, p, 1, 0, 3, g->w - 2, t->refused, bar);
+
+			ty_grid_fill(g, 0, y - n, g->w, n, ' ', bar);
+			ty_grid_wrap(g, p, 1, y - n, n, g->w - 2, t->refused, bar);
+		}
 	} else if (t->message[0]) {
 		ty_footer_say(g, p, t->message);
 	} else {
-		ty_footer_draw(g, p, y, keys_now(t), t->list_focus && !t->sel.on ? in_list : NULL,
-			       "quit");
+		ty_footer_draw(g, p, y, keys_now(t, g->w),
+			       t->list_focus && !t->sel.on ? in_list : NULL, "quit");
 	}
 }
 
@@ -462,6 +532,9 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	draw_details(t, g, p); /* which find out whether a stall is under the cursor */
 	draw_list(t, g, p);
 	draw_footer(t, g, p);
-	if (t->in->first && !t->note_seen)
-		ty_first_keys_draw(g, p);
+	if (t->in->first && !t->keys_seen && ty_first_keys_draw(g, p) && !t->keys_shown) {
+		t->keys_shown = true;
+		if (t->in->host.first_keys_shown)
+			t->in->host.first_keys_shown(t->in->host.ctx);
+	}
 }

@@ -7,6 +7,8 @@ static void search_stalls(void *ctx)
 	struct ty_timeline *t = ctx;
 	struct ty_stall_searching *h = &t->stall_search;
 
+	if (t->in->host.titles_load)
+		t->in->host.titles_load(t->in->host.ctx);
 	h->rc = ty_findings_init(&h->found, t->m, t->in->explain ? &h->explain : NULL, &h->window,
 				 &h->err);
 }
@@ -53,6 +55,7 @@ static bool findings_work(struct ty_timeline *t)
 	}
 	ty_findings_fini(&t->findings);
 	t->findings = h->found;
+	memset(t->wait_text, 0, sizeof(t->wait_text));
 	h->found = (struct ty_findings){0};
 	ty_timeline_unselect(t);
 	t->vp.here = at;
@@ -116,6 +119,7 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 
 		t->cursor_ns = s.start_ns + (s.end_ns - s.start_ns) / 2;
 		ty_timeline_clamp(t);
+		ty_timeline_exact(t);
 	}
 	row = ty_tracks_reveal(&t->tracks, f->thread);
 	if (row == TY_NONE)
@@ -131,7 +135,7 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 		ty_timeline_say(t, "stall %u of %u", t->finding + 1, t->findings.stalls.n);
 	else if (stall)
 		ty_timeline_say(t, "stall %u of %u, %s: %s", t->finding + 1, t->findings.stalls.n,
-				stall->proven ? "proven" : "inferred", stall->text);
+				ty_stall_grade(stall), stall->text);
 	else
 		ty_timeline_say(t, "%u of %u in the list: a wait of %s", t->finding + 1,
 				t->findings.n,

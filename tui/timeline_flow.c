@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens the executed instructions of a thread from the timeline, and returns to their time. */
-#include "glyphs.h"
 #include "timeline_priv.h"
 
 static void flow_left(struct ty_timeline *t)

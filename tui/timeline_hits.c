@@ -39,29 +39,46 @@ static void forget(struct ty_page_job *a)
 	}
 }
 
+/* ">437.896 ms" of what began before the recording, or was not over. */
+static const char *length_text(const struct ty_timeline *t, const struct ty_hit *h,
+			       char out[TY_TIME_MAX + 1])
+{
+	const unsigned flags = h->what == TY_HIT_CALL	? ty_model_syscall(t->m, h->idx).flags
+			       : h->what == TY_HIT_SPAN ? ty_model_span(t->m, h->idx).flags
+							: 0;
+
+	if (!h->ns)
+		return "-";
+	*out = '>';
+	ty_fmt_length(h->ns, out + 1);
+	return out + !(flags & (TY_SF_BEFORE | TY_SF_OPEN));
+}
+
 static bool page(struct ty_timeline *t, struct ty_page_job *a)
 {
-	char many[60];
+	char many[60], fewer[12] = "";
 
 	if (t->hits_many)
 		snprintf(many, sizeof(many), "more than %u hits", TY_SEARCH_MOST);
 	else
 		snprintf(many, sizeof(many), "%" PRIu64 " hit%s", t->hits_n,
 			 t->hits_n == 1 ? "" : "s");
+	if (t->hits_many || t->hits_n > a->hits.n)
+		snprintf(fewer, sizeof(fewer), "%u ", (unsigned)a->hits.n);
 	snprintf(t->page.title, sizeof(t->page.title),
-		 "%s of '%s', the longest first (of traced threads before others)", many,
-		 ty_query_text(t->query));
+		 "%s of '%s', the %slongest first (of traced threads before others)", many,
+		 ty_query_text(t->query), fewer);
 	for (uint32_t i = 0; i < a->hits.n; i++) {
 		const struct ty_hit *h = &a->hits.v[i];
-		char who[TY_THREAD_NAME_MAX], at[TY_TIME_MAX], what[TY_HIT_TEXT], len[TY_TIME_MAX];
+		char who[TY_THREAD_NAME_MAX], at[TY_TIME_MAX], what[TY_HIT_TEXT],
+			len[TY_TIME_MAX + 1];
 
-		ty_page_add(&t->page, TY_ROLE_TEXT, "%11s  %-16s %12s  %s%s%s",
-			    h->ns ? ty_fmt_length(h->ns, len) : "-",
-			    h->thread == TY_NONE
-				    ? "-"
-				    : ty_timeline_thread_name(t, h->thread, h->at_ns, who),
-			    ty_timeline_at(t, h->at_ns, 1000, at), ty_timeline_hit_text(t, h, what),
-			    a->object[i] ? " " : "", a->object[i] ? a->object[i] : "");
+		ty_page_add(
+			&t->page, TY_ROLE_TEXT, "%11s  %-16s %12s  %s%s%s", length_text(t, h, len),
+			h->thread == TY_NONE ? "-"
+					     : ty_timeline_thread_name(t, h->thread, h->at_ns, who),
+			ty_timeline_at(t, h->at_ns, 1000, at), ty_timeline_hit_text(t, h, what),
+			a->object[i] ? " " : "", a->object[i] ? a->object[i] : "");
 		ty_page_link(&t->page, h->thread, h->at_ns);
 		if (h->what == TY_HIT_CALL)
 			ty_page_link_calls(&t->page);
@@ -69,14 +86,27 @@ static bool page(struct ty_timeline *t, struct ty_page_job *a)
 	if (t->hits_many || t->hits_n > a->hits.n)
 		ty_page_add(&t->page, TY_ROLE_DIM, "%11s  and %s", "",
 			    t->hits_many ? "others that were not counted" : "shorter ones");
+	t->page.at = t->hits_place;
 	return true;
 }
 
-static const struct ty_page_job_ops the_hits = {.name = "hits",
-						.doing = "reading the names of files",
-						.make = make,
-						.page = page,
-						.forget = forget};
+static void left(struct ty_timeline *t)
+{
+	t->hits_place = t->page.at;
+	ty_timeline_page_left(t);
+}
+
+static const struct ty_page_job_ops the_hits = {
+	.name = "hits",
+	.title = "Hits",
+	.about = "All hits of the search, the longest first: length, thread, start, what it is, "
+		 "and the file that a call acts on. Threads that were not traced come last. "
+		 ">: longer, but cut off by the begin or end of the recording.",
+	.doing = "reading the names of files",
+	.make = make,
+	.page = page,
+	.forget = forget,
+	.left = left};
 
 static bool counted(struct ty_timeline *t)
 {

@@ -42,7 +42,7 @@ static bool may_change(const struct ty_timeline *t)
 static void restart_pending(struct ty_timeline *t)
 {
 	struct ty_query *q = NULL;
-	struct ty_err err;
+	struct ty_err err = {0};
 	char text[sizeof(t->input)];
 
 	if (t->query && !ty_query_new(t->m, t->in->arch, ty_query_text(t->query), &q, &err)) {
@@ -92,7 +92,8 @@ static int change(struct ty_timeline *t, const struct ty_view_input *all, struct
 	ty_page_reset(&t->page);
 	t->vp.here = at;
 	ty_timeline_restore(t);
-	ty_timeline_keep_load(t);
+	ty_timeline_keep_begin(t);
+	ty_timeline_keep_end(t, false);
 	restart_pending(t);
 	ty_timeline_find(t);
 	return 0;

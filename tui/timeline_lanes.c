@@ -9,13 +9,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "count_measures.h"
 #include "glyphs.h"
 #include "sample_marks.h"
 #include "samples.h"
-#include "ruler.h"
 #include "timeline_priv.h"
 #include "units.h"
 
@@ -99,7 +97,7 @@ void ty_timeline_lanes_map(struct ty_timeline *t)
 		if (l->marks && ty_sample_marks_count(l->marks, TY_MARKS_THREAD, (uint32_t)th->tid,
 						      th->start_ns, th->end_ns + 1))
 			of_thread[i] |= TY_LANE_SAMPLES;
-		if (ty_timeline_counted(t, i, 0, UINT64_MAX).readings)
+		if (ty_timeline_counted(t, i, 0, UINT64_MAX).on_ns)
 			of_thread[i] |= TY_LANE_COUNTERS;
 	}
 	for (uint32_t i = 0; of_cpu && i < cpus; i++) {
@@ -108,8 +106,8 @@ void ty_timeline_lanes_map(struct ty_timeline *t)
 		if (ty_timeline_cpu_counted(t, i, 0, UINT64_MAX).readings)
 			of_cpu[i] |= TY_LANE_COUNTERS;
 	}
-	ty_tracks_lanes(&t->tracks, of_thread, of_cpu,
-			l->counts ? ty_count_measures(l->counts) : 0);
+	ty_tracks_lanes(&t->tracks, of_thread, of_cpu, l->counts ? ty_count_measures(l->counts) : 0,
+			l->counts && l->counts->intervals);
 }
 
 bool ty_timeline_lanes_loaded(struct ty_timeline *t, unsigned ms)
@@ -172,6 +170,19 @@ static struct ty_count_sum sum_in(const struct ty_timeline *t, const struct ty_r
 					 : ty_timeline_cpu_counted(t, r->id, from, to);
 }
 
+/* A cell shorter than the reading that it is in: to all of that. */
+static void widen(const struct ty_timeline *t, const struct ty_row *r, uint64_t *from, uint64_t *to)
+{
+	const bool thread = r->kind == TY_ROW_COUNTER;
+	const struct ty_counts *c = thread ? t->lanes.counts : t->lanes.cpu_counts;
+	size_t first, end;
+
+	if (!c)
+		return;
+	ty_counts_of(c, thread ? ty_model_thread(t->m, r->id)->tid : (int32_t)r->id, &first, &end);
+	ty_counts_widen(c, first, end, from, to);
+}
+
 /* A ratio as it is; of a counter, scaled events per second on a CPU; of a clock, per second of the
  * cell. Negative: nothing ran, or nothing counted. */
 static double rate_of(const struct ty_counts *c, const struct ty_count_sum *s, unsigned i,
@@ -224,17 +235,19 @@ static void draw_counter(struct ty_timeline *t, struct ty_grid *g, const struct 
 	double rate[TY_GRID_MAX], most = 0;
 
 	for (uint32_t i = 0; i < w; i++) {
-		const uint64_t from = ty_viewport_edge(&t->vp, i, w),
-			       to = ty_viewport_edge(&t->vp, i + 1, w);
-		const struct ty_count_sum s = sum_in(t, r, from, to);
+		uint64_t from = ty_viewport_edge(&t->vp, i, w),
+			 to = ty_viewport_edge(&t->vp, i + 1, w);
+		struct ty_count_sum s;
 
+		widen(t, r, &from, &to);
+		s = sum_in(t, r, from, to);
 		rate[i] = rate_of(t->lanes.counts, &s, r->sub, to - from);
 		most = rate[i] > most ? rate[i] : most;
 	}
 	for (uint32_t i = 0; i < w; i++) {
 		if (rate[i] > 0)
 			put(t, g, (int)i, y,
-			    ty_glyph_bar(p, 1 + (unsigned)(7 * rate[i] / most), TY_C_ACCENT));
+			    ty_glyph_bar(p, 1 + (unsigned)(7 * rate[i] / most + 0.5), TY_C_ACCENT));
 		else if (rate[i] >= 0)
 			ty_grid_put(g, t->lay.cells_x + (int)i, y, p->utf8 ? 0xb7 : '.',
 				    ty_palette_role(p, TY_ROLE_DIM));

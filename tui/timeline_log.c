@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base_name.h"
-#include "ruler.h"
 #include "timeline_priv.h"
 
 #define NEAR_SHOWN 12 /* lines around a wait */

@@ -5,14 +5,6 @@
 
 #include "timeline_priv.h"
 
-static struct ty_mark *find(struct ty_timeline *t, const char *name)
-{
-	vec_each (m, &t->marks)
-		if (!strcmp(m->name, name))
-			return m;
-	return NULL;
-}
-
 /* a, b, ... z, 27, 28...: the first that is free. */
 static void free_name(struct ty_timeline *t, char name[24])
 {
@@ -21,49 +13,31 @@ static void free_name(struct ty_timeline *t, char name[24])
 			snprintf(name, 24, "%c", (int)('a' + i));
 		else
 			snprintf(name, 24, "%u", i + 1);
-		if (!find(t, name))
+		if (!ty_timeline_find_mark(t, name))
 			return;
 	}
 }
 
-int ty_timeline_add_mark(struct ty_timeline *t, const struct ty_mark *m)
+/* True: it was there. */
+static bool remove_mark(struct ty_timeline *t, const char *name)
 {
-	struct ty_mark *old = find(t, m->name);
-	size_t i;
-
-	if (old)
-		memmove(old, old + 1, (size_t)(t->marks.v + --t->marks.n - old) * sizeof(*old));
-	if (vec_push(&t->marks, *m))
-		return -TY_ENOMEM;
-	for (i = t->marks.n - 1; i && t->marks.v[i - 1].at_ns > m->at_ns; i--)
-		t->marks.v[i] = t->marks.v[i - 1];
-	t->marks.v[i] = *m;
-	return 0;
-}
-
-static void remove_mark(struct ty_timeline *t, const char *name)
-{
-	struct ty_mark *old = find(t, name);
+	struct ty_mark *old = ty_timeline_find_mark(t, name);
 
 	if (!old) {
 		ty_timeline_say(t, "there is no mark '%s'", name);
-		return;
+		return false;
 	}
 	memmove(old, old + 1, (size_t)(t->marks.v + --t->marks.n - old) * sizeof(*old));
 	ty_timeline_say(t, "mark '%s' is removed", name);
-	ty_timeline_keep(t);
+	return true;
 }
 
-void ty_timeline_mark(struct ty_timeline *t, const char *name)
+static bool set_mark(struct ty_timeline *t, const char *name)
 {
 	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
 	struct ty_mark m = {.at_ns = t->cursor_ns, .from_ns = t->vp.from_ns, .to_ns = t->vp.to_ns};
 	bool moved;
 
-	if (*name == '-' && name[1]) {
-		remove_mark(t, name + 1);
-		return;
-	}
 	if (r) {
 		m.row_kind = r->kind;
 		m.row_id = r->id;
@@ -74,14 +48,22 @@ void ty_timeline_mark(struct ty_timeline *t, const char *name)
 		snprintf(m.name, sizeof(m.name), "%s", name);
 	else
 		free_name(t, m.name);
-	moved = find(t, m.name);
+	moved = ty_timeline_find_mark(t, m.name);
 	if (ty_timeline_add_mark(t, &m)) {
 		ty_timeline_say(t, "out of memory: the mark was not set");
-		return;
+		return false;
 	}
 	ty_timeline_say(t, "mark '%s' is %s (press ' to jump to it, M lists all)", m.name,
 			moved ? "moved here" : "set");
-	ty_timeline_keep(t);
+	return true;
+}
+
+void ty_timeline_mark(struct ty_timeline *t, const char *name)
+{
+	const bool removes = *name == '-' && name[1];
+
+	ty_timeline_keep_begin(t);
+	ty_timeline_keep_end(t, removes ? remove_mark(t, name + 1) : set_mark(t, name));
 }
 
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
@@ -95,7 +77,7 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 		return;
 	}
 	if (*name) {
-		m = find(t, name);
+		m = ty_timeline_find_mark(t, name);
 		if (!m) {
 			ty_timeline_say(t, "there is no mark '%s'", name);
 			return;
@@ -113,6 +95,7 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 	if (*name) { /* the view as it was; the next mark is visited at the present zoom */
 		ty_viewport_jump(&t->vp, m->from_ns, m->to_ns);
 		t->cursor_ns = m->at_ns;
+		ty_timeline_exact(t);
 	} else {
 		ty_timeline_visit(t, TY_NONE, m->at_ns);
 	}
@@ -127,41 +110,51 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 		ty_timeline_filter(t, m->filter);
 }
 
+/* The columns of a mark's name on the ruler, up to the next mark or the cursor: how many, from *x
+ * on. The cursor keeps its column. False: the mark is outside. */
+static int name_columns(const struct ty_timeline *t, const struct ty_mark *m, int *x)
+{
+	const uint32_t w = (uint32_t)t->lay.cells_w;
+	const int c = (int)ty_viewport_column(&t->vp, m->at_ns, w),
+		  cursor = (int)ty_timeline_cursor_column(t);
+	int end = c + (c == cursor) + ty_text_width(m->name);
+
+	if (m->at_ns < t->vp.from_ns || m->at_ns >= t->vp.to_ns)
+		return 0;
+	*x = c + (c == cursor);
+	end = end < (int)w ? end : (int)w;
+	if (cursor > c && cursor < end)
+		end = cursor;
+	vec_each (o, &t->marks) {
+		const int at = (int)ty_viewport_column(&t->vp, o->at_ns, w);
+
+		if (o->at_ns >= t->vp.from_ns && o->at_ns < t->vp.to_ns && at > c && at < end)
+			end = at;
+	}
+	return end - *x;
+}
+
 void ty_timeline_marks_taken(const struct ty_timeline *t, uint8_t *taken)
 {
-	uint32_t n = (uint32_t)t->lay.cells_w;
+	vec_each (m, &t->marks) {
+		int x = 0, n = name_columns(t, m, &x);
 
-	vec_each (m, &t->marks)
-		if (m->at_ns >= t->vp.from_ns && m->at_ns < t->vp.to_ns)
-			taken[ty_viewport_column(&t->vp, m->at_ns, n)] = 1;
+		for (int i = 0; i < n; i++)
+			taken[x + i] = 1;
+	}
 }
 
-static bool is_line(const struct ty_gcell *c)
-{
-	return c && (c->ch == 0x2500 || c->ch == 0x2501 || c->ch == '-' || c->ch == '=');
-}
-
-/* The first letter of each mark's name on the ruler, and as much of the rest as finds only the line
- * of the ruler: its numbers stay. */
+/* Each mark's name on the ruler, whose numbers are left out there. */
 static void draw_marks(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_style st = ty_palette_role(p, TY_ROLE_ACCENT);
 
 	st.attr |= TY_A_REVERSE;
-	for (size_t i = 0; i < t->marks.n; i++) {
-		const struct ty_mark *m = &t->marks.v[i];
-		const char *s = m->name;
-		uint32_t n = (uint32_t)t->lay.cells_w;
+	vec_each (m, &t->marks) {
+		int x = 0, n = name_columns(t, m, &x);
 
-		int x;
-
-		if (m->at_ns < t->vp.from_ns || m->at_ns >= t->vp.to_ns)
-			continue;
-		x = t->lay.cells_x + (int)ty_viewport_column(&t->vp, m->at_ns, n);
-		do
-			ty_grid_put(g, x++, t->lay.ruler_y, ty_utf8_next(&s), st);
-		while (*s && is_line(ty_grid_at(g, x, t->lay.ruler_y)) &&
-		       is_line(ty_grid_at(g, x + 1, t->lay.ruler_y)));
+		if (n > 0)
+			ty_grid_elide(g, p, t->lay.cells_x + x, t->lay.ruler_y, n, m->name, st);
 	}
 }
 

@@ -1,15 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was kept of a recording (timeline_marks_write.c): read again, and its page. Nothing in it is
- * trusted: a line that this recording cannot contain is ignored.
+ * What was kept of a recording (timeline_marks_write.c): the lists of it, and how they are read
+ * again. Nothing in the file is trusted: a line that this recording cannot contain is ignored.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "plain_text.h"
-#include "ruler.h"
 #include "timeline_priv.h"
+
+struct ty_mark *ty_timeline_find_mark(struct ty_timeline *t, const char *name)
+{
+	vec_each (m, &t->marks)
+		if (!strcmp(m->name, name))
+			return m;
+	return NULL;
+}
+
+int ty_timeline_add_mark(struct ty_timeline *t, const struct ty_mark *m)
+{
+	struct ty_mark *old = ty_timeline_find_mark(t, m->name);
+	size_t i;
+
+	if (old)
+		memmove(old, old + 1, (size_t)(t->marks.v + --t->marks.n - old) * sizeof(*old));
+	if (vec_push(&t->marks, *m))
+		return -TY_ENOMEM;
+	for (i = t->marks.n - 1; i && t->marks.v[i - 1].at_ns > m->at_ns; i--)
+		t->marks.v[i] = t->marks.v[i - 1];
+	t->marks.v[i] = *m;
+	return 0;
+}
+
+void ty_timeline_remember(struct ty_timeline *t, bool filter, const char *text)
+{
+	struct ty_past_query q = {.filter = filter}, *v = t->history.v;
+	size_t n = t->history.n;
+
+	if (!*text)
+		return;
+	snprintf(q.text, sizeof(q.text), "%s", text);
+	for (size_t i = 0; i < n; i++)
+		if (v[i].filter == filter && !strcmp(v[i].text, q.text)) {
+			memmove(v + i, v + i + 1, (n - i - 1) * sizeof(*v));
+			n--;
+			break;
+		}
+	if (n == TY_HISTORY) {
+		memmove(v, v + 1, (n - 1) * sizeof(*v));
+		n--;
+	}
+	t->history.n = n;
+	(void)vec_push(&t->history, q);
+}
 
 /* May a row of this kind have this id here? */
 static bool is_row(const struct ty_timeline *t, unsigned kind, uint32_t id)
@@ -69,7 +113,9 @@ void ty_timeline_keep_load(struct ty_timeline *t)
 	ty_buf_addc(&b, 0);
 	line = b.failed ? NULL : b.p;
 	if (line && strncmp(line, "tarry-view 1\n", 13))
-		line = NULL; /* of another version */
+		line = NULL;	/* of another version */
+	if (line && !t->unkept) /* what another view removed is gone here, too */
+		t->marks.n = t->history.n = 0;
 	for (; line && (end = strchr(line, '\n')); line = end + 1) {
 		*end = 0;
 		ty_plain(line, (size_t)(end - line));
@@ -84,75 +130,4 @@ void ty_timeline_keep_load(struct ty_timeline *t)
 			ty_timeline_remember(t, *line == 'f', line + 7);
 	}
 	ty_buf_fini(&b);
-}
-
-/* The page of kept entries: a line leads to its mark, or repeats its search. ------------------- */
-
-static void kept_left(struct ty_timeline *t)
-{
-	const struct ty_page_line *l;
-	struct ty_past_query q;
-	size_t i;
-
-	if (!t->page.chosen)
-		return;
-	t->page.chosen = false;
-	l = &t->page.lines.v[t->page.at];
-	i = l->thread;
-	if (l->at_ns == 0 && i < t->marks.n)
-		ty_timeline_mark_jump(t, t->marks.v[i].name);
-	if (l->at_ns != 1 || i >= t->history.n)
-		return;
-	q = t->history.v[i]; /* asking again moves it */
-	if (q.filter)
-		ty_timeline_filter(t, q.text);
-	else
-		ty_timeline_search(t, q.text);
-}
-
-static void add_queries(struct ty_timeline *t, bool filter)
-{
-	bool first = true;
-
-	for (size_t i = t->history.n; i-- > 0;) {
-		if (t->history.v[i].filter != filter)
-			continue;
-		if (first) {
-			ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-			ty_page_add(&t->page, TY_ROLE_ACCENT, "%s",
-				    filter ? "Filters (Enter filters by it)"
-					   : "Searches (Enter searches again)");
-		}
-		first = false;
-		ty_page_add(&t->page, TY_ROLE_TEXT, "  %s", t->history.v[i].text);
-		ty_page_link(&t->page, (uint32_t)i, 1);
-	}
-}
-
-bool ty_timeline_kept(struct ty_timeline *t)
-{
-	char at[TY_TIME_MAX], len[TY_TIME_MAX];
-
-	if (!t->marks.n && !t->history.n) {
-		ty_timeline_say(t, "nothing is kept yet: m sets a mark, / searches, f filters");
-		return false;
-	}
-	ty_page_reset(&t->page);
-	snprintf(t->page.title, sizeof(t->page.title), "Kept for this recording");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "%s",
-		    t->marks.n ? "Marks (Enter goes there; m with -NAME removes one)"
-			       : "No marks: m sets one");
-	for (size_t i = 0; i < t->marks.n; i++) {
-		const struct ty_mark *m = &t->marks.v[i];
-
-		ty_page_add(&t->page, TY_ROLE_TEXT, "  %-24s at %s, window %s%s%s", m->name,
-			    ty_timeline_at(t, m->at_ns, 1000, at),
-			    ty_fmt_length(m->to_ns - m->from_ns, len),
-			    *m->filter ? ", filter " : "", m->filter);
-		ty_page_link(&t->page, (uint32_t)i, 0);
-	}
-	add_queries(t, false);
-	add_queries(t, true);
-	t->page.at = t->marks.n ? 1 : 3;
-	return ty_timeline_push(t, &ty_page_ops, &t->page, kept_left);
 }

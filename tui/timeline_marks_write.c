@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is kept of a recording: marks with their windows, and the searches and filters that were
- * requested. Written by the program around it (struct ty_view_host) whenever it changes, as lines:
+ * requested. Written by the program around it (struct ty_view_host) whenever it changes. Other
+ * views of the recording do so, too: what they kept is read again first, under a lock. The lines:
  *
  *   tarry-view 1
  *   mark AT FROM TO KIND ID NAME     times in ns of the trace, a row's kind and id (tracks.h)
@@ -15,28 +16,6 @@
 #include <string.h>
 
 #include "timeline_priv.h"
-
-void ty_timeline_remember(struct ty_timeline *t, bool filter, const char *text)
-{
-	struct ty_past_query q = {.filter = filter}, *v = t->history.v;
-	size_t n = t->history.n;
-
-	if (!*text)
-		return;
-	snprintf(q.text, sizeof(q.text), "%s", text);
-	for (size_t i = 0; i < n; i++)
-		if (v[i].filter == filter && !strcmp(v[i].text, q.text)) {
-			memmove(v + i, v + i + 1, (n - i - 1) * sizeof(*v));
-			n--;
-			break;
-		}
-	if (n == TY_HISTORY) {
-		memmove(v, v + 1, (n - 1) * sizeof(*v));
-		n--;
-	}
-	t->history.n = n;
-	(void)vec_push(&t->history, q);
-}
 
 bool ty_timeline_recall(struct ty_timeline *t, bool filter, bool older)
 {
@@ -57,13 +36,19 @@ bool ty_timeline_recall(struct ty_timeline *t, bool filter, bool older)
 	return true;
 }
 
-void ty_timeline_keep(struct ty_timeline *t)
+void ty_timeline_keep_begin(struct ty_timeline *t)
+{
+	if (!t->in->host.keep_save || t->partial)
+		return;
+	t->in->host.keep_lock(t->in->host.ctx, true);
+	ty_timeline_keep_load(t);
+}
+
+static void save(struct ty_timeline *t)
 {
 	struct ty_err err = {0};
 	struct ty_buf b;
 
-	if (!t->in->host.keep_save || t->partial)
-		return;
 	ty_buf_init(&b, TY_KEEP_MAX);
 	ty_buf_adds(&b, "tarry-view 1\n");
 	vec_each (m, &t->marks) {
@@ -78,6 +63,7 @@ void ty_timeline_keep(struct ty_timeline *t)
 		ty_fail(&err, TY_ELIMIT, TY_NO_OFFSET, "there are too many marks");
 	else
 		(void)t->in->host.keep_save(t->in->host.ctx, b.p, b.len, &err);
+	t->unkept = err.msg[0];
 	if (err.msg[0]) { /* behind the present position */
 		size_t n = strlen(t->message);
 
@@ -85,4 +71,21 @@ void ty_timeline_keep(struct ty_timeline *t)
 			 err.msg);
 	}
 	ty_buf_fini(&b);
+}
+
+void ty_timeline_keep_end(struct ty_timeline *t, bool changed)
+{
+	t->unkept |= changed;
+	if (!t->in->host.keep_save || t->partial)
+		return;
+	if (t->unkept)
+		save(t);
+	t->in->host.keep_lock(t->in->host.ctx, false);
+}
+
+void ty_timeline_keep_query(struct ty_timeline *t, bool filter, const char *text)
+{
+	ty_timeline_keep_begin(t);
+	ty_timeline_remember(t, filter, text);
+	ty_timeline_keep_end(t, true);
 }

@@ -232,7 +232,7 @@ bool ty_timeline_memory_open(struct ty_timeline *t)
 	struct ty_timeline_memory *m = &t->memory;
 	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
 	uint32_t first, last;
-	struct ty_err err;
+	struct ty_err err = {0};
 
 	if (m->aside.on) {
 		ty_timeline_say(t, "still reading the memory samples");

@@ -115,6 +115,7 @@ enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m)
 	t->message[0] = 0;
 	t->hit_said = false;
 	t->note_seen = t->touched = true;
+	t->keys_seen |= t->keys_shown;
 	t->wanted = 0;
 	t->vp.here = ty_timeline_place(t);
 	switch (m->what) {
@@ -127,6 +128,8 @@ enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m)
 	case TY_MOUSE_DOUBLE:
 		if (rows && cells && ty_row_is_memory(&t->tracks.rows.v[t->row]))
 			ty_timeline_memory_recolour(t);
+		else if (rows && cells && ty_timeline_region_here(t) != TY_NONE)
+			return ty_timeline_region_slowest(t) ? TY_VIEW_PUSH : TY_VIEW_CHANGED;
 		else if (rows && cells)
 			ty_timeline_zoom(t);
 		else

@@ -62,6 +62,7 @@ void ty_timeline_fit(struct ty_timeline *t, uint64_t start, uint64_t end)
 	ty_viewport_jump(&t->vp, from, to);
 	t->cursor_ns = start + (end - start) / 2;
 	ty_timeline_clamp(t);
+	ty_timeline_exact(t);
 }
 
 void ty_timeline_pan(struct ty_timeline *t, int64_t delta)

@@ -1,74 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of the call in the details: at first as numbers, which costs a decompression; in a
- * thread with the names of descriptors and paths, for which calls of the whole process are read. */
+/* Arguments of the call in the details, found in a thread: first as numbers, for which a chunk is
+ * decompressed; then with the names of descriptors and paths, for which calls of the whole process
+ * are read. A frame waits for neither longer than AT_ONCE_MS. */
 #include "call_args.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "timeline_priv.h"
 
-/* Names found within this time are in the frame of the key that moved the cursor. */
-#define AT_ONCE_MS 5
+/* What is found within this time is in the frame of the key that moved the cursor. */
+#define AT_ONCE_MS 3
 
 static void make(void *ctx)
 {
 	struct ty_call_names *n = ctx;
 	struct ty_buf b;
 
-	n->text[0] = 0;
+	if (!n->host->syscall_args ||
+	    !n->host->syscall_args(n->host->ctx, n->call, n->numbers, sizeof(n->numbers)))
+		snprintf(n->numbers, sizeof(n->numbers), "...");
+	atomic_store(&n->numbered, true);
+	n->rc = -TY_ENOTFOUND;
+	if (!n->explain.args || !n->explain.arch)
+		return;
 	ty_buf_init(&b, 1 << 16);
 	n->rc = ty_call_args(&n->explain, n->call, &b);
-	if (!n->rc && b.p)
-		snprintf(n->text, sizeof(n->text), "%s", b.p);
+	snprintf(n->text, sizeof(n->text), "%s", !n->rc && b.p ? b.p : "");
 	ty_buf_fini(&b);
 }
 
-static void as_numbers(struct ty_timeline *t, uint32_t call)
-{
-	char buf[sizeof(t->args)];
-	const char *s = t->in->host.syscall_args
-				? t->in->host.syscall_args(t->in->host.ctx, call, buf, sizeof(buf))
-				: NULL;
-
-	snprintf(t->args, sizeof(t->args), "%s", s ? s : "...");
-}
-
-/* True when they are there. A job for another call is stopped, not waited for: it may be reading
- * the file. */
+/* True when the text has changed. A job for another call is stopped, not waited for: it may be
+ * reading the file. */
 static bool names(struct ty_timeline *t, unsigned ms)
 {
 	struct ty_call_names *n = &t->names;
+	bool finished;
 
 	if (n->aside.on && n->call != t->args_of)
 		atomic_store(&n->aside.stop, true);
 	if (!n->aside.on && n->call != t->args_of && t->args_of != TY_NONE) {
-		n->explain = *t->in->explain;
+		n->explain = t->in->explain ? *t->in->explain : (struct ty_explain){0};
 		n->explain.stop = &n->aside.stop;
 		n->explain.steps = NULL;
+		n->host = &t->in->host;
 		n->call = t->args_of;
+		n->shown = false;
+		atomic_store(&n->numbered, false);
 		ty_background_start(&n->aside, t->in->aside, make, n);
 	}
-	if (!ty_background_wait(&n->aside, ms))
-		return false;
-	if (atomic_load(&n->aside.stop))
+	finished = ty_background_wait(&n->aside, ms);
+	if (finished && atomic_load(&n->aside.stop))
 		n->call = TY_NONE;
-	if (n->call != t->args_of || n->rc)
+	if (n->call != t->args_of || !atomic_load(&n->numbered) || (n->shown && !finished))
 		return false;
-	snprintf(t->args, sizeof(t->args), "%s", n->text);
-	return true;
+	snprintf(t->args, sizeof(t->args), "%s", finished && !n->rc ? n->text : n->numbers);
+	return n->shown = true;
 }
 
 const char *ty_timeline_args(struct ty_timeline *t, uint32_t call)
 {
-	const struct ty_explain *x = t->in->explain;
-
 	if (t->args_of == call)
 		return t->args;
 	t->args_of = call;
-	as_numbers(t, call);
-	if (x && x->args && x->arch)
-		names(t, AT_ONCE_MS);
+	snprintf(t->args, sizeof(t->args), "...");
+	names(t, AT_ONCE_MS);
 	return t->args;
 }
 

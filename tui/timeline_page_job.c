@@ -31,6 +31,10 @@ static bool explained(struct ty_timeline *t)
 		made = a->what->page(t, a) &&
 		       ty_timeline_push(t, &ty_page_ops, &t->page,
 					a->what->left ? a->what->left : ty_timeline_page_left);
+	if (made) {
+		t->page.name = a->what->title;
+		t->page.about = a->what->about;
+	}
 	a->what->forget(a);
 	return made;
 }

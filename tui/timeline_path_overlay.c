@@ -6,7 +6,6 @@
 
 #include "command_path.h"
 #include "glyphs.h"
-#include "irqs.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 

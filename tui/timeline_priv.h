@@ -9,6 +9,7 @@
 #include "counts.h"
 #include "diff.h"
 #include "findings.h"
+#include "flame_view.h"
 #include "flow_view.h"
 #include "gaps.h"
 #include "group_bars.h"
@@ -19,9 +20,10 @@
 #include "range_stats.h"
 #include "request_compare.h"
 #include "search.h"
-#include "flame_view.h"
+#include "sentence.h"
 #include "spectrum_view.h"
 #include "timeline.h"
+#include "timeline_slowest.h"
 #include "tracks.h"
 #include "vec.h"
 #include "viewport.h"
@@ -125,7 +127,8 @@ struct ty_stall_searching {
 /* A page computed in a thread for a key (a chain, a ledger, a comparison). */
 struct ty_page_job;
 struct ty_page_job_ops {
-	const char *name, *doing; /* "ledger", "computing the ledger" */
+	const char *name, *doing;  /* "ledger", "computing the ledger" */
+	const char *title, *about; /* of the page's help */
 	int (*make)(struct ty_page_job
 			    *a); /* runs in the thread: 0 or -TY_E..., with err for details */
 	bool (*page)(struct ty_timeline *t,
@@ -143,15 +146,16 @@ struct ty_page_job {
 	struct ty_window window;
 	struct ty_path path;
 	struct ty_link
-		link[TY_STALL_LINKS]; /* chain: links of the finding that contains the wait */
-	uint32_t links;		      /* 0: no finding contains it */
-	const struct ty_rule *rule;   /* with links: the rule that made it a finding, */
-	bool proven;		      /* and whether its chain is */
-	struct ty_call_sums sums;     /* what the thread at the chain's end did meanwhile */
-	struct ty_requests requests;
-	struct ty_outlier beside;  /* a request and a median one */
-	struct ty_hits hits;	   /* of a search, */
-	char *object[TY_HITS_MAX]; /* and what each acts on; NULL: unknown */
+		link[TY_STALL_LINKS];	    /* chain: links of the finding that contains the wait */
+	uint32_t links;			    /* 0: no finding contains it */
+	const struct ty_rule *rule;	    /* with links: the rule that made it a finding, */
+	bool proven;			    /* and whether its chain is */
+	struct ty_call_sums sums;	    /* what the thread at the chain's end did meanwhile */
+	struct ty_timeline_slowest slowest; /* requests or regions; */
+	struct ty_slow slow;		    /* one of them, */
+	struct ty_outlier beside;	    /* and a median one */
+	struct ty_hits hits;		    /* of a search, */
+	char *object[TY_HITS_MAX];	    /* and what each acts on; NULL: unknown */
 	struct ty_ledger ledger;
 	struct ty_diff diff;
 	struct ty_err err;
@@ -232,8 +236,11 @@ struct ty_path_overlay {
 struct ty_call_names {
 	struct ty_background aside;
 	struct ty_explain explain;
+	const struct ty_view_host *host;
 	uint32_t call;
-	char text[TY_ARGS_MAX];
+	atomic_bool numbered; /* its arguments as numbers are there */
+	bool shown;	      /* and in the details */
+	char numbers[TY_ARGS_MAX], text[TY_ARGS_MAX];
 	int rc;
 };
 
@@ -247,20 +254,14 @@ struct ty_timeline_objects {
 	struct ty_err err;
 };
 
-/* The requests of the recording, once they were asked for (timeline_requests.c). */
-struct ty_timeline_requests {
-	const struct ty_model *m; /* whose they are; NULL: none were found */
-	struct ty_requests q;
-	char *mostly[TY_HITS_MAX]; /* where the slowest spent most time; NULL: unknown */
-	int at;			   /* the line of the page that was left */
-};
-
 /* The view opened above the timeline; ops NULL: none. */
 struct ty_timeline_child {
 	const struct ty_view_ops *ops;
 	void *view;
 	void (*left)(struct ty_timeline *t); /* called when it is closed; NULL */
 };
+
+#define TY_THREAD_NAME_MAX 84
 
 struct ty_timeline {
 	const struct ty_view_input *in;
@@ -269,6 +270,14 @@ struct ty_timeline {
 	struct ty_viewport vp;
 	struct ty_tracks tracks;
 	struct ty_findings findings; /* empty during the search */
+	/* Texts of the list's rows, which few keys change: names and wakers cost more to find than
+	 * a row to draw. */
+	struct ty_wait_text {
+		bool known;
+		uint8_t clock;
+		int who_w, cause_w; /* the columns they are made for */
+		char who[TY_THREAD_NAME_MAX], cause[96], start[TY_TIME_MAX + 8];
+	} wait_text[TY_FINDINGS_MAX];
 	struct ty_timeline_memory memory;
 	struct ty_timeline_lanes lanes;
 	struct ty_timeline_calls calls;
@@ -287,18 +296,21 @@ struct ty_timeline {
 	uint32_t listed[TY_FINDINGS_MAX], listed_n, list_top;
 	uint32_t below; /* rows below the selected one to keep on the screen */
 	bool list_focus;
-	size_t log_at;	/* the log line that was jumped to */
-	int wanted;	/* n or N was pressed before there were findings: 1 or -1 */
-	bool touched;	/* a key or the mouse was used */
-	bool note_seen; /* a key was pressed since the note about the file was shown */
+	size_t log_at;		    /* the log line that was jumped to */
+	int wanted;		    /* n or N was pressed before there were findings: 1 or -1 */
+	bool touched;		    /* a key or the mouse was used */
+	bool note_seen;		    /* a key was pressed since the note about the file was shown */
+	bool keys_shown, keys_seen; /* the first keys; a key after them closes them */
 	struct ty_count_sum stats_counted; /* of the page of statistics */
 	uint8_t prompt;			   /* enum ty_prompt */
-	char input[200];
-	char message[200]; /* shown once in the footer */
+	char input[200], refused[200];	   /* of the prompt; why not what was entered; "" */
+	char message[200];		   /* shown once in the footer */
+	bool no_page;			   /* the last key asked for a page that is not shown */
 	struct ty_selection sel;
 	bool dragging, drag_times; /* the button is down; it was pressed on the ruler: time only */
 	VEC(struct ty_mark) marks; /* in time order */
 	VEC(struct ty_past_query) history;  /* the oldest first, TY_HISTORY at most */
+	bool unkept;			    /* some of both could not be kept yet */
 	size_t recalled;		    /* of it in the prompt */
 	struct ty_lead links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
@@ -315,9 +327,10 @@ struct ty_timeline {
 	struct ty_search count; /* how many hits there are, */
 	struct ty_hits longest; /* and the longest of them */
 	struct ty_timeline_objects objects;
-	struct ty_timeline_requests requests;
+	struct ty_timeline_slowest slowest;
 	bool backward;		    /* the search that waits for names */
 	uint64_t hits_n, hit_at;    /* of the query; which of them the hit is, from 1 */
+	int hits_place;		    /* where their page was left */
 	bool hits_known, hits_many; /* they are counted; there are too many */
 	bool hit_steps, hit_said;   /* from a hit to the next; the message is of the hit */
 	uint64_t filter_i, filter_at;
@@ -327,9 +340,9 @@ struct ty_timeline {
 	struct ty_flame_view *flame;	   /* the same */
 	struct ty_flow_view *flow;	   /* likewise */
 	uint32_t flow_thread;
-	/* The instant of the last jump (typed, a link, a hit): while the cursor stays there, each
-	 * row shows its span at that instant, not the longest span of the cell. UINT64_MAX:
-	 * none. */
+	/* The instant of the last jump (typed, a link, a hit, a stall, a mark): while the cursor
+	 * stays there, each row shows its span at that instant, not the longest span of the cell.
+	 * UINT64_MAX: none. */
 	uint64_t exact_ns;
 	/* The span at that instant that was the target of the jump. */
 	struct {
@@ -353,7 +366,6 @@ struct ty_timeline {
 /* True for threads of the recorder itself. */
 bool ty_timeline_is_recorder(const struct ty_timeline *t, uint32_t thread);
 /* "name/tid" of a thread at an instant, " (recorder)" behind the recorder's; returns out. */
-#define TY_THREAD_NAME_MAX 84
 const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 				    char out[TY_THREAD_NAME_MAX]);
 /* "12.345678 s" or "14:03:22.512", in the selected clock; returns out. */
@@ -382,8 +394,7 @@ void ty_timeline_clamp(struct ty_timeline *t);		       /* the cursor, into the w
 /* Cursor and row, for a view that may be undone. */
 struct ty_place ty_timeline_place(const struct ty_timeline *t);
 /* Shows a sentence in the footer until the next key. */
-void ty_timeline_say(struct ty_timeline *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+#define ty_timeline_say(t, ...) ty_put_instead((t)->message, sizeof((t)->message), __VA_ARGS__)
 /* For actions that need the whole recording: when it is still being indexed, says so and returns
  * true. */
 bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what);
@@ -452,17 +463,25 @@ void ty_timeline_scroll_details(struct ty_timeline *t, int by);
 void ty_timeline_marks_taken(const struct ty_timeline *t, uint8_t *taken);
 void ty_timeline_mark(struct ty_timeline *t, const char *name);
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
-/* One that may take the place of another of its name. 0 or -TY_ENOMEM. */
-int ty_timeline_add_mark(struct ty_timeline *t, const struct ty_mark *m);
 
 /* timeline_marks_write.c */
-void ty_timeline_remember(struct ty_timeline *t, bool filter, const char *text);
 /* The one before (or after) that in the prompt; false: there is none. */
 bool ty_timeline_recall(struct ty_timeline *t, bool filter, bool older);
-void ty_timeline_keep(struct ty_timeline *t); /* it changed */
+/* Around a change of marks, of searches or filters: other views of the recording do so, too. */
+void ty_timeline_keep_begin(struct ty_timeline *t);
+void ty_timeline_keep_end(struct ty_timeline *t, bool changed);
+void ty_timeline_keep_query(struct ty_timeline *t, bool filter, const char *text);
 
 /* timeline_marks_read.c */
-void ty_timeline_keep_load(struct ty_timeline *t); /* as it was kept, to what there is */
+struct ty_mark *ty_timeline_find_mark(struct ty_timeline *t, const char *name); /* NULL: none */
+/* One that may take the place of another of its name. 0 or -TY_ENOMEM. */
+int ty_timeline_add_mark(struct ty_timeline *t, const struct ty_mark *m);
+/* The newest search or filter of the history. */
+void ty_timeline_remember(struct ty_timeline *t, bool filter, const char *text);
+/* As it is kept now; added to what there is where that is not kept. */
+void ty_timeline_keep_load(struct ty_timeline *t);
+
+/* timeline_marks_page.c */
 bool ty_timeline_kept(struct ty_timeline *t); /* the page of it; false: a sentence says why not */
 
 /* timeline_findings.c */
@@ -547,7 +566,10 @@ bool ty_timeline_diff(struct ty_timeline *t);
 
 /* timeline_requests.c: the slowest requests, each beside a median one; the same. */
 bool ty_timeline_requests(struct ty_timeline *t);
-void ty_timeline_requests_fini(struct ty_timeline *t);
+/* timeline_regions.c: the region under the cursor (TY_NONE: none, or the row has no regions), and
+ * the slowest of its name and kind; the same. */
+uint32_t ty_timeline_region_here(const struct ty_timeline *t);
+bool ty_timeline_region_slowest(struct ty_timeline *t);
 
 /* timeline_page_job.c */
 /* Starts it for [from, to), with the page's title set. */

@@ -9,13 +9,15 @@
 #include "log_file.h"
 #include "log_timestamp.h"
 #include "ruler.h"
+#include "sentence.h"
 #include "timeline_priv.h"
 #include "units.h"
 
 void ty_timeline_prompt_open(struct ty_timeline *t, enum ty_prompt what)
 {
+	ty_timeline_keep_load(t); /* what other views kept meanwhile */
 	t->prompt = (uint8_t)what;
-	t->input[0] = 0;
+	t->input[0] = t->refused[0] = 0;
 	t->recalled = t->history.n;
 }
 
@@ -29,9 +31,8 @@ const char *ty_timeline_prompt_label(const struct ty_timeline *t, char names[TY_
 		return "search (sh, call:read, file:^/etc, error:, region:, >10ms): ";
 	case TY_PROMPT_FILTER: return "show only threads matching (empty: all): ";
 	case TY_PROMPT_EXPORT:
-		return t->sel.on ? "export the selected time, all threads, to (NAME.txt, .json or "
-				   ".dat): "
-				 : "export the window, all threads, to (NAME.txt, .json or .dat): ";
+		return t->sel.on ? "export the selection, all threads (x.txt, x.json, x.dat): "
+				 : "export the window, all threads (x.txt, x.json, x.dat): ";
 	case TY_PROMPT_MARK: return "name of the mark (empty: the next letter; -NAME removes): ";
 	case TY_PROMPT_MARK_JUMP:
 		n = (size_t)snprintf(names, TY_QUESTION_MAX,
@@ -77,7 +78,8 @@ static void go_to(struct ty_timeline *t)
 	const char *s = t->input + strspn(t->input, " ");
 	char sign = *s == '+' || *s == '-' ? *s++ : 0;
 	uint64_t d, at;
-	char text[TY_TIME_MAX];
+	const uint64_t near = (t->vp.end_ns - t->vp.start_ns) / 1000;
+	char text[TY_TIME_MAX], end[TY_TIME_MAX];
 	bool outside;
 
 	if (!*s)
@@ -100,9 +102,18 @@ static void go_to(struct ty_timeline *t)
 				      : d >= t->vp.end_ns - at || at + d < t->vp.start_ns;
 		at = sign == '-' ? at - d : at + d;
 	}
+	/* What a part was cut from and to, and what is read off a cell, may be a little outside. */
+	if (outside && !sign && at >= d && at < t->vp.start_ns && t->vp.start_ns - at <= near) {
+		at = t->vp.start_ns;
+		outside = false;
+	} else if (outside && !sign && at >= d && at >= t->vp.end_ns && at - t->vp.end_ns <= near) {
+		at = t->vp.end_ns - 1;
+		outside = false;
+	}
 	if (outside) {
-		ty_timeline_say(t, "%s is outside the recording, which is %s long", t->input,
-				ty_fmt_length(t->vp.end_ns - t->vp.start_ns, text));
+		ty_timeline_say(t, "%s is outside the %s, from %s to %s", t->input,
+				ty_model_noun(t->m), ty_timeline_at(t, t->vp.start_ns, 1000, text),
+				ty_timeline_at(t, t->vp.end_ns, 1000, end));
 		return;
 	}
 	t->typed_ns = at;
@@ -120,10 +131,12 @@ static void export_to(struct ty_timeline *t)
 	(void)ty_timeline_selected(t, &from, &to, &first, &last);
 	if (!t->in->host.export_start)
 		ty_timeline_say(t, "export works in the timeline only (press q)");
-	else if (t->in->host.export_start(t->in->host.ctx, t->input, from, to, &err))
-		ty_timeline_say(t, "%s", err.msg);
-	else
+	else if (!t->in->host.export_start(t->in->host.ctx, t->input, from, to, &err))
 		t->exporting = true;
+	else { /* to be mended */
+		ty_put_instead(t->refused, sizeof(t->refused), "%s", err.msg);
+		t->prompt = TY_PROMPT_EXPORT;
+	}
 }
 
 static int export_wait_ms(const struct ty_timeline *t)

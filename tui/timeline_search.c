@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Search and filter: jobs with slices of BUDGET candidates. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "irqs.h"
-#include "now.h"
-#include "ruler.h"
+#include "query_word.h"
 #include "timeline_priv.h"
 
 #define BUDGET 32 /* candidates between two checks of the clock */
@@ -27,7 +25,20 @@ void ty_timeline_search(struct ty_timeline *t, const char *text)
 	ty_query_free(t->query);
 	t->query = q;
 	t->hit_known = t->hits_known = t->hits_many = false;
+	t->hits_place = 0;
 	ty_timeline_next_hit(t, false);
+}
+
+/* A row below that of its thread or CPU is shown with that one. */
+static void show_owner(struct ty_timeline *t)
+{
+	const struct ty_row *rows = t->tracks.rows.v;
+	uint32_t up = t->row;
+
+	while (up && rows[up].kind != TY_ROW_THREAD && rows[up].kind != TY_ROW_CPU)
+		up--;
+	if (up < t->top && (int)(t->row - up) < t->lay.rows_h)
+		t->top = up;
 }
 
 /* The row that the hit lies on, unfolded as needed. */
@@ -52,6 +63,7 @@ static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 	t->row = row;
 	t->list_focus = false;
 	ty_timeline_show_row(t, 0);
+	show_owner(t);
 	if (h->what != TY_HIT_POINT && h->what != TY_HIT_GAP && h->what != TY_HIT_REGION &&
 	    ty_timeline_track(t, row, &track))
 		ty_timeline_pin(t, track, h->idx);
@@ -156,21 +168,34 @@ static void count_progress(struct ty_timeline *t)
 static const struct ty_job count_job = {
 	.step = ty_timeline_count_step, .done = counted, .progress = count_progress};
 
+#define HINT_MAX 400
+
+/* Behind a text that was not found: a number alone may be meant as a thread's. */
+static const char *tid_hint(const char *text, char out[HINT_MAX])
+{
+	const char *number = ty_tid_meant(text);
+
+	*out = 0;
+	if (number)
+		snprintf(out, HINT_MAX, " (tid:%.300s is the thread with that number)", number);
+	return out;
+}
+
 static bool hit_found(struct ty_timeline *t)
 {
+	char hint[HINT_MAX];
 	const struct ty_search *s = &t->search;
 
 	if (!s->found) {
-		ty_timeline_say(t, "'%s' not found in %s%s%s", ty_query_text(t->query),
+		ty_timeline_say(t, "'%s' not found in %s%s%s%s", ty_query_text(t->query),
 				t->partial ? "the part indexed so far" : "the recording",
 				t->partial && ty_query_needs_objects(t->query)
 					? "; names of files are searched when all of it is indexed"
 					: "",
-				ty_query_hint(t->query));
+				ty_query_hint(t->query), tid_hint(ty_query_text(t->query), hint));
 		return false;
 	}
-	ty_timeline_remember(t, false, ty_query_text(t->query));
-	ty_timeline_keep(t);
+	ty_timeline_keep_query(t, false, ty_query_text(t->query));
 	t->vp.here = ty_timeline_place(t);
 	ty_timeline_visit(t, TY_NONE, s->hit.at_ns);
 	t->hit = s->hit;
@@ -264,12 +289,21 @@ static bool filter_step(struct ty_timeline *t)
 static bool filtered(struct ty_timeline *t)
 {
 	struct ty_place at = ty_timeline_place(t);
+	char hint[HINT_MAX], none[HINT_MAX];
+	const char *keys;
 
 	ty_tracks_filter_end(&t->tracks);
-	if (t->tracks.hidden_n < t->tracks.threads) {
-		ty_timeline_remember(t, true, ty_query_text(t->filter));
-		ty_timeline_keep(t);
+	/* While the file is being indexed, threads that match may come later. */
+	if (!t->partial && t->tracks.threads && t->tracks.hidden_n >= t->tracks.threads) {
+		snprintf(none, sizeof(none), "%s", ty_query_text(t->filter));
+		keys = ty_query_hint(t->filter);
+		ty_timeline_filter(t, "");
+		ty_timeline_say(t, "no thread matches '%s': all are shown%s%s", none, keys,
+				tid_hint(none, hint));
+		return false;
 	}
+	if (t->tracks.hidden_n < t->tracks.threads)
+		ty_timeline_keep_query(t, true, ty_query_text(t->filter));
 	t->vp.here = at;
 	ty_timeline_restore(t);
 	ty_timeline_say(t, "%u of %u threads shown; press f, then Enter, to show all",

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "glyphs.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 

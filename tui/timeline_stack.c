@@ -82,6 +82,11 @@ static void fill(struct ty_timeline *t, uint32_t thread, const struct ty_span *s
 		 who, ty_state_name((enum ty_state)s->state),
 		 ty_fmt_length(s->end_ns - s->start_ns, len),
 		 ty_timeline_at(t, s->start_ns, 1000, at));
+	t->page.name = "Stack";
+	t->page.about =
+		"The user stack of the wait under the cursor, innermost function first, and "
+		"that of the thread that woke it. Recorded for waits of 20 ms or more "
+		"(record --stacks T).";
 	if (waker != TY_NONE)
 		ty_timeline_thread_name(t, waker, s->end_ns, by);
 	snprintf(title, sizeof(title), *by ? "Woken by %s%s" : "%s", *by ? by : "",

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "glyphs.h"
-#include "ruler.h"
 #include "model_time.h"
 #include "timeline_priv.h"
 #include "process_titles.h"
@@ -20,12 +19,10 @@ bool ty_timeline_is_recorder(const struct ty_timeline *t, uint32_t thread)
 const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 				    char out[TY_THREAD_NAME_MAX])
 {
-	char who[TY_WHO_MAX];
-
 	if (thread == TY_NONE)
 		snprintf(out, TY_THREAD_NAME_MAX, "idle");
 	else
-		snprintf(out, TY_THREAD_NAME_MAX, "%s%s", ty_model_who(t->m, thread, at_ns, who),
+		snprintf(out, TY_THREAD_NAME_MAX, "%s%s", ty_who(t->m, thread, at_ns),
 			 ty_timeline_is_recorder(t, thread) ? " (recorder)" : "");
 	return out;
 }
@@ -133,15 +130,6 @@ void ty_timeline_clamp(struct ty_timeline *t)
 		t->cursor_ns = t->vp.from_ns;
 	if (t->cursor_ns >= t->vp.to_ns)
 		t->cursor_ns = t->vp.to_ns - 1;
-}
-
-void ty_timeline_say(struct ty_timeline *t, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(t->message, sizeof(t->message), fmt, ap);
-	va_end(ap);
 }
 
 struct ty_place ty_timeline_place(const struct ty_timeline *t)

@@ -2,7 +2,6 @@
 /* Statistics of the selection (or of the row in the window) as a page. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "count_measures.h"
 #include "ruler.h"
@@ -70,15 +69,14 @@ static void count(struct ty_timeline *t, const tracks *v, uint64_t from, uint64_
 
 static void add_kind(struct ty_timeline *t, const struct ty_range_kind *k)
 {
-	char name[40], d[5][TY_DURATION_MAX];
+	char name[40];
 	const char *what = k->track == TY_TRACK_SYSCALLS
 				   ? ty_syscall_name(t->in->arch, (enum ty_abi)k->abi, k->nr, name)
 				   : ty_state_name((enum ty_state)k->state);
 
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%-17.17s %9" PRIu64 " %9s %9s %9s %9s %9s", what,
-		    k->spans, ty_fmt_duration(k->total_ns, d[0]), ty_fmt_duration(k->mean_ns, d[1]),
-		    ty_fmt_duration(k->p50_ns, d[2]), ty_fmt_duration(k->p99_ns, d[3]),
-		    ty_fmt_duration(k->max_ns, d[4]));
+		    k->spans, ty_duration(k->total_ns), ty_duration(k->mean_ns),
+		    ty_duration(k->p50_ns), ty_duration(k->p99_ns), ty_duration(k->max_ns));
 	ty_page_link(&t->page, k->max_thread, k->max_at_ns);
 }
 
@@ -125,7 +123,7 @@ static bool stats_done(struct ty_timeline *t)
 			if (i)
 				ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 			ty_page_add(&t->page, TY_ROLE_ACCENT, "%-17s %9s %9s %9s %9s %9s %9s",
-				    heads[track], "spans", "total", "mean", "p50", "p99",
+				    heads[track], "count", "total", "mean", "p50", "p99",
 				    "longest");
 		}
 		add_kind(t, &v[i]);
@@ -133,7 +131,7 @@ static bool stats_done(struct ty_timeline *t)
 	add_counted(t);
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 	ty_page_add(&t->page, TY_ROLE_DIM, "%s",
-		    "Spans are clipped to the range. Enter goes to the longest.");
+		    "Times are clipped to the range. Enter goes to the longest.");
 	t->page.at = 1;
 	return ty_timeline_push_page(t);
 }
@@ -179,6 +177,9 @@ void ty_timeline_stats(struct ty_timeline *t)
 			 ty_fmt_length(to - from, len),
 			 ty_timeline_at(t, from, (to - from) / 1000 + 1, at), last - first + 1,
 			 last == first ? "" : "s");
+		t->page.name = "Statistics";
+		t->page.about = "The time in each state and the system calls of the selected rows, "
+				"or of the row of the cursor in the window.";
 		ty_timeline_begin(t, &stats_job);
 	}
 	vec_fini(&v);

@@ -123,9 +123,11 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open,
 		       const uint8_t *cpus);
 
-/* Which threads and CPUs have lanes of measurements (owned from now on; NULL: none). */
+/* Which threads and CPUs have lanes of measurements (owned from now on; NULL: none). Such a thread
+ * ran. open: there is nothing but lanes, so that they are shown at first. */
 enum { TY_LANE_SAMPLES = 1, TY_LANE_COUNTERS = 2 };
-void ty_tracks_lanes(struct ty_tracks *t, uint8_t *threads, uint8_t *cpus, uint32_t counters);
+void ty_tracks_lanes(struct ty_tracks *t, uint8_t *threads, uint8_t *cpus, uint32_t counters,
+		     bool open);
 
 /* Shows executed calls under this thread, in this many rows (0: hides them). False: no space for a
  * further thread. */

@@ -50,8 +50,27 @@ struct ty_mouse {
 	bool ctrl; /* Ctrl was held down */
 };
 
+/* The help of a page: its keys, and sentences. */
+struct ty_help_key {
+	enum ty_action a, b; /* b TY_ACT_NONE: one action's keys */
+	const char *what;
+};
+struct ty_help_topic {
+	const char *title;
+	const char *enter; /* the effect of Enter, where the keys leave that open; NULL */
+	const struct ty_help_key *keys;
+	size_t keys_n;
+	const char *const *lines;
+	size_t lines_n;
+	const char *about; /* a sentence before the lines; NULL */
+};
+/* For a key that a page does not have. */
+#define TY_NO_KEY "this key has no effect here; ? shows the keys of this page"
+
 struct ty_view_ops {
 	const char *name;
+	/* The help of this page; NULL: the timeline's. */
+	struct ty_help_topic (*help)(const void *self);
 	void (*draw)(void *self, struct ty_grid *g, const struct ty_palette *p);
 	enum ty_view_result (*act)(void *self, enum ty_action a);
 	enum ty_view_result (*mouse)(void *self, const struct ty_mouse *m);
@@ -109,9 +128,16 @@ struct ty_view_host {
 	 * when that is over. NULL: the model is of all. */
 	bool (*indexing_poll)(void *ctx, struct ty_indexing_news *news);
 	/* What was kept of this recording when it was last open (timeline_marks_write.c), into out;
-	 * and keep it: 0 or -TY_E... with a sentence. */
+	 * and keep it: 0 or -TY_E... with a sentence. lock: against other views of the recording,
+	 * around reading it again and keeping it. All or none are NULL. */
 	void (*keep_load)(void *ctx, struct ty_buf *out);
+	void (*keep_lock)(void *ctx, bool on);
 	int (*keep_save)(void *ctx, const char *text, size_t n, struct ty_err *err);
+	/* The first keys were shown. NULL: no effect. */
+	void (*first_keys_shown)(void *ctx);
+	/* Reads what names of processes need, called in the thread that searches for stalls, before
+	 * it does. NULL: it is there. */
+	void (*titles_load)(void *ctx);
 	/*
 	 * The memory samples of the recording, read when it is opened (in a thread where `aside`):
 	 * 0, -TY_ENOTFOUND: it has none, -TY_EINTR when *stop is set. NULL: it has none.
@@ -154,7 +180,8 @@ struct ty_view_input {
 	uint32_t at_finding;		  /* 1..: start on that finding; 0: at the start */
 	const struct ty_log *log;     /* lines of log files, sorted; NULL: none were requested */
 	const char *const *log_names; /* of its files */
-	bool first; /* the user has not seen a timeline yet: the first keys are shown */
+	bool first; /* the user has not seen the first keys yet: they are shown, once the screen
+		     * has room for them */
 	bool aside; /* analyses run in threads of their own: input never waits for them */
 };
 

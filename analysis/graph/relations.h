@@ -15,7 +15,7 @@
 #define TY_RELATIONS(X)                                                                            \
 	/* The channel, and how the wait ended: recorded. */                                       \
 	X(DEFINITE,                                                                                \
-	  "the thread waited for a lock, a device, buffer space, a page or the end of a stop")     \
+	  "the thread waited for a lock, a device, buffer space or a page, or was stopped")        \
 	X(PEER, "the thread waited for one other thread or process")                               \
 	X(END, "the thread waited for another thread or process to exit")                          \
 	X(IDLE, "the call waits for any event (epoll, accept, a sleep, signals)")                  \
@@ -59,7 +59,9 @@
 	X(SENT_MORE, "the waker sent more of the same before the thread ran again")                \
 	X(ENDED_BY_REQUEST, "the thread had delivered its result, and only exited afterwards")     \
 	X(IN_REQUEST, "the thread had received a request and not replied yet")                     \
+	X(MAYBE_IN_REQUEST, "the thread had received something on a socket and not replied yet")   \
 	X(AWAITS_REPLY, "the thread had sent a request as a client, whose reply came later")       \
+	X(REPLY_THERE, "the reply to the thread's request was there when it ran again")            \
 	X(UNANSWERED, "the thread had sent a request, or connects, and had no reply yet")          \
 	/* Signals. */                                                                             \
 	X(SIGNALLED, "a signal sent by a thread woke the thread")                                  \
@@ -73,9 +75,13 @@
 	X(FOR_PROGRAM, "the process of the thread had started the program that worked")            \
 	X(SHELL_PIPELINE, "the next program of a shell's pipeline computed")                       \
 	X(WORLD_STOPPED, "threads of the process stopped together for one that worked alone")      \
+	X(OWN_LOOP,                                                                                \
+	  "for most of the wait, threads of its process waited for any event (a timer, or, of a "  \
+	  "server, the next request), and no request of the process was open")                     \
+	X(KILLED, "the thread did not run again: its process exited")                              \
 	X(WAKER_IDLE, "the waker was idle itself meanwhile, until a new request reached it")       \
 	X(AWAITED_HELD_UP,                                                                         \
-	  "the child that exited had only waited, or was the only one running for its parent")     \
+	  "the child that exited had only waited, or was its parent's only running child")         \
 	/* The command's critical path, and what the thread did afterwards. */                     \
 	X(ON_PATH, "the critical path covers at least half of the wait")                           \
 	X(ON_PATH_ANY, "the critical path covers the wait or its cause for half of it")            \

@@ -4,8 +4,8 @@
  *
  * A rule is one row: its predicate is a conjunction of relations (relations.h) that hold or do not
  * hold, and nothing else. Of all rules that match, the one of the strongest grade decides; of one
- * grade, that of the highest priority. No two rules have both alike, so that the order in which
- * they are written or tried never matters (it is checked by tests/unit/test_rulebook.c).
+ * grade, that of the highest priority. No two rules have both alike; the table has them in that
+ * order, strongest first (checked by tests/unit/test_rulebook.c).
  */
 #ifndef TY_RULE_H
 #define TY_RULE_H
@@ -51,30 +51,25 @@ struct ty_rule {
 	/* All must hold (or, TY_NOT, not hold). Cheap ones first: they are tried in this order. */
 	int8_t when[TY_RULE_TERMS];
 };
+#define WHEN(...) .when = {__VA_ARGS__}
+/* A row: id, verdict, grade, priority, sentence, WHEN(...), then kind and proof where they are not
+ * the first of their enums. */
+#define RULE(id_, verdict_, grade_, priority_, says_, ...)                                         \
+	{                                                                                          \
+		.id = (id_), .verdict = TY_##verdict_, .grade = TY_##grade_,                       \
+		.priority = (priority_), .says = (says_), __VA_ARGS__                              \
+	}
 _Static_assert(TY_R_COUNT < 128, "a relation fits into int8_t");
 
 /* As JSON has them, and as people read them. */
 const char *ty_verdict_name(enum ty_verdict v);
 const char *ty_verdict_text(enum ty_verdict v);
 const char *ty_grade_name(enum ty_grade g);
-const char *ty_grade_text(enum ty_grade g);
 
-/* All rules, strongest first. To be made once for many waits; borrows constants only. */
-#define TY_RULES_MOST 64
-struct ty_rulebook {
-	const struct ty_rule *v[TY_RULES_MOST];
-	unsigned n;
-};
-void ty_rulebook_init(struct ty_rulebook *b);
-/* The rule that decides; never NULL: the last one matches every wait. */
-const struct ty_rule *ty_rules_judge(const struct ty_rulebook *b, struct ty_relations *of);
-
-/* The groups, one file each. */
-struct ty_rules {
-	const struct ty_rule *v;
-	size_t n;
-};
-extern const struct ty_rules ty_rules_recorded, ty_rules_reply, ty_rules_signal, ty_rules_pool,
-	ty_rules_path;
+/* All rules, strongest first; the last one matches every wait. */
+extern const struct ty_rule ty_rule_table[];
+extern const unsigned ty_rules_n;
+/* The rule that decides. */
+const struct ty_rule *ty_rules_judge(struct ty_relations *of);
 
 #endif

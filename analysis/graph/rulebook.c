@@ -3,19 +3,6 @@
 #include "rule.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static const struct ty_rules *const groups[] = {&ty_rules_recorded, &ty_rules_reply,
-						&ty_rules_signal, &ty_rules_pool, &ty_rules_path};
-
-/* What nothing else is known of: an idle wait. */
-static const struct ty_rule nothing = {
-	.id = "no-dependent-work",
-	.verdict = TY_IDLE,
-	.grade = TY_BY_PATTERN,
-	.priority = 0,
-	.says = "no sign that the thread had work meanwhile",
-};
 
 const char *ty_relation_text(enum ty_relation r)
 {
@@ -44,15 +31,7 @@ const char *ty_grade_name(enum ty_grade g)
 
 const char *ty_verdict_text(enum ty_verdict v)
 {
-	return v == TY_OWN_CHOICE ? "voluntary sleep" : ty_verdict_name(v);
-}
-
-const char *ty_grade_text(enum ty_grade g)
-{
-	static const char *const text[] = {"inferred from a pattern", "inferred from the protocol",
-					   "inferred from the stack", "proven"};
-
-	return text[g];
+	return v == TY_OWN_CHOICE ? "voluntary sleep" : v == TY_IDLE ? "not a stall" : "stall";
 }
 
 bool ty_relation_holds(struct ty_relations *of, enum ty_relation r)
@@ -73,31 +52,11 @@ static bool matches(const struct ty_rule *r, struct ty_relations *of)
 	return true;
 }
 
-/* Strongest first. */
-static int by_strength(const void *pa, const void *pb)
+const struct ty_rule *ty_rules_judge(struct ty_relations *of)
 {
-	const struct ty_rule *a = *(const struct ty_rule *const *)pa,
-			     *b = *(const struct ty_rule *const *)pb;
+	const struct ty_rule *r = ty_rule_table;
 
-	if (a->grade != b->grade)
-		return a->grade > b->grade ? -1 : 1;
-	return a->priority > b->priority ? -1 : a->priority < b->priority;
-}
-
-void ty_rulebook_init(struct ty_rulebook *b)
-{
-	b->n = 0;
-	b->v[b->n++] = &nothing;
-	for (size_t g = 0; g < sizeof(groups) / sizeof(*groups); g++)
-		for (size_t i = 0; i < groups[g]->n && b->n < TY_RULES_MOST; i++)
-			b->v[b->n++] = &groups[g]->v[i];
-	qsort(b->v, b->n, sizeof(b->v[0]), by_strength);
-}
-
-const struct ty_rule *ty_rules_judge(const struct ty_rulebook *b, struct ty_relations *of)
-{
-	for (unsigned i = 0; i < b->n; i++)
-		if (matches(b->v[i], of))
-			return b->v[i];
-	return &nothing;
+	while (!matches(r, of))
+		r++;
+	return r;
 }

@@ -134,7 +134,7 @@ while not os.path.exists("go"): time.sleep(0.01)
 time.sleep(1.3); c.execute("commit")""", code="""
 import sqlite3
 sqlite3.connect("b.db", timeout=10, isolation_level=None).execute("insert into t values(1)")""", may=("polled", "failing"))
-Case("a mutex whose holder sleeps", [r"python.*waited.*futex.*|futex.*waited for it"], """
+Case("a mutex whose holder sleeps", [r"slept in \S+; python.* waited for python.* in futex|waited in futex.*woken by python.*, which slept"], """
 import threading, time
 lock = threading.Lock()
 def hold():

@@ -74,7 +74,7 @@ assert start and start == stalls("--clock", "start") and len(start) == len(wall)
 for s, w, t in zip(start, wall, trace):
     assert s[1] == t[1] == " s" and not w[1] and re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3}", w[0]), (s, w, t)
     assert abs(ns(t[0]) - begin - ns(s[0])) < 2 * 10**6, (s, t)
-for section, unit in (("syscalls", "at (s)"), ("longest", " at "), ("ledger", " from "), ("header", "span")):
+for section, unit in (("syscalls", "at (s)"), ("longest", " at "), ("ledger", " from "), ("header", "period")):
     text = tarry("report", "c.dat", section, "--clock", "wall")
     assert re.search(r"\d\d:\d\d:\d\d\.\d{3}", text), (section, text[:500])
     assert "at (s)" not in text

@@ -153,6 +153,19 @@ for w in "slowest", "median":
 assert r["slowest"]["path"][0] == r["median"]["path"][0] and r["slowest"]["path"][1] != r["median"]["path"][1], r' "$out/r" &&
 		"$TARRY" report "$out/t.dat" flow --slowest request | grep -q '^ *1 .* 0 .* refill  .*flow_traps\.c:'
 	check "report: of one slow call among fifty, the function that makes the difference" $?
+	"$TARRY" report "$out/t.dat" flow --slowest request >"$out/text"
+	"$TARRY" report "$out/t.dat" flow >>"$out/text"
+	"$TARRY" report "$out/t.dat" header --json >"$out/h"
+	python3 -c '
+import json, sys
+start = json.load(open(sys.argv[1]))["summary"]["start_ns"]
+r = json.load(open(sys.argv[2]))["flow_slowest"]
+text = open(sys.argv[3]).read()
+for w in "slowest", "median":
+    at = ", at %.9f s\n" % ((r[w]["start_ns"] - start) / 1e9)
+    assert at in text, (at, text)
+assert " at %.9f s tid " % ((r["slowest"]["start_ns"] - start) / 1e9) in text, text' "$out/h" "$out/r" "$out/text"
+	check "report: times of the calls are seconds since the start" $?
 	"$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/flow_traps" sjwrcjtv
 	"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
 	python3 tests/e2e/flow_calls.py traps "$out/c"
@@ -166,6 +179,10 @@ assert r["slowest"]["path"][0] == r["median"]["path"][0] and r["slowest"]["path"
 	elsewhere
 	stripped
 	joined
+	"$TARRY" record -q --flow=step --flow-filter "0x$(nm "$PROGRAMS/flow_traps" | awk '$3 == "leaf" { print $1 }')@$PROGRAMS/flow_traps" \
+		-o "$out/t.dat" "$PROGRAMS/flow_traps" c
+	is "step: a function by its offset, as its name may be that of several" "leaf" \
+		"$("$TARRY" dump "$out/t.dat" flow --insn | awk '{ print $5 }' | sed 's/+.*//' | sort -u)"
 	all=$(awk '{ n += $1 } END { print n }' "$steps")
 	[ "$all" -ge 300000 ]
 	check "step: $all instructions in all" $?

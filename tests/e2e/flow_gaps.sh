@@ -65,8 +65,12 @@ of_cpu() { flow dump other,cpu=1 --cpu "$1" 2>/dev/null | grep -c GAP; }
 is "--cpu still chooses CPUs" "1 0" "$(of_cpu 1) $(of_cpu 3)"
 flow dump other --cpu-model 6/85 2>"$out/err"
 is "a model that is none is a usage error" "2 1" "$? $(grep -c 'cpu-model.*FAMILY/MODEL/STEPPING' "$out/err")"
-is "report flow: the share, first" "not decoded: 30.5% of 82 B of packets (25 B); first gap at 0.000001001" \
+is "report flow: the share, first" "not decoded: 30.5% of 82 B of packets (25 B); first gap at 0.000000001 s" \
 	"$(flow report other 2>/dev/null | head -n 1)"
+is "report flow: as JSON with little memory" "$(flow report other --json 2>/dev/null)" \
+	"$(flow report other --json --memory 16M 2>/dev/null)"
+is "report and dump flow: help tells --memory" "1 1" \
+	"$("$TARRY" report flow --help | grep -c -- ' --memory SIZE') $("$TARRY" dump flow --help | grep -c -- ' --memory SIZE')"
 is "report flow: as JSON" "82 25 0" "$(flow report other --json 2>/dev/null |
 	sed -n 's/.*"overflows":\([0-9]*\),"bytes":\([0-9]*\),"bytes_not_decoded":\([0-9]*\),.*/\2 \3 \1/p')"
 is "an overflow has no size, and goes on at its FUP" "of unknown size, resumes at 0x400060" \

@@ -88,15 +88,15 @@ P
 	ino=$(stat -c %i site.lock)
 	"$TARRY" record -q -o f.dat -- sh -c "python3 waiter.py & until grep -q -- '-> $4.*:$ino ' /proc/locks; do sleep 0.02; done; sleep 0.5; kill $holder; wait" 2>err.txt
 	"$TARRY" report f.dat stalls --all >out.txt
-	grep -qE "^ +$3, ${5/HOLDER/([^[]*/)?$holder}$" out.txt
+	grep -qE "^ +file lock \\($3\\)${5/HOLDER/([^[]*/)?$holder}$" out.txt
 	check "$1: the process that took the lock before the recording" $? "$(cat out.txt err.txt) $holder"
 	wait "$holder" 2>/dev/null
 	holder=
 }
-file_lock flock 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK 'held by process HOLDER \[proven\]'
-file_lock fcntl 'fcntl.lockf(f, fcntl.LOCK_EX)' 'fcntl lock' POSIX 'held by process HOLDER \[proven\]'
+file_lock flock 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK ', held by process HOLDER \[proven\]'
+file_lock fcntl 'fcntl.lockf(f, fcntl.LOCK_EX)' 'fcntl lock' POSIX ', held by process HOLDER \[proven\]'
 # The one who took it closes the file; its child has the lock until that one is told to end.
-file_lock "flock of a child that inherited it" 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK 'held according to /proc/locks by process HOLDER \[inferred\]' "
+file_lock "flock of a child that inherited it" 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK ': at [0-9.]+ s /proc/locks listed process HOLDER as its holder \[inferred\]' "
 child = os.fork()
 if not child:
     time.sleep(60)

@@ -20,6 +20,10 @@ if sys.argv[3:] == ['tree']:
         if rows[name]['total'] > hot['samples']: bad.append(f'{name}: total above all')
     if rows['work']['total'] < 0.98 * n: bad.append(f"work: total {rows['work']['total']} of {n}")
     if rows['deep']['total'] < rows['deep']['self']: bad.append('deep: total below self')
+    # The work of beta is inlined; one half of all is in main, the other in the second thread.
+    total = {n: rows[n]['total'] if n in rows else 0 for n in ('beta', 'inlined_work', 'main', 'work')}
+    if not 0.9 * own['beta'] <= total['inlined_work'] <= total['beta']: bad.append(f'inlining: {total}')
+    if min(total['main'], total['work'] - total['main']) < 0.25 * n: bad.append(f'threads: {total}')
     if hot['cut'] > 0.02 * hot['samples']: bad.append(f"{hot['cut']} are cut")
     e = hot.get('exact')
     if e:

@@ -27,7 +27,7 @@ passes "by default the hottest function is known with its line" grep -qE '^ +[0-
 grep -A1 ' alpha (hot_shares' hot.txt | grep -q '^ *called by .*main'
 check "the line below it names its callers" $? "$(head -n 20 hot.txt)"
 "$TARRY" report tarry.dat answer >answer.txt
-passes "the answer names it, as sampled" grep -qE '^  [0-9]+% of [0-9]+ CPU samples \(95% interval [0-9]+ to [0-9]+%\) in alpha \(hot_shares\.c:[0-9]+\)$' answer.txt
+passes "the answer names it, as sampled" grep -qE '^  ~[0-9]+% of the [0-9.]+ m?s on CPU of [0-9]+ threads? \(95% interval [0-9]+ to [0-9]+%, [0-9]+ samples\) in alpha \(hot_shares\.c:[0-9]+\)$' answer.txt
 
 "$TARRY" report tarry.dat ledger >ledger.txt && "$TARRY" report tarry.dat ledger --json >ledger.json
 grep -A1 'on CPU outside system calls$' ledger.txt | grep -qE '^ +~[0-9]+% \([0-9]+ to [0-9]+%, [0-9]+ of [0-9]+ samples\) alpha \(hot_shares\)$'
@@ -44,18 +44,34 @@ for name, own in (('alpha', seen['alpha']), ('beta', seen.get('beta', 0) + seen.
     assert abs(own / n - p) <= 4 * math.sqrt(p * (1 - p) / n), (name, own, n, p)
 P
 
+# With recursion, an inlined function and, on x86-64, one that is made at run time.
+printf 'echo $$ >pid\nexec "%s" "$@" %s\n' "$prog" "$([ "$(uname -m)" != x86_64 ] || echo jit)" >jit.sh
 shares() { # FILE HOW TREE RECORD-OPTION...
 	local file=$1 how=$2 tree=$3
 	shift 3
-	"$TARRY" record -q -o "$file" --sample 997 "$@" -- "$prog" 150 1 >truth.txt 2>err.txt &&
+	"$TARRY" record -q -o "$file" --sample 997 "$@" -- sh jit.sh 150 1 >truth.txt 2>err.txt &&
 		"$TARRY" report "$file" hot --json >hot.json 2>>err.txt &&
 		python3 "$judge" truth.txt hot.json $tree >seen.txt 2>&1
 	check "$how: shares within three standard deviations" $? "$(cat seen.txt err.txt)"
+	rm -f "/tmp/perf-$(cat pid).map"
 }
 tries 2 shares d.dat "call frame information, two threads" tree
 tries 2 shares f.dat "frame pointers, two threads" "" --sample-stacks fp
 "$TARRY" report f.dat hot >out.txt 2>&1
 passes "callers by frame pointers are marked" grep -q 'frame pointers: wrong where code was compiled without them' out.txt
+judge "time on CPU of all functions is that of the ledgers, to the nanosecond" <<P
+import json, subprocess
+def ask(*a): return json.loads(subprocess.run(['$TARRY', 'report', 'f.dat', *a, '--json'], capture_output=True, text=True).stdout)
+s = ask()['summary']
+ran = 0
+for k in range(8):
+    o = ['--from', f"{k * (s['end_ns'] - s['start_ns']) / 9e9:.9f}", '--to', f"{(k + 1 + k % 3) * (s['end_ns'] - s['start_ns']) / 9e9:.9f}"]
+    hot = ask('hot', *o)['hot']
+    want = sum(r['ns'] for l in ask('ledger', *o)['ledger'] if l['tid'] for r in l['rows'] if r['row'].startswith(('on CPU', 'interrupted by', 'lost to the hypervisor')))
+    assert want == sum(f['self_ns'] for f in hot['functions']) == hot['exact']['on_cpu_ns'], (o, want, hot['exact'])
+    ran += want > 0
+assert ran >= 4, ran # before the command ran, or in a wait, there may be none
+P
 "$TARRY" record -q -o o.dat --sample off -- true 2>err.txt
 "$TARRY" report o.dat hot >out.txt 2>&1
 passes "--sample off samples nothing, and the report says so" grep -q '^none recorded: record --sample off$' out.txt
@@ -182,16 +198,18 @@ if ! command -v perf >/dev/null || ! perf record -q -B -e cpu-clock -o probe.dat
 	skip "perf.data files" "perf cannot record here"
 else
 	for how in fp dwarf; do
-		perf record -q -B --call-graph "$how" -F 3997 -e cpu-clock -o "$how.data" "$prog" 60 >truth.txt 2>err.txt
-		"$TARRY" report "$how.data" hot --json >hot.json 2>>err.txt && python3 "$judge" truth.txt hot.json >seen.txt 2>&1
+		perf record -q -B --call-graph "$how" -F 3997 -e cpu-clock -o "$how.data" sh jit.sh 60 1 >truth.txt 2>err.txt
+		mkdir -p tmp && cp "/tmp/perf-$(cat pid).map" tmp 2>/dev/null # x86-64 only
+		"$TARRY" report "$how.data" hot --symfs . --json >hot.json 2>>err.txt && python3 "$judge" truth.txt hot.json >seen.txt 2>&1
 		check "perf record --call-graph $how: the same shares" $? "$(cat seen.txt err.txt)"
 		perf script -i "$how.data" -F ip,sym -G 2>/dev/null | awk '{print $2}' | sort | uniq -c | awk '{print $2, $1}' >script.txt
+		rm -f "/tmp/perf-$(cat pid).map"
 		python3 - >seen.txt 2>&1 <<'P'
 import json
 hot = json.load(open('hot.json'))['hot']
 script = dict(l.split() for l in open('script.txt'))
 rows = {f['function']: f['self'] for f in hot['functions'] if f['function']}
-own = {n: rows.get(n, 0) for n in ('alpha', 'beta', 'deep')}
+own = {n: rows.get(n, 0) for n in [l.split()[0] for l in open('truth.txt')]}
 own['beta'] += rows.get('inlined_work', 0)
 want = {n: int(script.get(n, 0)) for n in own}
 if own != want or hot['samples'] != sum(map(int, script.values())): raise SystemExit(f'{own} {want} {hot["samples"]}')
@@ -226,8 +244,25 @@ P
 	check "perf record -a --switch-events: a timeline with lanes of samples" $? "$(cat err.txt; head -n 12 view.txt)"
 	perf stat record -o stat.data -e page-faults,task-clock "$prog" 10 >truth.txt 2>err.txt
 	want=$(perf stat report -i stat.data 2>&1 | sed -n 's/,//g; s/^ *\([0-9]*\) *page-faults.*/\1/p')
-	[ -n "$want" ] && "$TARRY" report stat.data >out.txt 2>&1 && grep -qE "^ +$want counted of page-faults  \(perf stat\)$" out.txt
+	[ -n "$want" ] && "$TARRY" report stat.data >out.txt 2>&1 && grep -qE "^ +$want counted of page-faults  \(perf stat: report counters, view\)$" out.txt
 	check "perf stat record: counts are those of perf stat report" $? "want $want; $(cat out.txt)"
+	# Over time: those of each interval, as perf stat report has them, and lanes in the timeline.
+	perf stat record -a -I 20 -o stat.data -e page-faults,context-switches "$prog" 40 >truth.txt 2>err.txt
+	perf stat report -i stat.data 2>&1 | sed -n 's/,//g; s/^ *\([0-9.]*\)  *\([0-9]*\) *\([pc][a-z-]*\) .*/\1 \2 \3/p' >want.txt
+	from=0 bad_rows=
+	for at in $(cut -d' ' -f1 want.txt | uniq); do
+		for event in page-faults context-switches; do
+			want=$(sed -n "s/^$at \([0-9]*\) $event$/\1/p" want.txt)
+			got=$("$TARRY" report --json --from $from --to $at stat.data counters 2>>err.txt | python3 -c "import json,sys
+print(sum(r['raw'] for r in json.load(sys.stdin)['counters']['cpus'] if r['counter'] == '$event'))")
+			[ "$got" = "$want" ] || bad_rows="$bad_rows $at:$event:$got:$want"
+		done
+		from=$at
+	done
+	[ -s want.txt ] && [ -z "$bad_rows" ] && "$TARRY" report stat.data answer 2>>err.txt | grep -q 'what .* did over .* is unknown' &&
+		"$TARRY" view --print --no-index --size 100x30 stat.data >view.txt 2>>err.txt &&
+		[ "$(grep -c '` page-faults' view.txt)" -eq "$(nproc)" ]
+	check "perf stat record -I: each interval is that of perf stat report, and a lane of each CPU" $? "$bad_rows; $(cat err.txt; head -n 12 view.txt)"
 fi
 echo "1..$n"
 exit "$bad"

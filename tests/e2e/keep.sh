@@ -82,6 +82,12 @@ P
 [ ! -s "$t/err" ]; check "it opens without a warning" $? "$(cat "$t/err")"
 "$TARRY" report "$t/c.dat" 2>/dev/null | grep -q "^kept *the newest .* of .*. Older data was dropped"
 check "the report says that it is the newest part" $?
+for range in "" "--from 0.5 --to 0.6"; do
+	# shellcheck disable=SC2086
+	"$TARRY" report "$t/c.dat" answer $range 2>/dev/null | sed -n 's/^answer: .* of it in \([a-z ]*\) (critical path.*/\1/p'
+done >"$t/of"
+[ "$(paste -sd, "$t/of")" = "this recording,the selected part" ]
+check "the answer tells a selected part from the kept one" $? "$(cat "$t/of")"
 COLUMNS=120 LINES=40 "$TARRY" view "$t/c.dat" --print 2>/dev/null | head -n 1 | grep -q "NEWEST PART"
 check "and so does the timeline" $?
 "$TARRY" dump "$t/c.dat" events --json 2>/dev/null | python3 -c 'import json, sys

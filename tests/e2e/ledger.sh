@@ -2,6 +2,7 @@
 # The ledger of real recordings: rows sum to the time exactly, little is unknown where nothing was lost,
 # time on CPU is the kernel's own account, user and kernel mode are told apart.
 set -u
+# Lane: alone
 . "$(dirname "$0")/tap.bash"
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	skip "ledgers" "recording needs root and the program"
@@ -86,18 +87,20 @@ check_sums(doc)
 entries = {e["tid"]: e for e in doc["ledger"]}
 inferred = {t["tid"]: t["inferred_ns"] for t in doc["threads"]}
 for line in open("ran.txt"):
-    tid, name, ran = line.split()
+    tid, name, ran, still, preempted = line.split()
     e = entries[int(tid)]
     got = part(e, "on CPU", "interrupted by")
-    # In bursts of 10 us (tick, tock) the kernel's account lies between running and running + ready: it
+    short = name in ("tick", "tock")
+    # In bursts of 10 us the kernel's account lies between running and running + ready: it
     # charges a woken thread that takes the CPU at once from the wakeup on (tests/programs/schedstat.c).
-    most = got + (part(e, "runnable") if name in ("tick", "tock") else 0)
+    most = got + (part(e, "runnable") if short else 0)
     print(f"{name}: kernel {ran} ns, ledger {got} ns ({got / int(ran) - 1:+.3%}), at most {most}, "
-          f"inferred {inferred[int(tid)]}")
+          f"inferred {inferred[int(tid)]}, stood still {still}, preempted {preempted}")
     # (As report.sh: of bursts of 10 us the start of each may be inferred.)
-    assert inferred[int(tid)] <= (0.5 if name in ("tick", "tock") else 0.1) * int(ran), e
+    assert inferred[int(tid)] <= (0.5 if short else 0.1) * int(ran), e
     slack = 0.01 * int(ran) + inferred[int(tid)]
-    assert got - slack - int(os.environ["STEAL_NS"]) <= int(ran) <= most + slack, e
+    uncharged = int(still) + (0 if short else 25000 * int(preempted)) + int(os.environ["STEAL_NS"])
+    assert got - slack - uncharged <= int(ran) <= most + slack, e
 P
 cat >split.py <<'P'
 from ledger import *

@@ -213,5 +213,5 @@ says() { # TEXT CMD...
 echo "unknown format" >"$dir/text"
 passes "a file without samples is told so" says "unknown format" "$TARRY" report "$dir/text" memory
 passes "a wrong MIDR is told so" says "not a hexadecimal" "$TARRY" dump memory --spe-raw "$dir/text" --midr N1
-passes "a missing file is told so" says "cannot open" "$TARRY" dump "$dir/none" memory
+passes "a missing file is told so" says "no such file" "$TARRY" dump "$dir/none" memory
 echo "1..$n"

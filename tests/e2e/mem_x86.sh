@@ -80,13 +80,13 @@ contents() {
 	perf record -q -B -d -e cpu-clock -o "$dir/c.data" -- "$PROGRAMS/hot_shares" 10 >/dev/null 2>&1
 	[ -s "$dir/c.data" ] || return 1
 	"$TARRY" report "$dir/c.data" >"$dir/out.txt" || return 1
-	grep -q 'samples of cpu-clock.*report hot, dump samples, view' "$dir/out.txt" || return 1
+	grep -q 'samples of cpu-clock.*tarry report FILE hot, tarry dump FILE samples' "$dir/out.txt" || return 1
 	"$TARRY" report "$dir/c.data" hot >"$dir/out.txt" || return 1
 	! "$TARRY" report "$dir/c.data" memory >"$dir/out.txt" 2>&1 && grep -q 'has no memory samples' "$dir/out.txt" &&
 		! "$TARRY" report "$dir/c.data" stalls >/dev/null 2>&1
 }
 memory_contents() {
-	"$TARRY" report "$dir/x.data" >"$dir/out.txt" && grep -q '98 samples of cpu/mem-loads.*report memory, report sharing' "$dir/out.txt" &&
+	"$TARRY" report "$dir/x.data" >"$dir/out.txt" && grep -q '98 samples of cpu/mem-loads.*tarry report FILE memory|sharing' "$dir/out.txt" &&
 		"$TARRY" report "$dir/x.data" --json | python3 -c 'import json, sys; c = json.load(sys.stdin)["contents"]; assert c[0]["memory_samples"] == 98, c'
 }
 if ! command -v perf >/dev/null; then

@@ -76,14 +76,16 @@ for name, v in found.items():
     got = [x[k] for k in ("timed", "p50_ns", "p90_ns", "p99_ns", "max_ns", "total_ns", "self_ns")]
     assert want == got, (name, want, got)
 P
-judge "counters of regions: near their lengths; estimates where readings are divided; none with an id" <<'P'
+judge "counters of regions: near their lengths; estimates where readings are divided; none that end in another thread" <<'P'
 import json
 r = {x["name"]: x for x in json.load(open("r.json"))["regions"]["names"]}
 for name in ("round", "load", "parse", "work"):
     clock, faults = r[name]["measures"]
     assert (clock["name"], faults["name"]) == ("task-clock", "page-faults") and clock["estimated"], r[name]
     assert 0 < clock["value"] <= 1.05 * r[name]["total_ns"], r[name]
-assert "measures" not in r["request"] and "measures" not in r["sum"]
+clock = r["request"]["measures"][0]
+assert 0 < clock["value"] <= 1.05 * r["request"]["total_ns"] and not r["request"]["ended_elsewhere"], r["request"]
+assert r["handoff"]["ended_elsewhere"] == 40 and "measures" not in r["handoff"] and "measures" not in r["sum"]
 P
 "$TARRY" report t.dat regions parse >one.txt
 grep -q 'the slowest: .* compared with a median one: ' one.txt && grep -q 'on CPU outside system calls' one.txt
@@ -108,10 +110,25 @@ assert not any("ended_by" in x for x in d if x["name"] == "request")
 assert [x["value"] for x in d if x["name"] == "work"] == list(range(40))
 assert d == sorted(d, key=lambda x: x["start_ns"]) and not any("unknown" in x for x in d)
 P
+"$TARRY" report t.dat regions handoff >hist.txt && "$TARRY" report t.dat regions handoff --json >hist.json
+judge "histogram: each region in its power of two, as text and as JSON" <<'P'
+import json, re
+n = [x["duration_ns"] for x in map(json.loads, open("d.json")) if x["name"] == "handoff"]
+rows = json.load(open("hist.json"))["regions"]["names"][0]["lengths"]
+assert rows and all(r["count"] == sum(r["from_ns"] <= x < r["below_ns"] for x in n) for r in rows), (rows, n)
+assert sum(r["count"] for r in rows) == len(n) == 40 and all(a["below_ns"] == b["from_ns"] for a, b in zip(rows, rows[1:]))
+text = open("hist.txt").read().split("lengths (")[1].splitlines()[2:]
+assert [int(re.match(r" *\S+ \S+ +\S+ \S+ +([0-9]+)", t)[1]) for t in text[:len(rows)]] == [r["count"] for r in rows], text
+P
 "$TARRY" dump t.dat regions | grep -Eq '^[0-9.]+ regions/[0-9]+ +2[0-9.]+ us        work$'
 check "dump regions: nested ones are indented" $? "$("$TARRY" dump t.dat regions | head)"
 "$TARRY" report t.dat regions nothing >out 2>&1
-is "an unknown name is an error" "1 tarry: t.dat: no region is called 'nothing' in this window (tarry report FILE regions lists the names)" "$? $(cat out)"
+is "an unknown name is an error" "1 tarry: t.dat: no region is called 'nothing' in the selected part (tarry report FILE regions lists the names)" "$? $(cat out)"
+"$TARRY" record -q -o none.dat --no-strings --sample off --regions off true 2>none.log
+"$TARRY" report none.dat regions nothing >out 2>&1
+is "in a recording without regions, too" "1 tarry: none.dat: no regions were recorded (record them with tarry.h, --span or --usdt)" "$? $(cat out none.log)"
+grep -q '^below a name: counters, the sum of all its regions (~: an estimate)$' one.txt
+check "what the counters below a name are" $? "$(head -4 one.txt)"
 
 # Attached, with a region that is open; then killed by force, and swept by the next recorder.
 mkfifo in
@@ -178,7 +195,7 @@ check "--usdt: each time the probe was passed" $? "$(cat u.log u.txt)"
 check "--usdt: with its arguments" $? "$("$TARRY" dump u.dat events | grep usdt | head -3)"
 "$TARRY" record -q -o x.dat --usdt no:such true >out 2>&1
 is "a static probe that nobody has is an error" 1 "$?"
-grep -q 'usdt no:such: .* has no such probe' out
+grep -q 'usdt no:such: this probe is not in ' out
 check "which says so" $? "$(cat out)"
 "$TARRY" record -q -o x.dat --regions /bin/true true >out 2>&1
 is "--regions: a file without any is an error" 1 "$?"
@@ -190,6 +207,9 @@ is "a function that is not there is an error" 1 "$?"
 grep -q "span: .*/regions has no function 'nowhere'" out
 check "which says so, too" $? "$(cat out)"
 is "nothing is left in the list of probes" "" "$(own_probes "$dir")"
+"$TARRY" doctor >doctor.txt 2>&1
+grep -q '^ok  *regions .*a test probe (uprobe) worked' doctor.txt && ! grep -q /trial "$tracing/uprobe_events"
+check "doctor tries a probe, and leaves none" $? "$(cat doctor.txt)"
 
 # The header elsewhere: C++, and what it costs a program that is not recorded is no system call.
 cat >x.cc <<'C'
@@ -204,6 +224,25 @@ if command -v g++ >/dev/null && g++ -std=c++11 -Wall -Wextra -Werror -pedantic -
 	"$TARRY" report x.dat regions >x.txt
 	grep -Eq '^scope +region +1 ' x.txt && grep -Eq '^inner +region +1 ' x.txt
 	check "C++: regions are blocks" $? "$(cat x.txt)"
+	cat >same1.cc <<'C'
+static __attribute__((noinline)) void twin(int n) { __asm__ volatile("" : : "r"(n)); }
+extern "C" void call1(void) { for (int i = 0; i < 1; i++) twin(i); }
+extern "C" { static int one(void) { return 1; } static int (*choose(void))(void) { return one; } int chosen(void) __attribute__((ifunc("choose"))); }
+C
+	cat >same2.cc <<'C'
+static __attribute__((noinline)) void twin(int n) { __asm__ volatile("" : : "r"(n)); }
+extern "C" void call2(void) { for (int i = 0; i < 2; i++) twin(i); }
+extern "C" { void call1(void); int chosen(void); }
+int main() { call1(); call2(); return chosen() - 1; }
+C
+	g++ -O1 -o same same1.cc same2.cc 2>cc.log && "$TARRY" record -q -o s.dat --span _ZL4twini@./same ./same 2>s.log &&
+		grep -q 'has 2 functions of this name, and all are recorded' s.log && "$TARRY" report s.dat regions >s.txt &&
+		grep -Eq '^_ZL4twini +instant +3 ' s.txt
+	check "of several functions of one name all are recorded" $? "$(cat cc.log s.log s.txt)"
+	"$TARRY" record -q -o x.dat --span chosen@./same ./same >out 2>&1
+	is "a function that only chooses another is an error" 1 $?
+	grep -q "'chosen' of .* only chooses a function" out
+	check "which says so, too" $? "$(cat out)"
 	cat >throws.cc <<'C'
 extern "C" __attribute__((noinline)) void thrower(int n) { if (n) throw n; }
 int main() { try { thrower(3); } catch (int n) { return n; } return 0; }

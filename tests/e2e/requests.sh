@@ -55,7 +55,7 @@ python3 client.py "$(cat port)" <go >up &
 client=$!
 exec 9>go
 await 10 test -s up
-"$TARRY" record -q -o t.dat -p "$server" --duration 60s 2>rec.log &
+"$TARRY" record -q -o t.dat -p "$server" --counter task-clock --duration 60s 2>rec.log &
 rec=$!
 await 30 recording "$rec" t.dat
 echo >&9
@@ -76,6 +76,14 @@ assert sum("futex" in w for _, w in slow) == 1, slow
 assert q["services"][0]["p50_ns"] < 0.1e9
 P
 "$TARRY" report t.dat requests >text
+judge "the slowest beside a median one, with the counters of their threads" <<'P'
+import json
+s = json.load(open("r.json"))["requests"]["slowest_and_median"]
+clock = [s[f"{k}_counters"]["measures"][0] for k in ("slow", "median")]
+assert all(c["name"] == "task-clock" for c in clock), clock
+# It slept most of the time.
+assert clock[0]["value"] < 0.2 * s["slow_ns"], s
+P
 passes "the same as text" grep -qE 'python3 [^ ]*/[0-9]' text
 
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then

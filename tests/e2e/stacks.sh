@@ -85,10 +85,10 @@ check "none has a wrong caller, in any try" $? "$(cat wrong.txt)"
 # The report names the first function that is not libc's.
 "$TARRY" record -q --stacks 20ms -o p.dat -- ./pie 0.06 >truth.txt 2>err.txt
 "$TARRY" report p.dat stalls --all >out.txt
-passes "the finding says where: function, file and line" grep -q '^ *user stack: thread_wait (wait_stacks.c:10' out.txt
+passes "the finding says where: function, file and line" grep -q '^ *in function: thread_wait (wait_stacks.c:10' out.txt
 "$TARRY" record -q --stacks 20ms -o st.dat -- ./static 0.06 >truth.txt 2>err.txt
 "$TARRY" report st.dat stalls --all >out.txt
-passes "also of a program that holds libc itself" grep -q '^ *user stack: thread_wait (wait_stacks.c:10' out.txt
+passes "also of a program that holds libc itself" grep -q '^ *in function: thread_wait (wait_stacks.c:10' out.txt
 "$TARRY" report p.dat --json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)

@@ -44,7 +44,7 @@ KINDS = {
 # What the sentence says of a cause; of all others who ended it, or that it is not recorded.
 SAYS = {
     "stopped": r"was stopped .*, stopped by (a signal |its tracer )",
-    "runqueue": r"(waited for a CPU .*(ran for .* of that time on CPU|shared CPU|starved|not recorded)|woken by )",
+    "runqueue": r"(waited for a CPU .*(ran .*that time on CPU|shared CPU|starved|not recorded)|woken by )",
     "throttled": r"(waited for a CPU .*|woken by .*)throttled by CPU quota: its (cgroup .* of CPU time every|CPU was idle)",
     "io": r", waiting for .*disk (\S+ \(\d+:\d+[^)]*\)|\d+:\d+) \(\d+ request",
     "fault": r", waiting for (a page|disk)",
@@ -232,8 +232,8 @@ def check_top(doc, truth, name, data):
                f"the call is {truth['syscalls']}, named is {top['syscall']}")
     chain = [hop["tid"] for hop in top["chain"]]
     if kind == "chain":
-        # From whichever hop is named as the victim, the others follow down to the culprit.
-        order = [victim["tid"]] + truth["hops"] + [culprit["tid"]]
+        # From whichever hop is named as the victim, the others follow down to the culprit, or to the one it stopped.
+        order = [victim["tid"]] + truth["hops"] + [culprit["tid"]] * ("was stopped" not in top["chain"][-1]["what"])
         rest = order[order.index(top["tid"]) + 1:]
         seen = [t for t in chain if t in rest]
         first = [t for i, t in enumerate(seen) if t not in seen[:i]]

@@ -37,11 +37,11 @@ p = os.getcwd() + "/s"
 s = socket.socket(socket.AF_UNIX); s.bind(p); s.listen(1)
 c = socket.socket(socket.AF_UNIX); c.connect(p); a, _ = s.accept(); c.send(b"x"); a.recv(10)
 t = socket.socket(); t.bind(("127.0.0.1", 0)); t.listen(1)
-u = socket.create_connection(t.getsockname()); v, _ = t.accept(); u.send(b"hi"); v.recv(3)
+u = socket.create_connection(t.getsockname()); v, _ = t.accept(); u.send(b"hi"); v.recv(3); u.getpeername(); a.getpeername()
 r, w = os.pipe(); os.write(w, b"a"); os.read(r, 1); x, y = socket.socketpair(); x.send(b"1"); y.recv(1)
 m = os.memfd_create("mem"); os.write(m, b"1"); d = os.open("/etc", os.O_RDONLY); os.fchdir(d); os.read(os.dup(os.open("passwd", os.O_RDONLY)), 1)
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("127.0.0.1", 0)); s.sendto(b"x", s.getsockname())
+s.bind(("127.0.0.1", 0)); s.sendto(b"x", s.getsockname()); s.recvfrom(3)
 s = socket.socket(socket.AF_INET6)
 try: s.connect(("::1", 1))
 except OSError: pass'
@@ -50,16 +50,18 @@ r, w = os.pipe(); p = select.poll(); p.register(r, select.POLLIN | select.POLLPR
 os.write(w, b"data"); p.poll(1000); select.select([r], [w], [], 1.5); select.select([], [], [], 0.01)
 e = select.epoll(); e.register(r, select.EPOLLIN | select.EPOLLET); e.poll(1); e.modify(r, select.EPOLLOUT); e.unregister(r)
 os.writev(w, [b"abc", b"de"]); os.readv(r, [bytearray(4), bytearray(9)]); time.sleep(0.01)
-a, b = socket.socketpair(); socket.send_fds(a, [b"fds"], [r, w]); b.recv(1)
+a, b = socket.socketpair(); socket.send_fds(a, [b"fds"], [r, w, os.open("found", 0), os.eventfd(0), os.memfd_create("m")]); _, got, _, _ = socket.recv_fds(b, 9, 9); os.read(got[2], 1)
 signal.setitimer(signal.ITIMER_REAL, 10, 1); signal.setitimer(signal.ITIMER_REAL, 0)
 lock = threading.Lock(); lock.acquire(); lock.acquire(timeout=0.01)
 resource.setrlimit(resource.RLIMIT_NOFILE, (512, 1024)); resource.setrlimit(resource.RLIMIT_CORE, (0, resource.RLIM_INFINITY))
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, 34]); signal.pthread_sigmask(signal.SIG_SETMASK, [])
+signal.sigtimedwait([signal.SIGUSR1], 0.001); signal.signal(signal.SIGUSR1, lambda *a: 0)
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1", 0)); s.sendmsg([b"x", b"yy"], [], 0, s.getsockname()); s.recvmsg(9, 99)
 if not os.fork(): os.kill(os.getpid(), 9)
 os.wait()'
+"$2/messages" load.sh
 S
-"$TARRY" record -q -o s.dat -- strace -f -yy -qq -o s.txt sh load.sh "$src" >/dev/null 2>err.txt
+"$TARRY" record -q -o s.dat -- strace -f -yy -qq -o s.txt sh load.sh "$src" "$PROGRAMS" >/dev/null 2>err.txt
 check "a command under strace is recorded" $? "$(cat err.txt)"
 "$TARRY" dump s.dat syscalls >s.dump 2>err.txt
 judge "every path, address and argument of exec is strace's, byte for byte (99.9%)" <<'P'
@@ -122,7 +124,7 @@ P
 judge "structures are strace's: poll, select, epoll, vectors, messages, times, limits, signals, statuses" <<'P'
 import collections, re
 calls_of = set('''poll pselect6 epoll_ctl epoll_wait readv writev clock_nanosleep sendmsg recvmsg setitimer prlimit64 rt_sigprocmask
-wait4 futex'''.split())
+rt_sigaction rt_sigtimedwait wait4 futex accept4 getsockname getpeername recvfrom sendmmsg recvmmsg'''.split())
 def calls(file):
     by, begun = collections.defaultdict(list), {}
     for line in open(file, errors='surrogateescape'):
@@ -137,8 +139,10 @@ def calls(file):
         if x.split('(')[0] not in calls_of: continue
         x = re.sub(r'\) +=', ') =', re.sub(r' <[\d.]+>$', '', x))
         x = re.sub(r'iov_base=("(\\.|[^"\\])*"|0x[0-9a-f]+)', 'iov_base=B', x)  # bytes are not recorded
+        x = re.sub(r'^(recvfrom\(\d+(<([^<>]|->)*>)?), ("(\\.|[^"\\])*"|0x[0-9a-f]+)', r'\1, B', x).replace(' listening]', ']')
+        x = re.sub(r', (\[\d+\]|0x[0-9a-f]+)\) = -1 ENOTCONN', ', N) = -1 ENOTCONN', x)
         x = re.sub(r'msg_name=0x[0-9a-f]+|msg_namelen=\d+( => \d+)?', 'N', x)  # at enter, strace only
-        x = re.sub(r', left \{[^}]*\}', '', x)  # two clocks
+        x = re.sub(r', left \{[^}]*\}| \(left \{[^}]*\}\)$', '', x)  # two clocks
         x = re.sub(r'(UNIX-STREAM:\[\d+)[^\]]*', r'\1', x)
         x = re.sub(r',  +', ', ', x)
         by[t].append(x)
@@ -150,7 +154,7 @@ assert all(kinds[k] for k in calls_of), kinds
 assert len(pairs) == sum(map(len, want.values())), "calls are missing"
 differ = [(w, g) for w, g in pairs if w != g]
 assert len(differ) * 1000 <= len(pairs), differ[:10]
-for what in ('revents=POLLIN}', 'in [', 'EPOLLET', 'iov_len=9', 'SCM_RIGHTS', 'WTERMSIG(s) == SIGKILL', 'CHLD RT_2', 'rlim_cur=512', 'sin_port'):
+for what in ('revents=POLLIN}', 'in [', 'EPOLLET', 'iov_len=9', 'SCM_RIGHTS', 'WTERMSIG(s) == SIGKILL', 'CHLD RT_2', 'rlim_cur=512', 'sin_port', '[128 => 16]', 'msg_len=8'):
     assert any(what in g for w, g in pairs), what
 P
 judge "--json has the structures as objects" <<'P'
@@ -162,6 +166,14 @@ for c in map(json.loads, out.splitlines()):
 poll = [c for c in seen['poll'] if 'POLLPRI' in str(c['values']) and c['ret'] > 0][-1]
 assert [e['events'] for e in poll['values'][0]] == ['POLLIN|POLLPRI', '0'] and poll['values'][1:] == [None, None], poll
 assert poll['values_out'][0][0]['revents'] == 'POLLIN', poll
+assert poll['values'][0][0]['fd_name'].startswith('pipe:['), poll
+names = [m['cmsg_data_names'] for c in seen['recvmsg'] for m in c['values'][1].get('msg_control', []) if 'cmsg_data_names' in m]
+many = [m['cmsg_data_names'] for c in seen['sendmmsg'] + seen['recvmmsg'] for v in c['values'][1] for m in v['msg_hdr'].get('msg_control', [])]
+assert len(many) == 2 and all(n[0].endswith('/load.sh') and n[1].startswith('pipe:[') for n in many), many
+assert names and names[0][2].endswith('/found') and names[0][3:] == ['anon_inode:[eventfd]', '/memfd:m (deleted)'], names
+assert poll['values_out'][0][0]['fd_name'] == poll['values'][0][0]['fd_name'], poll
+sets = [c for c in seen.get('pselect6', []) + seen.get('select', []) if 'values_fd_names' in c]
+assert any(c['values_fd_names'][1][0].startswith('pipe:[') and c['values_out_fd_names'][2][0].startswith('pipe:[') for c in sets), sets
 assert any(c['values'][1] == [{'killed': 'SIGKILL'}] for c in seen['wait4'])
 assert any(m['cmsg_type'] == 'SCM_RIGHTS' for c in seen['sendmsg'] for m in c['values'][1].get('msg_control', []))
 assert seen['clock_nanosleep'][0]['values'][2].keys() == {'tv_sec', 'tv_nsec'}
@@ -173,13 +185,14 @@ python3 -c 'import os, socket
 a, b = socket.socketpair(); a.send(b"secret \0\1\"2"); b.recv(99); a.sendmsg([b"x" * 40, b"yy"]); b.recvmsg(9)
 f = os.open("list", os.O_RDWR); os.preadv(f, [bytearray(3), bytearray(50)], 1); os.pread(f, 9, 2); os.pwrite(f, b"", 0); os.pwrite(f, b"abc", 1)
 os.writev(f, [b"1", b"", b"z" * 33])'
+"$1/messages" list
 S
-"$TARRY" record -q --data 40 -o d.dat -- strace -f -yy -qq -o d.txt sh data.sh >/dev/null 2>err.txt
+"$TARRY" record -q --data 40 -o d.dat -- strace -f -yy -qq -o d.txt sh data.sh "$PROGRAMS" >/dev/null 2>err.txt
 check "--data: recorded" $? "$(cat err.txt)"
 "$TARRY" dump d.dat syscalls >d.dump 2>err.txt
 judge "--data: what is read, written, sent and received is strace's" <<'P'
 import collections, re
-calls_of = set('read write pread64 pwrite64 sendto recvfrom sendmsg recvmsg writev preadv preadv2'.split())
+calls_of = set('read write pread64 pwrite64 sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg writev preadv preadv2'.split())
 quoted = re.compile(r'"(?:\\.|[^"\\])*"(?:\.\.\.)?')
 def calls(file):
     by, begun = collections.defaultdict(list), {}
@@ -203,6 +216,18 @@ differ = [(w, g) for w, g in pairs if w != g]
 assert len(pairs) > 50 and len(differ) * 200 <= len(pairs), differ[:9]
 assert any(r'"secret \0\1\"2"' in g[1] for w, g in pairs)
 P
+judge "--data: what stat returns is strace's" <<'P'
+import collections, re
+def calls(file):
+    of = collections.Counter()
+    for line in open(file, errors='surrogateescape'):
+        m = re.match(r'\s*(\d+)\s+(?:[\d:.]+ )?(newfstatat|statx)\(.*?(\{.*\})', line)
+        if m: of[m.groups()] += 1
+    return of
+want, got = calls('d.txt'), calls('d.dump')
+assert sum(want.values()) > 50 and all(t in str(want) for t in ('S_IFDIR', 'S_IFREG', 'stx_mask')), want
+assert not want - got, want - got # the others: unfinished ones in strace's lines
+P
 # Memory beside what a call was given: never; what control data of other protocols holds: with --data only.
 cat >beside.py <<'S'
 import ctypes, os, socket, struct, time
@@ -222,7 +247,7 @@ assert libc.recvmsg(r.fileno(), message(ctypes.addressof(name), 8), 0) == 2
 key = ctypes.create_string_buffer(struct.pack("QII", 40, 279, 2) + b"control-" + b"key", 48)
 assert libc.sendmsg(a.fileno(), message(0, 0, ctypes.addressof(key), 40), 0) in (8, -1)
 S
-"$TARRY" record -q -o n.dat -- sh -c 'sh data.sh; rm -f r long*; python3 beside.py' >/dev/null 2>err.txt &&
+"$TARRY" record -q -o n.dat -- sh -c 'sh data.sh "$1"; rm -f r long*; python3 beside.py' - "$PROGRAMS" >/dev/null 2>err.txt &&
 	rm -f r long* &&
 	"$TARRY" record -q --data 4096 -o nd.dat -- python3 beside.py >/dev/null 2>>err.txt
 check "no data without --data: recorded" $? "$(cat err.txt)"
@@ -286,18 +311,38 @@ P
 check "--no-strings records none, and nothing is said to be missing" $? "$(cat err.txt)"
 
 # Processes that run already, and what they make; nobody else.
-sh -c 'sleep 2; ls /etc/hostname; cat /etc/hosts >/dev/null' >/dev/null &
+mkfifo gate
+sh -c 'read _ <gate; ls /etc/hostname; cat /etc/hosts >/dev/null' >/dev/null &
 other=$!
 "$TARRY" record -q -o p.dat -p $other 2>err.txt &
 rec=$!
-sleep 1
+await 60 recording $rec p.dat
 ls /etc/shadow >/dev/null
+echo >gate
 wait $rec
 "$TARRY" dump p.dat syscalls >p.dump 2>/dev/null
 grep -q '"/etc/hostname"' p.dump && grep -q '"/etc/hosts"' p.dump
 check "-p: children of the process have their paths" $?
 ! grep -qa /etc/shadow p.dump
 check "-p: nobody else is read" $?
+# A socket pair from before the recording.
+cat >pair.py <<'S'
+import os, socket, time
+a, b = socket.socketpair()
+if not os.fork():
+    a.close(); print(os.getpid(), flush=True); b.recv(1); b.recv(1); os._exit(0)
+b.close(); open("gate").read(); a.send(b"x"); time.sleep(0.3); a.send(b"y"); os.wait()
+S
+python3 pair.py >child &
+other=$!
+await 60 test -s child
+"$TARRY" record -q -o pair.dat -p $other -p "$(cat child)" 2>err.txt &
+rec=$!
+await 60 recording $rec pair.dat
+echo >gate
+wait $rec
+"$TARRY" report pair.dat stalls --all 2>&1 | grep -qE "recvfrom\(fd [0-9]+ <UNIX-STREAM:\[[0-9]+->[0-9]+\] to python3 pair.py/$other>\)"
+check "-p: the process at the other end of a socket pair that was there before" $? "$("$TARRY" report pair.dat stalls --all | head -n 5)"
 "$TARRY" record -q -a --duration 2s -o a.dat 2>err.txt &
 rec=$!
 while kill -0 $rec 2>/dev/null; do # how long it takes to start depends on who else removes hooks
@@ -325,9 +370,17 @@ c = socket.socket(socket.AF_UNIX); c.connect("/proc/self/cwd/peer"); c.recv(1)
 r, w = os.pipe()
 if not os.fork():
     time.sleep(0.4); os.write(w, b"x"); os._exit(0)
-os.read(r, 1)'
+os.read(r, 1); a, b = socket.socketpair()
+if not os.fork():
+    r, w = os.pipe(); socket.send_fds(a, [b"x"], [r]); os.close(r); time.sleep(0.3); os.write(w, b"x"); os._exit(0)
+os.read(socket.recv_fds(b, 9, 9)[1][0], 9)
+e = select.epoll(); r, w = os.pipe(); idle, kept = os.pipe(); e.register(idle, select.EPOLLIN); e.register(r, select.EPOLLIN)
+if not os.fork():
+    os.close(kept); time.sleep(0.3); os.write(w, b"x"); os._exit(0)
+e.poll()'
+"$1/epoll_same_data"
 S
-"$TARRY" record -q -o w.dat -- sh wait.sh >/dev/null 2>&1
+"$TARRY" record -q -o w.dat -- sh wait.sh "$PROGRAMS" >/dev/null 2>&1
 "$TARRY" report w.dat stalls --all >stalls.txt 2>&1
 grep -q 'the lock on fd [0-9]* <site.lock> (flock)' stalls.txt
 check "a finding names the file of a descriptor" $? "$(cat stalls.txt)"
@@ -335,8 +388,12 @@ grep -q 'openat("[^ ]*/ff")' stalls.txt
 check "a finding names the path of a call" $? "$(cat stalls.txt)"
 grep -q 'recvfrom(fd [0-9]* <UNIX-STREAM:\[[0-9]* to "/proc/self/cwd/peer"\] to python3/[0-9]*>)' stalls.txt
 check "a finding names the unix socket's path and process" $? "$(cat stalls.txt)"
-grep -q 'read(fd [0-9]* <pipe from python3/[0-9]*>)' stalls.txt
-check "a finding names the process that writes to the pipe" $? "$(cat stalls.txt)"
+[ "$(grep -c ' waited in read(fd [0-9]* <pipe from python3/[0-9]*>)' stalls.txt)" -ge 2 ]
+check "a finding names the process that writes to the pipe, which was made here or received" $? "$(cat stalls.txt)"
+grep -q 'waited in epoll_wait, which found fd [0-9]* <pipe from python3/[0-9]*> ready, at' stalls.txt
+check "a finding names the descriptor that epoll_wait found ready" $? "$(cat stalls.txt)"
+grep -q 'epoll_same_data/[0-9]* waited in epoll_wait' stalls.txt && ! grep -q 'epoll_same_data/[0-9]* waited in epoll_wait, which' stalls.txt
+check "a finding names none where several descriptors have the event's data" $? "$(grep epoll_same stalls.txt)"
 
 # The same calls by object.
 "$TARRY" report w.dat objects >objects.txt 2>&1
@@ -357,14 +414,32 @@ for c in map(json.loads, run('dump', 'w.dat', 'syscalls').splitlines()):
     w = want[name]
     w[0] += 1
     w[1] += c['duration_ns']
-    if c['name'] in ('read', 'recvfrom', 'getdents64') and c['ret'] > 0: w[2] += c['ret']
-    if c['name'] in ('write', 'sendto') and c['ret'] > 0: w[3] += c['ret']
+    if c['name'] in ('read', 'recvfrom', 'recvmsg', 'getdents64') and c['ret'] > 0: w[2] += c['ret']
+    if c['name'] in ('write', 'sendto', 'sendmsg') and c['ret'] > 0: w[3] += c['ret']
 got = {n: [o['calls'], o['total_ns'], o['received_bytes'], o['sent_bytes']] for n, o in of.items()}
 assert len(got) >= 4 and any(g[2] for g in got.values()) and any(g[3] for g in got.values()), got
 assert got == dict(want), (got, dict(want))
 P
 "$TARRY" report w.dat objects --from 0 --to 0.000001 | grep -q 'none: no system call'
 check "report objects: a window without calls" $?
+
+# A program that polls without pause: structures up to a limit; the poll that waits has its own.
+cat >poll.py <<'P'
+import os, select
+r, w = os.pipe(); p = select.poll(); p.register(w, select.POLLOUT)
+for i in range(100000): p.poll(0)
+p = select.poll(); p.register(r, select.POLLIN); p.poll(300)
+P
+"$TARRY" record -o l.dat -- python3 poll.py >/dev/null 2>l.err
+"$TARRY" dump l.dat syscalls >l.dump
+left=$(sed -n 's/^tarry: note: \([0-9]*\) structures of system calls were left out: .*/\1/p' l.err)
+with=$(grep -c ' poll(\[{fd=' l.dump) polls=$(grep -c ' poll(' l.dump)
+[ "${left:-0}" -gt 10000 ] && [ "$with" -ge 10000 ] && [ "$with" -lt "$polls" ] && [ "$polls" -ge 100001 ]
+check "polls that return at once: structures up to a limit, the others counted" $? "$left left out; $with of $polls shown; $(cat l.err)"
+"$TARRY" report l.dat header 2>/dev/null | grep -qE "^ *note +$left structures of system calls were left out: "
+check "the report's header says what was left out" $? "$("$TARRY" report l.dat header)"
+grep -q ' poll(\[{fd=[0-9]*<pipe:\[[0-9]*\]>, events=POLLIN}\], 1, 300) = 0 (Timeout) <' l.dump
+check "a poll that waits after them has its structure" $? "$(grep ' poll(' l.dump | tail -n 1)"
 
 # A recorder that is killed leaves nothing in the kernel, and its strings are in what it leaves.
 if command -v bpftool >/dev/null; then

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Which files of tracefs the recorder touches: never those of the function tracer (a container may forbid
-# them, and other people's recordings live there), and of the top level nothing for writing.
+# them, and other people's recordings live there), and of the top level nothing but the list of probes for
+# writing.
 # Lane: beside
 set -u
 . "$(dirname "$0")/tap.bash"
@@ -24,9 +25,9 @@ check_files() { # NAME
 	hits=$(grep -E "[\"/]$tracer\"" "$T/$1")
 	[ -z "$hits" ]
 	check "$1: no file of the function tracer is touched" $? "$hits"
-	hits=$(grep -E 'O_(WRONLY|RDWR)' "$T/$1" | grep -vE "$root/instances/tarry-")
+	hits=$(grep -E 'O_(WRONLY|RDWR)' "$T/$1" | grep -vE "$root/(instances/tarry-|uprobe_events\")")
 	[ -z "$hits" ]
-	check "$1: nothing of the top level is opened for writing" $? "$hits"
+	check "$1: nothing of the top level but the list of probes is opened for writing" $? "$hits"
 }
 files command "$TARRY" record -q -o "$T/t" -- true
 check_files command

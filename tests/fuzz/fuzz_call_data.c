@@ -31,7 +31,6 @@ static void print(const struct ty_call_data_item *i)
 /* Structures, as the arguments of the call that the record's number is on x86-64. */
 static void print_values(struct ty_call_data_index *x, const struct ty_call *c)
 {
-	int32_t fds[TY_VALUES_FDS];
 	struct ty_values v;
 	struct ty_buf b;
 	struct ty_json j;
@@ -40,8 +39,8 @@ static void print_values(struct ty_call_data_index *x, const struct ty_call *c)
 		return;
 	ty_buf_init(&b, 1 << 20);
 	(void)ty_values_ready(&v);
-	for (unsigned n = ty_values_fds(&v, fds); n; n--)
-		v.fd_names[n - 1] = fds[n - 1] & 1 ? "pipe:[1]" : NULL;
+	for (unsigned n = ty_values_fds(&v); n; n--)
+		v.fd_names[n - 1] = v.fds[n - 1] & 1 ? "pipe:[1]" : NULL;
 	for (unsigned i = 0; i < 6; i++)
 		ty_values_arg(&v, i, &b);
 	ty_values_after(&v, &b);
@@ -59,11 +58,13 @@ static void ask(struct ty_call_data_index *x, const struct ty_ev_record *h)
 	struct ty_call c = {.tid = (int32_t)h->tid,
 			    .end_tid = (int32_t)h->tid,
 			    .nr = h->nr,
-			    .start_ns = h->ns,
-			    .end_ns = h->ns,
+			    .start_ns = h->flags & TY_EVF_EXIT ? h->ns - 1 : h->ns + 1,
+			    .end_ns = h->ns + 2,
 			    .ret = h->pad2 ? (int64_t)h->pad2 : h->len,
 			    .how = h->flags & TY_EVF_EXIT ? TY_CALL_RETURNED : TY_CALL_OPEN};
 	struct ty_call_data_item item[6], argv;
+	struct ty_ev_fd fd;
+	struct ty_buf b;
 
 	for (unsigned i = 0; i < 6; i++)
 		c.args[i] = h->ptr;
@@ -73,6 +74,10 @@ static void ask(struct ty_call_data_index *x, const struct ty_ev_record *h)
 	print_values(x, &c);
 	c.how = TY_CALL_RETURNED;
 	print_values(x, &c);
+	ty_buf_init(&b, 8192);
+	for (unsigned i = 0; i < TY_EV_RECEIVED_CALL && ty_call_data_received(x, &c, i, &fd, &b);)
+		i++;
+	ty_buf_fini(&b);
 	argv = ty_call_data_argv(x, &c);
 	print(&argv);
 	if (h->pad & 1)

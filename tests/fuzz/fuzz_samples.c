@@ -15,7 +15,7 @@
 static void ask(const struct ty_samples *s)
 {
 	const struct ty_window w = {.to_ns = UINT64_MAX};
-	const struct ty_hot_of of = {s, &w, NULL};
+	const struct ty_hot_of of = {.s = s, .w = &w};
 	struct ty_flame f;
 	struct ty_hot h;
 	uint64_t self = 0;

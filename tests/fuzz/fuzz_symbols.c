@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (ty_symbols_inlined(s, off, inlined, 8, &caller) > 8)
 			abort();
 	}
-	if (ty_symbols_named(s, "main", &sym) && ty_symbols_params(s, &sym, params, 8, &why) > 8)
+	if (ty_symbols_named(s, "main", &sym, 1) && ty_symbols_params(s, &sym, params, 8, &why) > 8)
 		abort();
 	ty_symbols_debug(s, p, size);
 	ty_symbols_find(s, 0x1000, &sym);

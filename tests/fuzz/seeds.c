@@ -52,13 +52,18 @@ static void spool(const char *name, bool finish)
 	ty_spool_close(s);
 }
 
-/* Readings of counters, of which a ratio can be made; one damaged, one of losses. */
+/* Readings of counters, of which a ratio can be made; one damaged, one of losses. Command lines,
+ * one of them cut. */
 static void counted(const char *name)
 {
 	static const char facts[] = "arch=x86_64\ncounter=0 count cycles\n"
 				    "counter=0 count instructions\ncounter=1 ns task-clock\n";
+	char commands[200];
 	struct ty_buf b;
 
+	snprintf(commands, sizeof(commands),
+		 "%llu\t%d\tpostgres:\\tapp\tSELECT\n%llu\t%d\tidle\n9\t8", TY_STORY_START + 10ull,
+		 TY_STORY_WEB, TY_STORY_START + 20000000ull, TY_STORY_WEB);
 	ty_buf_init(&b, 1 << 16);
 	for (unsigned i = 0; i < 6; i++) {
 		const uint64_t ns = (i + 1) * 10000000ull,
@@ -83,6 +88,7 @@ static void counted(const char *name)
 	}
 	ty_story_begin(in_dir(name), 2, facts, TY_STORY_THREADS);
 	ty_story_section(TY_SEC_COUNTERS, b.p, b.len);
+	ty_story_section(TY_SEC_COMMANDS, commands, strlen(commands));
 	ty_story_stall(ty_story_event);
 	ty_story_end();
 	ty_buf_fini(&b);
@@ -523,6 +529,11 @@ static void test_call_data_seeds(void **state)
 					   .path_len = 255,
 					   .path = "/run/x"};
 	static const struct {
+		struct ty_ev_fd fd;
+		char parts[11];
+	} got = {{.fd = 5, .mode = 0100644, .deleted = 1}, "passwd\0etc"};
+	static const char messages[128] = MSGHDR;
+	static const struct {
 		struct ty_ev_record h;
 		const char *bytes;
 	} v[] = {
@@ -572,6 +583,60 @@ static void test_call_data_seeds(void **state)
 		{{.ns = 9, .tid = 5, .nr = 46, .kind = 8, .arg = 1, .ptr = 16, .len = 32}, MSGHDR},
 		{{.ns = 9, .tid = 5, .nr = 46, .kind = 8, .arg = 1, .ptr = 24, .len = 24}, RIGHTS},
 		{{.ns = 9, .tid = 5, .nr = 1, .kind = 7, .arg = 1, .ptr = 16, .len = 5}, "bytes"},
+		{{.ns = 9,
+		  .tid = 6,
+		  .nr = 43,
+		  .kind = 9,
+		  .arg = 1,
+		  .ptr = 5,
+		  .flags = 1,
+		  .len = 16},
+		 "\200\0\0\0\20\0\0\0\2\0\0\65\177\0\0\1"},
+		{{.ns = 9,
+		  .tid = 6,
+		  .nr = 47,
+		  .kind = 7,
+		  .arg = 1,
+		  .ptr = 16,
+		  .flags = 1,
+		  .len = 56},
+		 MSGHDR},
+		{{.ns = 9,
+		  .tid = 6,
+		  .nr = 47,
+		  .kind = 8,
+		  .arg = 1,
+		  .ptr = 24,
+		  .flags = 1,
+		  .len = 24},
+		 RIGHTS},
+		{{.ns = 9,
+		  .tid = 6,
+		  .nr = 47,
+		  .kind = 10,
+		  .arg = 1,
+		  .ptr = 16,
+		  .flags = 1,
+		  .len = sizeof(got.fd) + sizeof(got.parts)},
+		 (const char *)&got},
+		{{.ns = 9,
+		  .tid = 6,
+		  .nr = 299,
+		  .kind = 7,
+		  .arg = 1,
+		  .ptr = 2,
+		  .flags = 1,
+		  .len = 128},
+		 messages},
+		{{.ns = 9,
+		  .tid = 6,
+		  .nr = 307,
+		  .kind = 7,
+		  .arg = 1,
+		  .ptr = 2,
+		  .flags = 5,
+		  .len = 120},
+		 messages},
 		{{.kind = TY_EVK_PIECE, .ptr = 1, .ns = 3}, ""},
 		{{.ns = 996, .tid = 9, .kind = 4, .flags = 4, .len = 9}, "ls\0-l\0abc"},
 		{{.ns = 997, .tid = 9, .nr = 59, .kind = 5, .arg = 1, .ptr = 48, .len = 6},
@@ -581,7 +646,7 @@ static void test_call_data_seeds(void **state)
 
 	ty_buf_init(&all, 1 << 16);
 	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
-		char one[sizeof(v->h) + sizeof(fd)], name[24];
+		char one[sizeof(v->h) + sizeof(got)], name[24];
 
 		memcpy(one, &v[i].h, sizeof(v->h));
 		memcpy(one + sizeof(v->h), v[i].bytes, v[i].h.len);

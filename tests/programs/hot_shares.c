@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions with known shares of CPU time: alpha, beta (whose work is inlined into it) and deep,
- * which recurses. argv: rounds, threads besides main. Each thread measures its own functions by the
- * CPU clock; standard output has "NAME NS" in the end, all threads together.
+ * which recurses. argv: rounds, threads besides main, "jit": jitted, too, which is made at run time
+ * and has its name in /tmp/perf-PID.map (x86-64). Each thread measures its own functions by the CPU
+ * clock; standard output has "NAME NS" in the end, all threads together.
  */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define APART __attribute__((noinline, noclone))
 
-enum { ALPHA, BETA, DEEP, FUNCS };
+enum { ALPHA, BETA, DEEP, JITTED, FUNCS };
+static void (*jitted)(int n);
 static _Atomic uint64_t took[FUNCS];
 static int rounds;
 static volatile uint64_t sink;
@@ -53,6 +58,30 @@ APART static void deep(int level, int n)
 	__asm__ volatile("");
 }
 
+/* A loop of n with a frame. */
+static void make_jitted(void)
+{
+	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, /* push rbp; mov rbp,rsp */
+				       0x83, 0x04, 0x24, 0x00, /* 1: add [rsp],0 */
+				       0xff, 0xcf, 0x75, 0xf8,
+				       0x5d, 0xc3}; /* dec edi; jnz 1b; pop; ret */
+	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char name[64];
+	FILE *f;
+
+	if (p == MAP_FAILED)
+		exit(1);
+	memcpy(p, code, sizeof(code));
+	mprotect(p, 4096, PROT_READ | PROT_EXEC);
+	snprintf(name, sizeof(name), "/tmp/perf-%d.map", getpid());
+	f = fopen(name, "w");
+	if (!f)
+		exit(1);
+	fprintf(f, "%lx %zx jitted\n", (unsigned long)p, sizeof(code));
+	fclose(f);
+	jitted = (void (*)(int))p;
+}
+
 APART static void *work(void *arg)
 {
 	volatile uint64_t secret[8]; /* on the stack while samples are taken; in no file */
@@ -71,6 +100,12 @@ APART static void *work(void *arg)
 		took[ALPHA] += b - a;
 		took[BETA] += c - b;
 		took[DEEP] += cpu_ns() - c;
+		if (jitted) {
+			const uint64_t d = cpu_ns();
+
+			jitted(2000000);
+			took[JITTED] += cpu_ns() - d;
+		}
 	}
 	sink += secret[rounds & 7];
 	return arg;
@@ -78,19 +113,21 @@ APART static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = {"alpha", "beta", "deep"};
+	static const char *const names[] = {"alpha", "beta", "deep", "jitted"};
 	int threads = argc > 2 ? atoi(argv[2]) : 0;
 	pthread_t t[64];
 
 	rounds = argc > 1 ? atoi(argv[1]) : 10;
 	threads = threads < 64 ? threads : 64;
+	if (argc > 3)
+		make_jitted();
 	for (int i = 0; i < threads; i++)
 		if (pthread_create(&t[i], NULL, work, NULL))
 			return 1;
 	work(NULL);
 	for (int i = 0; i < threads; i++)
 		pthread_join(t[i], NULL);
-	for (int i = 0; i < FUNCS; i++)
+	for (int i = 0; i < FUNCS - !jitted; i++)
 		printf("%s %llu\n", names[i], (unsigned long long)took[i]);
 	return 0;
 }

@@ -24,6 +24,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "sysfs_text.h"
+
 enum { SPE_STEP = 64, WRITE_MAX = 1 << 16 };
 
 static char *name = "intel_pt";
@@ -312,20 +314,7 @@ static const struct file_operations replay_fops = {.owner = THIS_MODULE, .write 
 static struct miscdevice replay_device = {
 	.minor = MISC_DYNAMIC_MINOR, .name = "aux_replay", .fops = &replay_fops};
 
-/* sysfs: every file is a fixed text, those of a Skylake and of a Neoverse N1. */
-static ssize_t show(struct device *d, struct device_attribute *a, char *out)
-{
-	return sysfs_emit(out, "%s\n",
-			  (char *)container_of(a, struct dev_ext_attribute, attr)->var);
-}
-#define TEXT(file, text)                                                                           \
-	&((struct dev_ext_attribute){__ATTR(file, 0444, show, NULL), text}).attr.attr
-#define GROUP(folder, files)                                                                       \
-	&(struct attribute_group)                                                                  \
-	{                                                                                          \
-		.name = folder, .attrs = files                                                     \
-	}
-
+/* sysfs, as of a Skylake and of a Neoverse N1. */
 static struct attribute *pt_format[] = {
 	TEXT(pt, "config:0"),
 	TEXT(cyc, "config:1"),

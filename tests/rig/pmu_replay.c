@@ -24,6 +24,8 @@
 
 #include <asm/irq_regs.h>
 
+#include "sysfs_text.h"
+
 enum { CYCLES, INSTRUCTIONS, WRITTEN = 0x10, COUNTERS = 3, BRANCHES = 32, NS_MIN = 100000 };
 
 static uint reserved;
@@ -200,19 +202,6 @@ static const struct file_operations count_fops = {.owner = THIS_MODULE, .write =
 static struct miscdevice devices[] = {
 	{.minor = MISC_DYNAMIC_MINOR, .name = "pmu_replay", .fops = &count_fops},
 	{.minor = MISC_DYNAMIC_MINOR, .name = "lbr_replay", .fops = &lbr_fops}};
-
-static ssize_t show(struct device *d, struct device_attribute *a, char *out)
-{
-	return sysfs_emit(out, "%s\n",
-			  (char *)container_of(a, struct dev_ext_attribute, attr)->var);
-}
-#define TEXT(file, text)                                                                           \
-	&((struct dev_ext_attribute){__ATTR(file, 0444, show, NULL), text}).attr.attr
-#define GROUP(folder, files)                                                                       \
-	&(struct attribute_group)                                                                  \
-	{                                                                                          \
-		.name = folder, .attrs = files                                                     \
-	}
 
 static struct attribute *format[] = {TEXT(event, "config:0-7"), NULL};
 static struct attribute *events[] = {TEXT(cycles, "event=0x0"), TEXT(instructions, "event=0x1"),

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "longest.h"
+#include "longest_waits.h"
 #include "model_priv.h"
 #include "syscall_stats.h"
 #include "thread_stats.h"

@@ -43,15 +43,15 @@ static void lock_beside_the_path(void **state)
 	ty_answer_held_up(&x, &s, &a);
 	assert_int_equal(a.notes, 1);
 	assert_string_equal(a.note[0],
-			    "lock fd 4 <link.lock>: waited for 80.0 ms in all by t11/11 and 2 more "
-			    "(stall 1)");
+			    "t11/11 and 2 more waited a total of 80.0 ms for the lock on fd 4 "
+			    "<link.lock> (stall 1)");
 	/* One of the others waited for something else. */
 	v[0].by_root = true;
 	a = (struct ty_answer){.of = TY_ANSWER_COMMAND, .total_ns = 290 * MS};
 	ty_answer_held_up(&x, &s, &a);
 	assert_int_equal(a.notes, 1);
 	assert_string_equal(a.note[0],
-			    "lock fd 4 <link.lock>: waited for 30.0 ms in all by t11/11 (stall 1)");
+			    "t11/11 waited 30.0 ms for the lock on fd 4 <link.lock> (stall 1)");
 	v[0].by_root = false;
 	/* Little of the command; or an item that names it. */
 	a = (struct ty_answer){.of = TY_ANSWER_COMMAND, .total_ns = 801 * MS};
@@ -62,6 +62,14 @@ static void lock_beside_the_path(void **state)
 	       "t11/11 waited in flock on fd 4 <link.lock> for t20/20, which slept");
 	ty_answer_held_up(&x, &s, &a);
 	assert_int_equal(a.notes, 0);
+	/* Of threads attached to, the first one, whatever it is, and whose reply is missing. */
+	strcpy(v[0].peer, "fd 6 <UDP:[10.0.0.2:53]>");
+	a = (struct ty_answer){.of = TY_ANSWER_THREADS, .total_ns = 790 * MS};
+	ty_answer_held_up(&x, &s, &a);
+	assert_int_equal(a.notes, 1);
+	assert_string_equal(a.note[0],
+			    "stall with the most time: t11/11 waited 30.0 ms for a reply on fd 6 "
+			    "<UDP:[10.0.0.2:53]> (stall 1)");
 	ty_mx_drop();
 }
 

@@ -37,7 +37,9 @@ static void cpus_of_the_machine(void **state)
 	assert_string_equal(a.note[0], "t11/11 replied to 9 requests: p50 1.00 ms, max 51.0 ms");
 	assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
 	ty_answer_held_up(&x, &s, &a);
-	assert_string_equal(a.note[0], "held up longest: t11/11 for 50.0 ms by t20/20 (stall 1)");
+	assert_string_equal(
+		a.note[0],
+		"stall with the most time: t11/11 waited 50.0 ms because of t20/20 (stall 1)");
 	assert_int_equal(a.notes, 2);
 	ty_stalls_fini(&s);
 	assert_int_equal(a.item[0].ns + a.item[1].ns + a.rest_ns, a.part_ns[TY_PART_CPU]);

@@ -51,18 +51,20 @@ static void largest_part_first(void **state)
 	part[TY_PART_DISK] = 5000000;
 	part[TY_PART_SLEEP] = 3000000;
 	ty_answer_sum_text(part, 10000000, out, sizeof(out));
-	assert_string_equal(out, "10.00 ms = 5.00 ms disk + 3.00 ms sleeping + 2.00 ms on CPU");
+	assert_string_equal(out,
+			    "10.00 ms = 5.00 ms disk + 3.00 ms in sleep calls + 2.00 ms on CPU");
 	/* A part that is shown as zero is left out: the others sum to the total all the same. */
 	part[TY_PART_CPU] = 1999000;
 	part[TY_PART_RUNNABLE] = 1000;
 	out[0] = 0;
 	ty_answer_sum_text(part, 10000000, out, sizeof(out));
-	assert_string_equal(out, "10.00 ms = 5.00 ms disk + 3.00 ms sleeping + 2.00 ms on CPU");
+	assert_string_equal(out,
+			    "10.00 ms = 5.00 ms disk + 3.00 ms in sleep calls + 2.00 ms on CPU");
 	/* One part is not said to be equal to itself. */
 	out[0] = 0;
 	ty_answer_sum_text((uint64_t[TY_ANSWER_PARTS_N]){[TY_PART_OTHERS] = 7000000}, 7000000, out,
 			   sizeof(out));
-	assert_string_equal(out, "7.000 ms, all of it waiting for other processes");
+	assert_string_equal(out, "7.00 ms, all of it waiting for other processes");
 	part[TY_PART_CPU] = 2000000;
 	part[TY_PART_RUNNABLE] = 0;
 	/* A short buffer is cut, not overrun. */

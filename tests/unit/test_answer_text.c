@@ -45,6 +45,32 @@ static void waits_of_two_descriptors(void **state)
 	ty_mx_drop();
 }
 
+/* Of a call with a timeout that expired, the ledger says that, and not whose timer it was. */
+static void a_poll_that_timed_out(void **state)
+{
+	enum { NR_POLL = 7 };
+
+	(void)state;
+	for (int ready = 0; ready < 2; ready++) {
+		struct ty_answer a;
+
+		givens = 0;
+		ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		ty_mx_enter(0, 2 * MS, 11, NR_POLL);
+		ty_mx_switch(0, 2 * MS, 11, S, 0);
+		timer(102 * MS, 11);
+		ty_mx_switch(0, 102 * MS, 0, R, 11);
+		ty_mx_exit(0, 102 * MS, 11, NR_POLL, ready);
+		ty_mx_switch(0, 103 * MS, 11, TY_TASK_DEAD, 0);
+		a = answer_of(11);
+		assert_string_equal(a.row[0].row,
+				    ready ? "t11/11: sleeping in poll, woken by a timer"
+					  : "t11/11: sleeping in poll, timed out");
+		ty_mx_drop();
+	}
+}
+
 /* A command that polls several descriptors while it connects: where to is told; and of whom another
  * one's time was, who woke it in between. */
 static void the_silent_peer_is_told(void **state)
@@ -111,6 +137,31 @@ static void what_the_other_process_did(void **state)
 	by_another_process(TY_TASK_STOPPED, "t11/11 waited in flock for t12/12, which was stopped");
 }
 
+/* 12 of another process ran in one piece, and two threads ran in its stead. */
+static void a_process_that_ran_and_had_no_cpu(void **state)
+{
+	struct ty_answer a;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+	ty_mx_switch(1, 1 * MS, 0, R, 12);
+	ty_mx_switch(0, 2 * MS, 0, R, 11);
+	ty_mx_enter(0, 10 * MS, 11, NR_FLOCK);
+	ty_mx_switch(0, 10 * MS, 11, S, 0);
+	ty_mx_switch(1, 10 * MS, 12, R, 20);
+	ty_mx_switch(1, 60 * MS, 20, R, 21);
+	ty_mx_switch(1, 110 * MS, 21, R, 12);
+	ty_mx_waking(1, 190 * MS, 12, 11, 0);
+	ty_mx_switch(0, 190 * MS, 0, R, 11);
+	ty_mx_exit(0, 190 * MS, 11, NR_FLOCK, 0);
+	ty_mx_switch(0, 192 * MS, 11, TY_TASK_DEAD, 0);
+	a = answer_of(11);
+	assert_string_equal(a.item[0].text, "t11/11 waited in flock for t12/12, which waited for a "
+					    "CPU (56%) and ran (44%)");
+	ty_mx_drop();
+}
+
 static void block(uint64_t ts, int tid, int kind, uint64_t sector)
 {
 	struct ty_event ev = {.ts_ns = ts, .tid = tid, .kind = (uint8_t)kind, .id = 20};
@@ -131,12 +182,12 @@ static void irq(uint64_t ts, int kind)
 	ty_mx_feed(ev);
 }
 
-/* A wait in whose time the request is queued and then in flight is one wait. */
-static void waits_for_a_disk_are_counted(void **state)
+/* A wait in whose time the request is queued, or not yet there, and then in flight is one wait. */
+static void waits_for_a_disk(bool queued)
 {
+	const char *text;
 	struct ty_answer a;
 
-	(void)state;
 	givens = 0;
 	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
 	ty_mx_switch(0, 1 * MS, 0, R, 11);
@@ -145,7 +196,8 @@ static void waits_for_a_disk_are_counted(void **state)
 
 		give(t, 4, 0, 0);
 		ty_mx_enter(0, t, 11, NR_READ);
-		block(t + 1000, 11, TY_EV_BLOCK_QUEUE, sector);
+		if (queued)
+			block(t + 1000, 11, TY_EV_BLOCK_QUEUE, sector);
 		ty_mx_switch(0, t + 2000, 11, D, 12);
 		block(t + 20 * MS, 12, TY_EV_BLOCK_ISSUE, sector);
 		irq(t + 50 * MS, TY_EV_IRQ_ENTRY);
@@ -158,9 +210,20 @@ static void waits_for_a_disk_are_counted(void **state)
 	ty_mx_switch(0, 420 * MS, 11, TY_TASK_DEAD, 0);
 	a = answer_of(11);
 	assert_in_range(a.part_ns[TY_PART_DISK], 149 * MS, 151 * MS);
-	assert_non_null(strstr(a.item[a.item[0].part == TY_PART_DISK ? 0 : 1].text,
-			       "(3 times, the longest 50.0 ms"));
+	text = a.item[a.item[0].part == TY_PART_DISK ? 0 : 1].text;
+	assert_non_null(strstr(text, "(3 times, the longest 50.0 ms"));
+	if (queued)
+		assert_null(strstr(text, "no request"));
+	else
+		assert_non_null(strstr(text, "; 40% of the time no request was in flight "));
 	ty_mx_drop();
+}
+
+static void waits_for_a_disk_are_counted(void **state)
+{
+	(void)state;
+	waits_for_a_disk(true);
+	waits_for_a_disk(false);
 }
 
 int main(void)
@@ -168,8 +231,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_for_a_disk_are_counted),
 		cmocka_unit_test(waits_of_two_descriptors),
+		cmocka_unit_test(a_poll_that_timed_out),
 		cmocka_unit_test(the_silent_peer_is_told),
 		cmocka_unit_test(what_the_other_process_did),
+		cmocka_unit_test(a_process_that_ran_and_had_no_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,17 @@ static void durations_and_sizes(void **state)
 	assert_int_equal(v, UINT64_C(2) << 30);
 	assert_int_equal(ty_parse_size("5Q", &v), -TY_EUSAGE);
 	assert_int_equal(ty_parse_size("", &v), -TY_EUSAGE);
+	assert_int_equal(ty_parse_digits("420x", 3, 420, &v), 0);
+	assert_int_equal(v, 420);
+	assert_int_equal(ty_parse_digits("420x", 4, 420, &v), -TY_EUSAGE);
+	assert_int_equal(ty_parse_digits("421", 3, 420, &v), -TY_EUSAGE);
+	assert_int_equal(ty_parse_digits("", 0, 420, &v), -TY_EUSAGE);
+	assert_int_equal(ty_parse_digits("-1", 2, 420, &v), -TY_EUSAGE);
+	assert_int_equal(ty_parse_digits("18446744073709551615", 20, UINT64_MAX, &v), 0);
+	assert_true(v == UINT64_MAX);
+	assert_int_equal(ty_parse_digits("18446744073709551616", 20, UINT64_MAX, &v), -TY_EUSAGE);
+	assert_int_equal(ty_parse_count("1", 1, &v), 0);
+	assert_int_equal(ty_parse_count("0", 1, &v), -TY_EUSAGE);
 	assert_string_equal(ty_fmt_duration(2310000000, t), "2.310 s");
 	assert_string_equal(ty_fmt_duration(12300000, t), "12.3 ms");
 	assert_string_equal(ty_fmt_duration(999999999, t), "1.000 s");

@@ -130,7 +130,7 @@ static void a_short_request_ends_a_long_wait(void **state)
 	assert_int_equal(of_path(&x, TY_SEG_DEVICE), 367 * US);
 	assert_in_range(of_path(&x, TY_SEG_NO_REQUEST), 499 * MS, 500 * MS);
 	assert_int_equal(row_ns(&x, "blocked (uninterruptible) in fsync, woken by I/O"), 367 * US);
-	assert_in_range(row_ns(&x, "no I/O request in flight"), 499 * MS, 500 * MS);
+	assert_in_range(row_ns(&x, "no I/O request was in flight"), 499 * MS, 500 * MS);
 	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_UNINTERRUPTIBLE);
@@ -232,7 +232,7 @@ static void a_queue_before_the_device(void **state)
 	assert_int_equal(s.v[0].kind, TY_STALL_IO);
 	assert_true(s.v[0].proven);
 	assert_non_null(strstr(s.v[0].sentence,
-			       "For 410 ms of that time, the request was not yet issued "
+			       "For 410 ms of the wait, the request was not yet issued "
 			       "to the device"));
 	assert_non_null(strstr(s.v[0].sentence, " in fsync on /var/db/journal at "));
 	assert_string_equal(s.v[0].file, "/var/db/journal");

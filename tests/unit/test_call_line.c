@@ -239,11 +239,41 @@ static void processes(void **state)
 	ty_tgids_free(NULL);
 }
 
+/* The name of a unix socket says which process is at its other end; a path in it does not. */
+static void json_peer(void **state)
+{
+	static const struct {
+		const char *name, *want;
+	} tried[] = {{"UNIX-STREAM:[17->18 process 5]", ",\"fd_peer_pid\":5,\"fd_names\":["},
+		     {"UNIX-STREAM:[17 to \"/a process 4\" process 5]", "\"fd_peer_pid\":5,"},
+		     {"UNIX-STREAM:[17 to \"/a process 4]\"]", NULL},
+		     {"UNIX-STREAM:[17->18]", NULL},
+		     {"UNIX-STREAM:[17->18 process 0]", NULL},
+		     {"/tmp/UNIX- process 5]", NULL}};
+
+	for (unsigned i = 0; i < sizeof(tried) / sizeof(*tried); i++) {
+		char *out = NULL;
+		size_t n = 0;
+		FILE *f = open_memstream(&out, &n);
+		struct ty_json j;
+
+		ty_json_init(&j, f);
+		ty_call_json(x86, &read_call, 40, "x",
+			     &(struct ty_arg_names){.fd = {tried[i].name}}, NULL, NULL, &buf, &j);
+		ty_json_fini(&j);
+		fclose(f);
+		assert_true(tried[i].want ? strstr(out, tried[i].want) != NULL
+					  : !strstr(out, "fd_peer_pid"));
+		free(out);
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(lines), T(time_of_day), T(names_of_descriptors), T(json), T(processes),
+		T(lines), T(time_of_day), T(names_of_descriptors),
+		T(json),  T(json_peer),	  T(processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

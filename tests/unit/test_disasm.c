@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many bytes instructions access. */
+/* How many bytes instructions access; capstone is not there. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,34 @@
 #include <cmocka.h>
 
 #include "disasm.h"
+
+static bool absent;
+
+/* Stands in for the C library's. */
+void *dlopen(const char *file, int mode)
+{
+	static void *(*real)(const char *, int);
+	void *f = dlsym(RTLD_NEXT, "dlopen");
+
+	memcpy(&real, &f, sizeof(f));
+	return real(absent ? "libabsent.so.0" : file, mode);
+}
+
+static void test_absent(void **state)
+{
+	struct ty_err err = {0};
+
+	assert_null(ty_disasm_missing());
+	absent = true;
+	assert_null(ty_disasm_new(TY_DISASM_X86_64, &err));
+	absent = false;
+	assert_string_equal(err.msg, ty_disasm_missing());
+	/* It is not tried again. */
+	assert_null(ty_disasm_new(TY_DISASM_X86_64, NULL));
+	assert_int_equal(err.code, TY_ENOTFOUND);
+	assert_non_null(strstr(err.msg, "libabsent.so.0: cannot open shared object file"));
+	assert_non_null(strstr(err.msg, "(install libcapstone.so."));
+}
 
 static void test_arm64(void **state)
 {
@@ -48,7 +77,7 @@ static void test_arm64(void **state)
 		{0x8b010000, 0, "add x0"},
 		{0x00000000, 0, "(bad)"},
 	};
-	struct ty_disasm *d = ty_disasm_new(TY_DISASM_ARM64);
+	struct ty_disasm *d = ty_disasm_new(TY_DISASM_ARM64, NULL);
 
 	assert_non_null(d);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -88,7 +117,7 @@ static void test_x86(void **state)
 		{"\x01\xc0", 2, 0},	     /* add eax, eax */
 		{"\x8b", 1, 0},		     /* cut */
 	};
-	struct ty_disasm *d = ty_disasm_new(TY_DISASM_X86_64);
+	struct ty_disasm *d = ty_disasm_new(TY_DISASM_X86_64, NULL);
 
 	assert_non_null(d);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
@@ -103,6 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_x86),
+		cmocka_unit_test(test_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

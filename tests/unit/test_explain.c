@@ -55,7 +55,12 @@ static void ledger_of_the_sleep(void **state)
 	struct ty_ledger l;
 
 	assert_int_equal(ty_ledger_thread(&x, thread(m, 12), 0, UINT64_MAX, &l), 0);
-	assert_string_equal(l.rows[0].row, "sleeping in flock, woken by thread t13");
+	assert_string_equal(l.rows[0].row, "sleeping in flock, woken by t13");
+	assert_string_equal(ty_ledger_row_text(m, &l.rows[0], (char[TY_LEDGER_ROW_TEXT]){0}),
+			    "sleeping in flock, woken by t13/13");
+	l.rows[0].longest_ns--; /* several waits */
+	assert_string_equal(ty_ledger_row_text(m, &l.rows[0], (char[TY_LEDGER_ROW_TEXT]){0}),
+			    "sleeping in flock, woken by t13");
 	assert_int_equal(l.rows[0].ns, 103 * MS);
 	ty_ledger_fini(&l);
 	assert_int_equal(ty_ledger_command(&x, 0, UINT64_MAX, &l), 0);

@@ -184,12 +184,54 @@ static void names_by_the_kernel(void **state)
 	ty_mx_drop();
 }
 
+static bool received(void *ctx, uint32_t thread, uint32_t call, unsigned i,
+		     struct ty_fd_received *out)
+{
+	static const struct ty_fd_received v[] = {{15, false, "/sent"},
+						  {16, true, "pipe:[9]"},
+						  {17, false, NULL},
+						  {4000, false, "/"}};
+
+	if (ctx || call || i >= sizeof(v) / sizeof(*v))
+		return false;
+	*out = v[i];
+	return true;
+}
+
+/* What a message brought (SCM_RIGHTS). */
+static void names_of_received(void **state)
+{
+	enum { NR_RECVMSG = 47, NR_EXECVE = 59, NR_DUP = 32 };
+	const char *name;
+	struct ty_explain x;
+	uint32_t t;
+
+	begin();
+	call(2 * MS, 11, NR_RECVMSG, 1, 3);
+	call(4 * MS, 11, NR_DUP, 19, 15);
+	call(6 * MS, 11, NR_RECVMSG, -11, 3);
+	call(8 * MS, 11, NR_EXECVE, 0, 0);
+	x = end();
+	t = ty_model_thread_find(x.m, 11, 10 * MS);
+	assert_int_equal(ty_fd_kind(&x, t, 15, 3 * MS, &name), TY_FD_UNKNOWN);
+	x.received = received;
+	assert_int_equal(ty_fd_kind(&x, t, 15, 1 * MS, &name), TY_FD_UNKNOWN);
+	assert_int_equal(ty_fd_kind(&x, t, 15, 3 * MS, &name), TY_FD_FILE);
+	assert_string_equal(name, "/sent");
+	assert_int_equal(ty_fd_kind(&x, t, 19, 5 * MS, &name), TY_FD_FILE);
+	assert_string_equal(name, "/sent");
+	assert_int_equal(ty_fd_kind(&x, t, 16, 5 * MS, &name), TY_FD_PIPE);
+	assert_int_equal(ty_fd_kind(&x, t, 16, 9 * MS, &name), TY_FD_UNKNOWN); /* close-on-exec */
+	assert_int_equal(ty_fd_kind(&x, t, 17, 5 * MS, &name), TY_FD_UNKNOWN);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_from_before),   cmocka_unit_test(names_from_calls),
 		cmocka_unit_test(names_by_the_kernel), cmocka_unit_test(changes_before_the_list),
-		cmocka_unit_test(numbers_of_its_abi),
+		cmocka_unit_test(numbers_of_its_abi),  cmocka_unit_test(names_of_received),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,9 +65,12 @@ static void our_own(void **state)
 	    asks = socket(AF_INET, SOCK_STREAM, 0);
 	socklen_t len = sizeof(in);
 	struct ty_fd_names *n;
+	unsigned a, a1, b0, b1;
 	char text[200];
 	struct ty_buf b;
+	int pair[2];
 
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), 0);
 	assert_int_equal(pipe(ends), 0);
 	/* An abstract name leaves no file behind. */
 	snprintf(u.sun_path + 1, sizeof(u.sun_path) - 1, "tarry-test-%d", getpid());
@@ -86,8 +89,12 @@ static void our_own(void **state)
 	assert_memory_equal(target(n, ends[0]), "pipe:[", 6);
 	assert_false(ty_fd_names_find(n, getpid(), ends[0])->cloexec);
 	assert_string_equal(target(n, event), "anon_inode:[eventfd]");
-	snprintf(text, sizeof(text), "UNIX:[@tarry-test-%d]", getpid());
-	assert_memory_equal(target(n, path), text, strlen(text) - 1); /* and NULs as '@' */
+	snprintf(text, sizeof(text), ",@\"tarry-test-%d\"]", getpid());
+	assert_memory_equal(target(n, path), "UNIX-STREAM:[", 13);
+	assert_string_equal(strchr(target(n, path), ','), text);
+	assert_int_equal(sscanf(target(n, pair[0]), "UNIX-DGRAM:[%u->%u]", &a, &b0), 2);
+	assert_int_equal(sscanf(target(n, pair[1]), "UNIX-DGRAM:[%u->%u]", &b1, &a1), 2);
+	assert_true(a == a1 && b0 == b1 && a != b0);
 	snprintf(text, sizeof(text), "TCP:[127.0.0.1:%u listening]", ntohs(in.sin_port));
 	assert_string_equal(target(n, serves), text);
 	snprintf(text, sizeof(text), "->127.0.0.1:%u]", ntohs(in.sin_port));
@@ -100,8 +107,9 @@ static void our_own(void **state)
 	assert_null(ty_fd_names_find(n, 1, file));
 	ty_fd_names_free(n);
 	ty_buf_fini(&b);
-	for (unsigned i = 0; i < 7; i++)
-		close((int[]){file, ends[0], ends[1], event, path, serves, asks}[i]);
+	for (unsigned i = 0; i < 9; i++)
+		close((int[]){file, ends[0], ends[1], event, path, serves, asks, pair[0],
+			      pair[1]}[i]);
 }
 
 /* Sockets of several processes of one network namespace, one of which is gone. */

@@ -56,6 +56,10 @@ static void of_the_list(void **state)
 	assert_string_equal(find(o, "/tmp/pipe:[9]", 'r', 5, 7), "");
 	assert_string_equal(find(o, "UNIX-STREAM:[5 to \"/s\" process 77]", 0, 5, 7), "77 0 0");
 	assert_string_equal(find(o, "UNIX-STREAM:[5 to \"/s\" process 7]", 0, 5, 7), "");
+	/* a path may have these words, too */
+	assert_string_equal(find(o, "UNIX-STREAM:[5 to \"/a process 4\" process 77]", 0, 5, 7),
+			    "77 0 0");
+	assert_string_equal(find(o, "UNIX-STREAM:[5 to \"/a process 4\"]", 0, 5, 7), "");
 	assert_string_equal(find(o, "TCP:[->", 0, 5, 7), "");
 	assert_string_equal(find(NULL, "pipe:[9]", 'r', 5, 7), "");
 	ty_fd_others_free(o);

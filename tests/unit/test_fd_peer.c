@@ -148,7 +148,7 @@ static void sockets(void **state)
 	reply[0].thread = ty_model_thread_find(x.m, 11, 10 * MS);
 	assert_int_equal(
 		ty_wait_peer(&x, &(struct ty_requests){.client_waits = reply, .client_waits_n = 1},
-			     reply[0].thread, 9 * MS, 10 * MS, &idle, named, &connecting),
+			     reply[0].thread, TY_NONE, 9 * MS, 10 * MS, &idle, named, &connecting),
 		5);
 	assert_string_equal(named, "fd 5 <TCP:[1->2] to t12/30>");
 	/* Asked before it was accepted. */

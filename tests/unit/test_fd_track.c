@@ -267,6 +267,57 @@ static void pipes_and_sockets(void **state)
 	end(&a);
 }
 
+static void received_at(struct all *a, uint64_t ns, const struct ty_ev_fd *fd, unsigned flags,
+			const char *parts, size_t n)
+{
+	struct ty_ev_record h = {.ns = ns,
+				 .ptr = 0x10,
+				 .tid = 7,
+				 .nr = SYS_recvmsg,
+				 .len = (uint16_t)(sizeof(*fd) + n),
+				 .kind = TY_EVK_RECEIVED,
+				 .arg = 1,
+				 .flags = (uint8_t)(TY_EVF_EXIT | flags)};
+
+	ty_buf_add(&a->strings, &h, sizeof(h));
+	ty_buf_add(&a->strings, fd, sizeof(*fd));
+	ty_buf_add(&a->strings, parts, n);
+}
+
+/* By SCM_RIGHTS, as the kernel has them: no matter who sent them. */
+static void received(void **state)
+{
+	static const struct ty_ev_fd pipe = {.fd = 3, .inode = 5, .mode = 0010600},
+				     file = {.fd = 4, .mode = 0100644},
+				     gone = {.fd = 5, .mode = 0100644, .deleted = 1},
+				     event = {.fd = 6, .mode = 0600, .deleted = 1},
+				     root = {.fd = 7, .mode = 0040755, .deleted = 1},
+				     cut = {.fd = 8, .mode = 0100644};
+	struct all a = {.strings.limit = 1 << 20};
+
+	(void)state;
+	received_at(&a, 111, &pipe, 0, "", 0);
+	received_at(&a, 111, &file, 0, "passwd\0etc", 11);
+	received_at(&a, 111, &gone, 0, "x\0tmp", 6);
+	received_at(&a, 112, &event, 0, "[eventfd]", 10);
+	received_at(&a, 112, &root, 0, "/", 2);
+	received_at(&a, 112, &cut, TY_EVF_CUT, "a\0b", 4);
+	received_at(&a, 133, &file, 0, "not-ended", 9);
+	begin(&a, "", NULL);
+	call(&a, 7, 110, "recvmsg", 1, 9, 0x10, 0x40000000);
+	NAME(7, 3, 120, "pipe:[5]");
+	NAME(7, 4, 120, "/etc/passwd");
+	NAME(7, 5, 120, "/tmp/x (deleted)");
+	NAME(7, 6, 120, "anon_inode:[eventfd]");
+	NAME(7, 7, 120, "/");
+	NAME(7, 8, 120, "?");
+	call(&a, 7, 130, "recvmsg", 1, 9, 0x10, 0);
+	NAME(7, 4, 140, "?");
+	call(&a, 7, 150, "execve", 0, 0, 0, 0);
+	NAME(7, 3, 160, "?"); /* MSG_CMSG_CLOEXEC */
+	end(&a);
+}
+
 /* What other threads do while a call lasts. */
 static void at_the_same_time(void **state)
 {
@@ -449,6 +500,7 @@ int main(void)
 		cmocka_unit_test(what_was_open_is_closed),
 		cmocka_unit_test(opened_by_path),
 		cmocka_unit_test(pipes_and_sockets),
+		cmocka_unit_test(received),
 		cmocka_unit_test(at_the_same_time),
 		cmocka_unit_test(children),
 		cmocka_unit_test(bounds),

@@ -25,34 +25,39 @@ static void sleep_ms(uint64_t ms)
 	at += US;
 }
 
-/* Who removes the file is named; who closes a descriptor of which only the number is known is not.
- */
+/* Who removes the file is named, also one that a link would have had to make; who closes a
+ * descriptor of which only the number is known, or opens a busy file, is not. */
 static void who_released(void **state)
 {
 	(void)state;
-	for (unsigned file = 0; file < 2; file++) {
+	for (unsigned file = 0; file < 4; file++) {
+		const int try = file == 2 ? NR_LINK : file ? NR_OPENAT : NR_FLOCK;
+		const int error = file > 2 ? EBUSY : file ? EEXIST : EAGAIN;
+		const int other = file > 2 ? NR_OPENAT : file ? NR_UNLINKAT : NR_CLOSE;
+		const bool named = file == 1 || file == 2;
 		struct ty_findings f;
 
 		begin();
 		for (unsigned i = 0; i < 4; i++) {
-			one(11, file ? NR_OPENAT : NR_FLOCK, file ? -EEXIST : -EAGAIN, US, US);
+			one(11, try, -error, US, US);
 			ty_mx_enter(0, at, 11, NR_NANOSLEEP);
 			ty_mx_switch(0, at, 11, S, 12);
 			at += 10 * MS;
 			if (i == 3)
-				one(12, file ? NR_UNLINKAT : NR_CLOSE, 0, US, US);
+				one(12, other, 0, US, US);
 			ty_mx_waking(0, at, 12, 11, 0);
 			ty_mx_switch(0, at, 12, S, 11);
 			ty_mx_exit(0, at, 11, NR_NANOSLEEP, 0);
 			at += US;
 		}
-		one(11, file ? NR_OPENAT : NR_FLOCK, 3, US, MS);
+		one(11, try, file == 2 ? 0 : 3, US, MS);
 		f = find(11);
 		assert_int_equal(f.n, 1);
 		assert_int_equal(f.v[0].kind, TY_FINDING_POLLED);
-		assert_int_equal(f.v[0].culprit != TY_NONE, file);
-		assert_int_equal(f.v[0].inferred, file);
-		assert_int_equal(!!strstr(f.v[0].text, "; released by t12/12 (inferred)"), file);
+		assert_int_equal(f.v[0].culprit != TY_NONE, named);
+		assert_int_equal(f.v[0].inferred, named);
+		assert_int_equal(!!strstr(f.v[0].text, "polled for \"/etc/absent\":"), !!file);
+		assert_int_equal(!!strstr(f.v[0].text, "; released by t12/12 (inferred)"), named);
 	}
 }
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "findings_priv.h"
 #include "fixture_findings.h"
 #include "fixture_given.h"
 #include "summed_findings.h"
@@ -65,10 +66,35 @@ static void requests(void **state)
 	assert_true(f.v[0].inferred);
 }
 
+/* Of one that began before the recording neither the begin is known nor that it was a request: a
+ * server may send something unasked. */
+static void a_request_from_before_is_no_outlier(void **state)
+{
+	struct ty_request slow = {.end_ns = 50 * MS, .flags = TY_REQ_INFERRED};
+	struct ty_service s = {.n = 60, .p50_ns = MS};
+	struct ty_requests q = {.services = &s, .services_n = 1, .v = &slow, .n = 1, .all = 60};
+	struct ty_findings f = {0};
+	struct ty_explain x;
+	struct ty_finding_work k = {.x = &x, .requests = &q, .out = &f};
+
+	(void)state;
+	begin();
+	ty_mx_switch(0, 20 * MS, 11, TY_TASK_DEAD, 0);
+	x = explain(ty_mx_end(), 0);
+	assert_int_equal(ty_findings_of_requests(&k), 0);
+	assert_int_equal(f.n, 1);
+	f.n = 0;
+	slow.flags |= TY_REQ_BEFORE;
+	assert_int_equal(ty_findings_of_requests(&k), 0);
+	assert_int_equal(f.n, 0);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests),
+		cmocka_unit_test(a_request_from_before_is_no_outlier),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

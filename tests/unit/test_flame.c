@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fixture_model.h"
 #include "fixture_timeline.h"
 #include "flame_priv.h"
 #include "grid.h"
@@ -19,7 +20,7 @@ static struct ty_samples *samples;
 static void put(uint64_t ns, int32_t tid, unsigned n, const char *stack)
 {
 	struct ty_sample v = {.ns = ns, .period = 10101010, .tid = tid, .pid = 100};
-	char text[200], *save = NULL;
+	char text[400], *save = NULL;
 
 	strcpy(text, stack);
 	for (char *f = strtok_r(text, ">", &save); f; f = strtok_r(NULL, ">", &save)) {
@@ -86,32 +87,35 @@ static const char *chosen(const struct ty_flame_view *v)
 	return ty_flame_name(v, ty_flame_node_of(v, v->at, v->node));
 }
 
-/* Where most stacks are deeper than the screen, what ran is seen, not the frames of a runtime. */
+/* Where most stacks are deep, what ran is first at every size, not the frames of a runtime. */
 static void deep_stacks_open_on_what_ran(void **state)
 {
 	struct ty_samples *all = samples;
-	char deep[200] = "start";
+	char deep[400] = "start";
 	struct ty_flame_view *v;
-	const char *s;
 
-	for (int i = 0; i < 12; i++)
+	for (int i = 0; i < 24; i++)
 		strcat(deep, ">interpret");
-	strcat(deep, ">sha256");
+	strcat(deep, ">sha256_block_data_order");
 	samples = ty_samples_new();
 	strcpy(samples->event, "cpu-clock");
 	put(1000, 7, 9, deep);
 	put(2000, 7, 4, "start>parse");
 	ty_samples_sort(samples);
-	v = open_view(0);
-	s = frame(v, &ty_tl_utf8, 80, 12);
-	assert_non_null(strstr(s, "sha256"));
-	assert_non_null(strstr(s, "what ran is first"));
-	act(v, TY_ACT_FLAME);
-	assert_null(strstr(frame(v, &ty_tl_utf8, 80, 12), "sha256"));
-	ty_flame_view_free(v);
-	v = open_view(0);
-	assert_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "what ran is first"));
-	ty_flame_view_free(v);
+	for (int large = 0; large < 2; large++) {
+		const int w = large ? 200 : 80, h = large ? 60 : 24;
+		const char *text;
+
+		v = open_view(0);
+		text = frame(v, &ty_tl_utf8, w, h);
+		assert_non_null(strstr(text, "sha256_block_data_order 69.2%"));
+		assert_non_null(strstr(text, "leaf functions are first"));
+		text = frame(v, &ty_tl_ascii, 40, 24);
+		assert_non_null(strstr(text, "|sha256_block_data_o~ 69.2%"));
+		act(v, TY_ACT_FLAME);
+		assert_int_equal(!strstr(frame(v, &ty_tl_utf8, w, h), "sha256"), !large);
+		ty_flame_view_free(v);
+	}
 	ty_samples_free(samples);
 	samples = all;
 }
@@ -134,6 +138,42 @@ static void frames(void **state)
 	act(v, TY_ACT_UP);
 	ty_tl_golden("flame-inverted-ran-80x24", frame(v, &ty_tl_utf8, 80, 24));
 	ty_flame_view_free(v);
+}
+
+/* With switches a box is as wide as its part of the time on a CPU; what has no sample is a box,
+ * too. */
+static void boxes_of_time(void **state)
+{
+	const struct ty_model *m;
+	struct ty_flame_view *v;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 500, 0, 0, 7);
+	ty_mx_switch(0, 3500, 7, 0, 8);
+	ty_mx_switch(0, 6500, 8, 0, 9);
+	ty_mx_switch(0, 7500, 9, 0, 0);
+	m = ty_mx_end();
+	samples->of_time = samples->all_threads = true;
+	v = ty_flame_view_new(&(struct ty_flame_input){
+		.samples = samples, .model = m, .to_ns = UINT64_MAX, .when = "all"});
+	assert_non_null(v);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24),
+			       "100.0%: 7.00 us of 7.00 us on CPU, 100 samples of cpu-clock"));
+	act(v, TY_ACT_DOWN);
+	assert_string_equal(chosen(v), "main");
+	/* All of 7 and a sixth of 8, which has fewer samples in the same time. */
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24),
+			       "~3.50 us of 7.00 us on CPU, 75 of 100 samples"));
+	act(v, TY_ACT_RIGHT);
+	assert_string_equal(chosen(v), "start_thread");
+	act(v, TY_ACT_RIGHT);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24),
+			       "14.3%: 1.00 us of 7.00 us on CPU, 0 samples"));
+	assert_string_equal(chosen(v), "[threads without samples]");
+	ty_flame_view_free(v);
+	samples->of_time = samples->all_threads = false;
+	ty_mx_drop();
 }
 
 static void keys_move(void **state)
@@ -171,7 +211,7 @@ static void keys_move(void **state)
 	act(v, TY_ACT_FOLD); /* the root below: up is deeper */
 	act(v, TY_ACT_UP);
 	assert_string_equal(chosen(v), "read_line");
-	assert_int_equal(ty_flame_view_ops.act(v, TY_ACT_HELP), TY_VIEW_PUSH);
+	assert_int_equal(ty_flame_view_ops.act(v, TY_ACT_HELP), TY_VIEW_HELP);
 	assert_int_equal(ty_flame_view_ops.act(v, TY_ACT_QUIT), TY_VIEW_CLOSE);
 	ty_flame_view_free(v);
 }
@@ -208,12 +248,49 @@ static void keys_of_one_burst(void **state)
 	}
 }
 
+/* 0 shows all boxes; where that is so, all of the recording. */
+static void all_is_all(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	const struct ty_summary *s = ty_model_summary(m);
+	struct ty_flame_view *v = open_view(0);
+
+	v->in.model = m;
+	v->in.from_ns = s->start_ns + 1;
+	v->in.to_ns = s->end_ns;
+	v->pane[1].zoom = 0;
+	ty_flame_view_ops.act(v, TY_ACT_ALL);
+	assert_int_equal(v->in.from_ns, s->start_ns);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "the whole recording"));
+	assert_int_equal(*v->message, 0);
+	ty_flame_view_ops.act(v, TY_ACT_ALL);
+	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "not zoomed"));
+	ty_flame_view_free(v);
+	v = open_view(0);
+	frame(v, &ty_tl_utf8, 80, 24);
+	v->in.model = m;
+	v->in.from_ns = s->start_ns + 1;
+	v->pane[1].zoom = v->node = 1;
+	ty_flame_view_ops.act(v, TY_ACT_ALL);
+	assert_int_equal(v->pane[1].zoom, 0);
+	assert_int_equal(v->in.from_ns, s->start_ns + 1);
+	ty_flame_view_free(v);
+	ty_model_free(m);
+}
+
 static void search_and_callers(void **state)
 {
 	struct ty_flame_view *v = open_view(0);
+	uint32_t first;
 
 	frame(v, &ty_tl_utf8, 80, 24);
 	type(v, "matrix");
+	first = v->node;
+	act(v, TY_ACT_NEXT);
+	assert_int_not_equal(v->node, first);
+	assert_string_equal(chosen(v), "matrix_multiply");
+	act(v, TY_ACT_PREV);
+	assert_int_equal(v->node, first);
 	assert_string_equal(chosen(v), "matrix_multiply");
 	assert_non_null(strstr(frame(v, &ty_tl_utf8, 80, 24), "matrix: 65 samples"));
 	act(v, TY_ACT_CHAIN);
@@ -233,6 +310,21 @@ static void search_and_callers(void **state)
 	assert_string_equal(chosen(v), "matrix_multiply");
 	act(v, TY_ACT_CHAIN);
 	assert_int_equal(ty_flame_node_of(v, 1, 0)->total, 100);
+	ty_flame_view_free(v);
+	/* Esc and q go back to the graph, as it was. */
+	v = open_view(0);
+	act(v, TY_ACT_FLAME);
+	act(v, TY_ACT_DOWN);
+	act(v, TY_ACT_CHAIN);
+	assert_true(v->sandwich && !v->inverted);
+	act(v, TY_ACT_BACK);
+	assert_true(!v->sandwich && v->inverted);
+	act(v, TY_ACT_DOWN);
+	act(v, TY_ACT_CHAIN);
+	assert_true(v->sandwich);
+	act(v, TY_ACT_QUIT);
+	assert_true(!v->sandwich && v->inverted);
+	assert_int_equal(ty_flame_view_ops.act(v, TY_ACT_QUIT), TY_VIEW_CLOSE);
 	ty_flame_view_free(v);
 }
 
@@ -344,8 +436,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(deep_stacks_open_on_what_ran),
 					   cmocka_unit_test(keys_of_one_burst),
 					   cmocka_unit_test(frames),
+					   cmocka_unit_test(boxes_of_time),
 					   cmocka_unit_test(keys_move),
 					   cmocka_unit_test(search_and_callers),
+					   cmocka_unit_test(all_is_all),
 					   cmocka_unit_test(whose_samples),
 					   cmocka_unit_test(waits_beside_samples),
 					   cmocka_unit_test(mouse_chooses)};

@@ -140,28 +140,34 @@ static void many_at_a_time(void **state)
 	ty_code_ready(c);
 	ty_flow_set_time(f, 0, 1, 0);
 	of = ty_flow_names_new(c);
-	for (seed = 1; seed < 20; seed++) {
+	for (unsigned round = 1; round < 20; round++) {
 		struct told each = {0}, many = {0};
-		struct ty_flow_sums sums = {0};
+		struct ty_flow_sums sums = {.most = SIZE_MAX};
 		struct ty_flow_calls *a = ty_flow_calls_new(of, begins, ends, &each);
 		struct ty_flow_calls *b = ty_flow_calls_new(of, begins, ends, &many);
 		struct ty_flow_calls *s = ty_flow_calls_new(of, begins, ends, NULL);
+		struct ty_flow_caller *callers;
+		uint64_t insns = 0;
 
+		seed = round;
 		ty_flow_calls_sum_up(s, &sums);
 		execute(runs, RUNS);
 		run_by_run(a, f, runs, RUNS);
 		for (size_t i = 0, n; i < RUNS; i += n) {
 			n = 1 + any(100);
 			n = n < RUNS - i ? n : RUNS - i;
-			assert_int_equal(0, ty_flow_calls_runs(b, f, &at, runs + i, n));
-			assert_int_equal(0, ty_flow_calls_runs(s, f, &at, runs + i, n));
+			assert_int_equal(0, ty_flow_calls_runs(b, f, &at, runs + i, n, &insns));
+			assert_int_equal(0, ty_flow_calls_runs(s, f, &at, runs + i, n, &insns));
 		}
+		assert_int_equal(2 * ty_flow_runs_insns(runs, RUNS), insns);
 		ty_flow_calls_finish(a);
 		ty_flow_calls_finish(b);
 		ty_flow_calls_finish(s);
 		assert_true(each.calls > RUNS / 4);
 		assert_int_equal(each.calls, many.calls);
 		assert_int_equal(each.hash, many.hash);
+		ty_flow_sums_callers(&sums, &callers);
+		free(callers);
 		vec_each (x, &sums.of)
 			each.calls -= x->f.count;
 		/* But for those that went on after they were left. */

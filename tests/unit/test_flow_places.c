@@ -106,9 +106,54 @@ static void test_places(void **state)
 	pm_fini(&m[1]);
 }
 
+/* Overloads are shown alike and are different functions; a part of one, placed elsewhere, is not.
+ */
+static void test_overloads(void **state)
+{
+	static const char *const own[] = {"_Z4takei", "_Z4taked", "_Z4takei.cold"};
+	struct ty_flow *f = ty_flow_new(NULL, NULL);
+	struct ty_code *c = ty_flow_code(f);
+	struct ty_flow_names *names = ty_flow_names_new(c);
+	struct ty_flow_places ps = {0};
+	struct ty_flow_place p[3];
+	uint64_t at[3];
+	struct ty_buf elf;
+	struct pm m;
+
+	pm_init(&m, BASE, (struct pm_options){0});
+	for (unsigned k = 0; k < 3; k++) {
+		pm_function(&m, own[k]);
+		at[k] = pm_here(&m);
+		pm_block(&m, PM_RETURN, 3, 0);
+	}
+	ty_buf_init(&elf, SIZE_MAX / 2);
+	pm_elf(&m, &elf);
+	assert_int_equal(
+		0, ty_code_map_elf(c, TID, 0, 0, ty_code_blob(c, "it", elf.p, elf.len), NULL));
+	assert_int_equal(0, ty_code_ready(c));
+	assert_int_equal(0, ty_flow_places_init(&ps, names));
+	for (unsigned k = 0; k < 3; k++)
+		p[k] = *ty_flow_place_at(&ps, TID, 1, at[k]);
+	assert_int_not_equal(p[0].func, p[1].func);
+	assert_int_equal(p[0].func, p[2].func);
+	assert_true(p[0].start && p[1].start && !p[2].start);
+#ifdef TY_HAVE_IBERTY
+	assert_string_equal("take", name(&ps, &p[0]));
+	assert_string_equal("take", name(&ps, &p[1]));
+#endif
+	ty_flow_places_fini(&ps);
+	ty_flow_names_free(names);
+	ty_flow_free(f);
+	ty_buf_fini(&elf);
+	pm_fini(&m);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_places)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_overloads),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,8 +272,7 @@ static struct told feed(struct ty_flow *f, struct ty_flow_names *names, bool spa
 			   : at.item.kind == TY_FLOW_RUN ? at.item.value
 							 : 0;
 		assert_int_equal(0, ty_flow_calls_feed(calls, &at));
-		assert_int_equal(0, n ? ty_flow_calls_runs(calls, f, &at, runs, n) : 0);
-		t.insns += ty_flow_runs_insns(runs, n);
+		assert_int_equal(0, n ? ty_flow_calls_runs(calls, f, &at, runs, n, &t.insns) : 0);
 	}
 	ty_flow_calls_finish(calls);
 	ty_flow_calls_free(calls);
@@ -567,6 +566,118 @@ static uint64_t holes(unsigned seed, unsigned long branches, size_t *ranges, siz
 	return gaps;
 }
 
+/* Functions of four blocks, called one after the other, twice: more code than a little memory
+ * holds. */
+static void lay_out_many(struct pm *m, unsigned functions)
+{
+	struct many {
+		struct pm_block a, b, c, ret;
+	} *f = calloc(functions, sizeof(*f));
+	struct pm_block *call = calloc(functions + 1, sizeof(*call));
+	char name[32];
+
+	assert_true(f && call);
+	for (unsigned i = 0; i < functions; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		pm_function(m, name);
+		f[i].a = pm_block(m, PM_COND, i % 7, 0);
+		f[i].b = pm_block(m, PM_JUMP, 2, 0);
+		pm_aim(m, &f[i].a, pm_here(m));
+		f[i].c = pm_block(m, PM_COND, 1, 0);
+		pm_aim(m, &f[i].b, pm_here(m));
+		pm_aim(m, &f[i].c, pm_here(m));
+		f[i].ret = pm_block(m, PM_RETURN, 1, 0);
+	}
+	pm_function(m, "main");
+	for (unsigned i = 0; i < functions; i++)
+		call[i] = pm_block(m, PM_CALL, 1, f[i].a.ip);
+	call[functions] = pm_block(m, PM_JUMP, 0, call[0].ip);
+	pm_start(m, call[0].ip);
+	for (unsigned twice = 0; twice < 2; twice++) {
+		for (unsigned i = 0; i < functions; i++) {
+			pm_run(m, &call[i], 0);
+			pm_run(m, &f[i].a, twice);
+			pm_run(m, twice ? &f[i].c : &f[i].b, 0);
+			pm_run(m, &f[i].ret, 0);
+		}
+		pm_run(m, &call[functions], 0);
+	}
+	pm_stop(m);
+	free(f);
+	free(call);
+}
+
+/* Sums with so much memory; *forgotten: how often there was no room for the code. */
+static struct ty_flow_stats stats_within(const struct pm *m, const struct ty_buf *elf,
+					 uint64_t memory, unsigned *forgotten)
+{
+	const struct ty_flow_window all = {.to_ns = UINT64_MAX};
+	struct ty_flow *f = flow_of(m, elf);
+	struct ty_flow_names *names = ty_flow_names_new(ty_flow_code(f));
+	struct ty_flow_count count = {.extent_of = ty_flow_names_extent, .ctx = names};
+	struct ty_flow_stats s;
+
+	ty_flow_set_memory(f, memory);
+	f->blocks = ty_blocks_new(ty_flow_code(f));
+	ty_blocks_set_extents(f->blocks, count.extent_of, count.ctx);
+	*forgotten = ty_blocks_age(f->blocks);
+	assert_int_equal(0, ty_flow_seek_runs(f, &all, &count, NULL));
+	s = stats(f, names, NULL, false, SIZE_MAX);
+	*forgotten = ty_blocks_age(f->blocks) - *forgotten;
+	ty_flow_free(f);
+	ty_flow_names_free(names);
+	return s;
+}
+
+/* With little memory the code is decoded more often, and the result is the same; with none, the
+ * percentiles are those of fewer calls, which are counted. */
+static void test_memory(void **state)
+{
+	enum { MANY = 20000 };
+	static const uint64_t memory[] = {0, 16 << 20, 256 << 10};
+	struct ty_flow_stats s[3];
+	unsigned forgotten[3];
+	struct ty_buf elf;
+	struct pm m;
+
+	pm_init(&m, BASE,
+		(struct pm_options){.return_compression = true, .mtc = true, .tsc = 1000});
+	lay_out_many(&m, MANY);
+	ty_buf_init(&elf, SIZE_MAX / 2);
+	pm_elf(&m, &elf);
+	for (unsigned i = 0; i < 3; i++) {
+		s[i] = stats_within(&m, &elf, memory[i], &forgotten[i]);
+		assert_int_equal(m.insns, s[i].insns);
+		assert_int_equal(MANY + 1, s[i].functions);
+		assert_int_equal(2 * MANY, s[i].kept + s[i].beyond);
+		assert_int_equal(s[0].funcs.n, s[i].funcs.n);
+		for (size_t k = 0; k < s[i].funcs.n; k++) {
+			const struct ty_flow_func *f = &s[0].funcs.v[k], *g = &s[i].funcs.v[k];
+
+			SAME(func);
+			SAME(count);
+			SAME(insns);
+			SAME(self_insns);
+			SAME(total_ns);
+			SAME(max_ns);
+			SAME(max_insns);
+			if (i == 1) {
+				SAME(p50_ns);
+				SAME(p99_ns);
+				SAME(p50_insns);
+			}
+		}
+	}
+	assert_int_equal(0, forgotten[0]);
+	assert_true(forgotten[1]);
+	assert_int_equal(0, s[0].beyond + s[1].beyond);
+	assert_true(s[2].beyond && s[2].kept);
+	for (unsigned i = 0; i < 3; i++)
+		ty_flow_stats_fini(&s[i]);
+	ty_buf_fini(&elf);
+	pm_fini(&m);
+}
+
 static void test_holes(void **state)
 {
 	unsigned long seeds = number("RUNS_SEEDS", 60), branches = number("RUNS_BRANCHES", 20000),
@@ -716,6 +827,11 @@ static void test_rewritten(void **state)
 
 #else
 
+static void test_memory(void **state)
+{
+	skip();
+}
+
 static void test_rewritten(void **state)
 {
 	skip();
@@ -778,26 +894,34 @@ static void test_nth(void **state)
 static void test_ranks(void **state)
 {
 	enum { MOST = 40000 };
-	static const uint64_t most[] = {3, TY_RANKS_SMALL, 3 * TY_RANKS_SMALL, 30000, UINT64_MAX};
+	/* Small and large ones; equal ones, at last followed by one that is not. */
+	static const uint64_t most[] = {
+		3, TY_RANKS_SMALL, 3 * TY_RANKS_SMALL, 30000, UINT64_MAX, 1, 1, 1};
+	static const uint64_t plus[] = {0, 0, 0, 0, 0, 7, 9000, UINT64_MAX};
 	uint64_t *sorted = malloc(MOST * sizeof(*sorted));
 	unsigned seed = 1;
 
 	for (size_t n = 1; n <= MOST; n += 1 + n / 2) {
-		for (size_t shape = 0; shape < 5; shape++) {
+		for (size_t shape = 0; shape < 8; shape++) {
 			struct ty_ranks r = {0};
+			size_t held = 0;
 
 			for (size_t i = 0; i < n; i++) {
 				sorted[i] =
 					((uint64_t)rand_r(&seed) << 33 ^ (uint64_t)rand_r(&seed)) %
-					most[shape];
-				assert_int_equal(0, ty_ranks_add(&r, sorted[i]));
+						most[shape] +
+					plus[shape];
+				if (plus[shape] && n > 3 && i >= n - 3)
+					sorted[i] = i;
+				assert_int_equal(0, ty_ranks_add(&r, sorted[i], &held));
 			}
 			qsort(sorted, n, sizeof(*sorted), by_value);
 			for (size_t k = 0; k < n; k += 1 + n / 400)
 				assert_int_equal(sorted[k], ty_ranks_nth(&r, k));
 			/* Counts take no more memory than the values would. */
 			assert_true(r.limit <= 2 * n);
-			if (n > TY_RANKS_SMALL && n > most[shape])
+			assert_int_equal(held, r.cap * sizeof(*r.v) + r.limit * sizeof(*r.small));
+			if (n > TY_RANKS_SMALL && n > most[shape] && n > plus[shape])
 				assert_true(r.n <= n / 2);
 			ty_ranks_fini(&r);
 		}
@@ -810,7 +934,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nth),   cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_same),  cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_loops), cmocka_unit_test(test_rewritten)};
+		cmocka_unit_test(test_loops), cmocka_unit_test(test_rewritten),
+		cmocka_unit_test(test_memory)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,16 +40,22 @@ static void sums_go_to_the_caller(void **state)
 	struct ty_flow_stack s = stack();
 
 	push(&s, 0, 0, 100);
+	s.insns += 3;
 	push(&s, 1, 0x1010, 200);
-	ty_flow_stack_top(&s)->call.insns = 5;
+	s.insns += 5;
 	ty_flow_stack_pop(&s, 250, TY_CALL_GAP);
 	assert_int_equal(ends, 1);
+	assert_int_equal(ended[0].insns, 5);
+	assert_int_equal(ended[0].self_insns, 5);
 	assert_int_equal(ended[0].end_ns, 250);
 	assert_int_equal(ended[0].depth, 1);
 	assert_int_equal(ended[0].caller, 0);
-	assert_int_equal(ty_flow_stack_top(&s)->call.insns, 5);
 	assert_int_equal(ty_flow_stack_top(&s)->call.children_ns, 50);
 	assert_true(ty_flow_stack_top(&s)->call.flags & TY_CALL_GAP);
+	s.insns += 2;
+	ty_flow_stack_pop(&s, 250, 0);
+	assert_int_equal(ended[1].insns, 10);
+	assert_int_equal(ended[1].self_insns, 5);
 	ty_flow_stack_fini(&s);
 }
 

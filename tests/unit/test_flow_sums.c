@@ -119,7 +119,7 @@ static void check(const struct ty_flow_func *f, uint32_t func)
 static void random_calls(void **state)
 {
 	struct ty_flow_caller *callers;
-	struct ty_flow_sums s = {0};
+	struct ty_flow_sums s = {.most = SIZE_MAX};
 
 	execute(&s);
 	ty_flow_sums_callers(&s, &callers);
@@ -135,7 +135,7 @@ static void random_calls(void **state)
 static void many_functions(void **state)
 {
 	enum { MANY = 40000 };
-	struct ty_flow_sums s = {0};
+	struct ty_flow_sums s = {.most = SIZE_MAX};
 
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct ty_flow_sum *a = ty_flow_sum_of(&s, i);

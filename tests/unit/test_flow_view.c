@@ -970,7 +970,7 @@ int main(void)
 		printf("1..0 # SKIP built without libipt\n");
 		return 0;
 	}
-	disasm = ty_disasm_new(TY_DISASM_X86_64);
+	disasm = ty_disasm_new(TY_DISASM_X86_64, NULL);
 	encode();
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	ty_pt_enc_fini(&enc);

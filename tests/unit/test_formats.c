@@ -875,6 +875,36 @@ static void sizes_of_types(void **state)
 	}
 }
 
+/* Of 1 and 2 bytes, too, and nowhere in text; a name that begins like a field is none. */
+static void signs_of_small_numbers(void **state)
+{
+	static const char format[] = HEAD("span_0", 900) F("s8 a", 8, 1, 1) F("s16 ab", 10, 2, 1)
+		F("u8 c", 12, 1, 0) F("s32 d", 16, 4, 1)
+			F("s8 e[4]", 20, 4, 1) "\nprint fmt: \"REC->a \\\" a=%d ab=%d c=%u d=%d "
+					       "sum=%d\", REC->a, REC->ab, REC->c, "
+					       "REC->d, (REC->a + REC->ab)\n";
+
+	(void)state;
+	for (int be = 0; be < 2; be++) {
+		struct fake k;
+
+		fake_init(&k, 8, be);
+		fake_add(&k, "tarry", format);
+		fake_open(&k);
+		head(&k, 900, 7, 24);
+		put(&k, 8, (uint8_t)-5, 1);
+		put(&k, 10, (uint16_t)-300, 2);
+		put(&k, 12, 251, 1);
+		put(&k, 16, (uint32_t)-7, 4);
+		ty_formats_decode(k.f, &k.ev);
+		assert_string_equal(text_of(&k), "REC->a \" a=-5 ab=-300 c=251 d=-7 sum=-305");
+		put(&k, 8, 127, 1);
+		put(&k, 10, 32767, 2);
+		assert_string_equal(text_of(&k), "REC->a \" a=127 ab=32767 c=251 d=-7 sum=32894");
+		ty_formats_free(k.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -886,6 +916,7 @@ int main(void)
 		cmocka_unit_test(file_locks),
 		cmocka_unit_test(block_and_others),
 		cmocka_unit_test(fields),
+		cmocka_unit_test(signs_of_small_numbers),
 		cmocka_unit_test(lengths_from_the_record),
 		cmocka_unit_test(quick_is_the_same),
 		cmocka_unit_test(cut_everywhere),

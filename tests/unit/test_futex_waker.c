@@ -86,8 +86,8 @@ static void check(uint64_t op, unsigned spins_ms, unsigned sleeps_ms, int by, ui
 static void who_lets_go_held_it(void **state)
 {
 	check(LOCK_PI | PRIVATE, 100, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "t11/11 busy-waited in futex(futex 0x1000) at 0.001 s, released by t12/12 "
-	      "[inferred holder], which ran 100 ms [inferred]");
+	      "t11/11 busy-waited in futex(0x1000) at 0.001 s, released by t12/12 "
+	      "(inferred), which ran 100 ms [inferred]");
 	/* Shorter than a call that computes must be. */
 	check(LOCK_PI | PRIVATE, 30, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
 	      "released by t12/12 ");
@@ -97,9 +97,9 @@ static void who_lets_go_held_it(void **state)
 static void spun_and_slept_is_one(void **state)
 {
 	check(LOCK_PI | PRIVATE, 60, 50, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "busy-waited and slept in futex(futex 0x1000) at 0.001 s, held by t12/12 ");
+	      "busy-waited and slept in futex(0x1000) at 0.001 s, held by t12/12 ");
 	check(LOCK_PI | PRIVATE, 60, 5, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "busy-waited in futex(futex 0x1000) at 0.001 s, released by t12/12 ");
+	      "busy-waited in futex(0x1000) at 0.001 s, released by t12/12 ");
 }
 
 /* 11 sleeps, is woken in vain and spins, and sleeps longer or shorter than before. */
@@ -163,17 +163,15 @@ static void spun_in_small_parts(void **state)
 	s = stalls_of(ty_mx_end(), 0, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].start_ns, 2 * MS);
-	assert_non_null(
-		strstr(s.v[0].sentence,
-		       " busy-waited in futex(futex 0x1000) at 0.000 s, released by t12/12 "));
+	assert_non_null(strstr(s.v[0].sentence,
+			       " busy-waited in futex(0x1000) at 0.000 s, released by t12/12 "));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
 
 static void who_let_it_go_is_not_known(void **state)
 {
-	const char *says =
-		"busy-waited in futex(futex 0x1000) at 0.001 s, what ended it is not recorded";
+	const char *says = "busy-waited in futex(0x1000) at 0.001 s, what ended it is not recorded";
 
 	check(LOCK_PI | PRIVATE, 100, 0, 12, OTHER_WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 0,
 	      says);

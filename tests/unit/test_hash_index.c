@@ -97,12 +97,39 @@ static void numbers_of_pairs(void **state)
 	ty_pair_map_fini(&m);
 }
 
+/* Elements of an array by pair: appended once, of the value that the first caller gives. */
+static void elements_of_pairs(void **state)
+{
+	VEC(uint64_t) v = {0};
+	struct ty_pair_map m = {0};
+
+	for (uint64_t round = 0; round < 2; round++)
+		for (uint32_t a = 0; a < 100; a++) {
+			uint64_t *e = pair_element(&m, a, 7, &v, a * 10 + round);
+
+			assert_int_equal(e - v.v, a);
+			assert_int_equal(*e, a * 10);
+			assert_int_equal(pair_number(&m, a, 7, &v, 0), a);
+		}
+	assert_int_equal(v.n, 100);
+	/* Without room for it, the pair stays without one. */
+	v.cap = v.n;
+	v.n = SIZE_MAX / 8 - 1;
+	assert_null(pair_element(&m, 1, 8, &v, 5));
+	v.n = v.cap;
+	assert_int_equal(ty_pair_map_get(&m, 1, 8), TY_PAIR_NONE);
+	assert_int_equal(pair_number(&m, 1, 8, &v, 5), 100);
+	vec_fini(&v);
+	ty_pair_map_fini(&m);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_number_for_a_key),
 		cmocka_unit_test(several_numbers_with_one_key),
 		cmocka_unit_test(numbers_of_pairs),
+		cmocka_unit_test(elements_of_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

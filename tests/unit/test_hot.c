@@ -9,6 +9,7 @@
 
 #include "hot.h"
 #include "perf_record.h"
+#include "wilson.h"
 
 /* A sample of a stack of functions, the outermost first: "main>a>b". */
 static void sample(struct ty_samples *s, uint64_t ns, int32_t tid, const char *stack)
@@ -56,7 +57,7 @@ static void functions_and_lines(void **state)
 {
 	struct ty_samples *s = some();
 	struct ty_window w = {.to_ns = UINT64_MAX};
-	struct ty_hot_of of = {s, &w, NULL};
+	struct ty_hot_of of = {.s = s, .w = &w};
 	struct ty_hot h;
 	int32_t tid = 8;
 
@@ -93,11 +94,11 @@ static void intervals(void **state)
 	double low, high;
 
 	/* Wilson's, of 10 in 100: 0.0552 to 0.1744 */
-	ty_hot_interval(10, 100, &low, &high);
+	ty_wilson(0.1, 100, &low, &high);
 	assert_true(low > 0.0551 && low < 0.0553 && high > 0.1743 && high < 0.1745);
-	ty_hot_interval(0, 0, &low, &high);
+	ty_wilson(0, 0, &low, &high);
 	assert_true(low == 0 && high == 1);
-	ty_hot_interval(100, 100, &low, &high);
+	ty_wilson(1, 100, &low, &high);
 	assert_true(low > 0.96 && high == 1);
 }
 
@@ -115,7 +116,7 @@ static void trees(void **state)
 {
 	struct ty_samples *s = some();
 	struct ty_window w = {.to_ns = UINT64_MAX};
-	struct ty_hot_of of = {s, &w, NULL};
+	struct ty_hot_of of = {.s = s, .w = &w};
 	struct ty_flame f;
 	uint32_t main_, a, sum = 0;
 
@@ -197,7 +198,7 @@ static void sums_of_periods_do_not_wrap(void **state)
 {
 	struct ty_samples *s = some();
 	struct ty_window w = {.to_ns = UINT64_MAX};
-	struct ty_hot_of of = {s, &w, NULL};
+	struct ty_hot_of of = {.s = s, .w = &w};
 	struct ty_flame f;
 	struct ty_hot h;
 
@@ -220,7 +221,7 @@ static void most_frequent_callers(void **state)
 {
 	struct ty_samples *s = some();
 	struct ty_window w = {.to_ns = UINT64_MAX};
-	struct ty_hot_of of = {s, &w, NULL};
+	struct ty_hot_of of = {.s = s, .w = &w};
 	struct ty_hot_callers by;
 
 	(void)state;
@@ -239,25 +240,32 @@ static void most_frequent_callers(void **state)
 /* Of few samples nothing is noted; of page faults that the kernel ran. */
 static void note_of_the_answer(void **state)
 {
-	struct ty_hot_row row = {.share = 0.26, .low = 0.15, .high = 0.4};
-	struct ty_hot h = {.samples = 9, .in_kernel = 9, .funcs = &row, .funcs_n = 1};
+	/* That no sample stands for the most time is of no function. */
+	struct ty_hot_row row[] = {{.share = 0.5, .low = 0.5, .high = 0.5},
+				   {.self = 5, .share = 0.26, .low = 0.15, .high = 0.4}};
+	struct ty_hot h = {.samples = 9, .in_kernel = 9, .funcs = row, .funcs_n = 2};
 	char text[200];
 
 	(void)state;
 	assert_false(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	h.samples = 20;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
-	assert_string_equal(text, "26% of 20 CPU samples (95% interval 15 to 40%) in clear (prog)");
+	assert_string_equal(
+		text,
+		"26% of the CPU samples (95% interval 15 to 40%, 20 samples) in clear (prog)");
+	h.weights.by_time = true;
+	h.weights.on_cpu_ns = 1200000000;
+	h.weights.ran = 3;
 	h.no_call = 15;
 	h.faults = 2;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
-	assert_null(strstr(text, "outside"));
+	assert_null(strstr(text, "kernel"));
 	h.faults = 12;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	assert_string_equal(
-		text, "26% of 20 CPU samples (95% interval 15 to 40%) in clear (prog); outside "
-		      "system calls 80% of 15 samples are in the kernel (page faults, "
-		      "interrupts)");
+		text, "~26% of the 1.200 s on CPU of 3 threads (95% interval 15 to 40%, 20 "
+		      "samples) in clear (prog); 12 of the samples are in the kernel without a "
+		      "system call (page faults, interrupts)");
 }
 
 int main(void)

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "fixture_trace.h"
+#include "full_io.h"
 #include "spool_file.h"
 #include "trace.h"
 
@@ -427,8 +428,8 @@ static void begin_kept(const char *path, const char *text, size_t n)
 	ty_fx_spool_meta(writer);
 	off = ty_spool_written(spool);
 	assert_int_equal(ty_spool_put(writer, &what, text, n, NULL), 0);
-	assert_int_equal(
-		ty_pwrite(spool->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)), 0);
+	assert_true(
+		ty_full_write(spool->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)));
 }
 
 /* A section that is made to take long: millions of lines, each of which is looked at once. */

@@ -281,11 +281,10 @@ static void rows_of_waits(void **state)
 		ty_mx_switch(0, 110 * MS, 11, S, 0);
 		x = explain(ty_mx_end(), 0);
 		l = ledger_of(&x, 11, 0, UINT64_MAX);
-		assert_int_equal(row_ns(&l, "sleeping in read, woken by thread t12"), 3 * MS);
-		assert_int_equal(
-			row_ns(&l, "blocked (uninterruptible) in read, woken by thread t12"),
-			5 * MS);
-		assert_int_equal(row_ns(&l, "stopped, woken by thread t12"), 40 * MS);
+		assert_int_equal(row_ns(&l, "sleeping in read, woken by t12"), 3 * MS);
+		assert_int_equal(row_ns(&l, "blocked (uninterruptible) in read, woken by t12"),
+				 5 * MS);
+		assert_int_equal(row_ns(&l, "stopped, woken by t12"), 40 * MS);
 		for (uint32_t i = 0; i < l.n; i++)
 			if (l.rows[i].state == TY_ST_STOPPED) {
 				struct ty_span s = ty_model_span(x.m, l.rows[i].span);
@@ -325,13 +324,11 @@ static void objects_of_waits(void **state)
 	x = explain(ty_mx_end(), 0);
 	x.args = args_but_of_sleeps;
 	l = ledger_of(&x, 11, 0, UINT64_MAX);
-	assert_int_equal(row_ns(&l, "sleeping in read(fd 5), woken by thread t12"), 3 * MS);
-	assert_int_equal(row_ns(&l, "sleeping in futex(futex 0x1000), woken by thread t12"),
-			 4 * MS);
+	assert_int_equal(row_ns(&l, "sleeping in read(fd 5), woken by t12"), 3 * MS);
+	assert_int_equal(row_ns(&l, "sleeping in futex(0x1000), woken by t12"), 4 * MS);
 	/* In the kernel it waits for something else. */
-	assert_int_equal(row_ns(&l, "blocked (uninterruptible) in futex, woken by thread t12"),
-			 5 * MS);
-	assert_int_equal(row_ns(&l, "sleeping in nanosleep, woken by thread t12"), 6 * MS);
+	assert_int_equal(row_ns(&l, "blocked (uninterruptible) in futex, woken by t12"), 5 * MS);
+	assert_int_equal(row_ns(&l, "sleeping in nanosleep, woken by t12"), 6 * MS);
 	ty_ledger_fini(&l);
 	ty_mx_drop();
 	givens = 0;

@@ -12,9 +12,34 @@
 #include <cmocka.h>
 
 #include "fixture_timeline.h"
+#include "memory_query.h"
 #include "memory_view.h"
 
-static struct ty_mem_points points, stepped;
+static struct ty_mem_points points, stepped, crowd;
+
+/* A thread writes a line; two run the same code, which reads it. */
+static void make_crowd(struct ty_mem_points *p)
+{
+	assert_int_equal(ty_mem_points_begin(p, NULL, 0), 0);
+	for (unsigned i = 0; i < 90; i++) {
+		const struct ty_mem m = {
+			.ts_ns = 5000000 + i * 2500,
+			.pc = i % 3 ? 0x4010 : 0x4000,
+			.va = i % 3 ? 0x7008 : 0x7000,
+			.has = TY_MEM_HAS_TIME | TY_MEM_HAS_PC | TY_MEM_HAS_VA | TY_MEM_HAS_TOTAL,
+			.pid = 100,
+			.tid = (int32_t)(101 + i % 3),
+			.who = TY_MEM_THREAD_CONTEXT,
+			.kind = i % 3 ? TY_MEM_LOAD : TY_MEM_STORE,
+			.level = i % 3 ? TY_MEM_LV_PEER : TY_MEM_LV_L1,
+			.src_flags = i % 3 ? TY_MEM_SRC_PEER : 0,
+			.lat_total = i % 3 ? 80 + 10 * (i % 3) : 5,
+		};
+
+		assert_int_equal(ty_mem_points_add(p, &m, "worker", true), 0);
+	}
+	assert_int_equal(ty_mem_points_end(p), 0);
+}
 
 /* Two threads write one line; a third reads far away, once very slowly at 700 us. */
 static void make_points(struct ty_mem_points *p, bool step_back)
@@ -72,16 +97,22 @@ static void name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *bu
 	snprintf(buf, n, "%s", addr < 0x5000 ? "work" : "heap");
 }
 
-static struct ty_memory_view *open_view(void)
+static struct ty_memory_view *view_of(const struct ty_mem_points *p)
 {
-	static const struct ty_memory_input in = {
-		.points = &points, .path = "some/perf.data", .line_bytes = 64, .name = name};
+	static struct ty_memory_input in;
 	struct ty_memory_view *v;
 	struct ty_err err = {0};
 
+	in = (struct ty_memory_input){
+		.points = p, .path = "some/perf.data", .line_bytes = 64, .name = name};
 	if (ty_memory_view_new(&in, &v, &err))
 		fail_msg("%s", err.msg);
 	return v;
+}
+
+static struct ty_memory_view *open_view(void)
+{
+	return view_of(&points);
 }
 
 static enum ty_view_result act(struct ty_memory_view *v, enum ty_action a)
@@ -125,7 +156,7 @@ static void test_tables(void **state)
 	act(v, TY_ACT_MEMORY);
 	shows(v, "103 worker");
 	act(v, TY_ACT_MEMORY);
-	shows(v, "false   peer     2      267      134  0x7000 heap");
+	shows(v, "false   peer       2      267      134  0x7000 heap");
 	ty_memory_view_free(v);
 }
 
@@ -164,7 +195,7 @@ static void test_window(void **state)
 	act(v, TY_ACT_RIGHT);
 	act(v, TY_ACT_PAN_RIGHT);
 	act(v, TY_ACT_ZOOM_IN);
-	shows(v, "Enter records  u undo");
+	shows(v, "Enter records  f filter");
 	assert_int_equal(act(v, TY_ACT_QUIT), TY_VIEW_QUIT);
 	ty_memory_view_free(v);
 }
@@ -250,7 +281,7 @@ static void test_false_sharing(void **state)
 	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 22, 2, false});
 	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DRAG, 99, 2, false});
 	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DROP, 99, 2, false});
-	shows(v, "false   peer     2      267      134  0x7000 heap");
+	shows(v, "false   peer       2      267      134  0x7000 heap");
 	text = page_of(v, TY_ACT_OPEN);
 	if (!strstr(text, "134 records") || strstr(text, " load "))
 		fail_msg("not the stores of the first row alone:\n%s", text);
@@ -265,6 +296,21 @@ static void test_false_sharing(void **state)
 	if (!strstr(text, "133 records of peer") || strstr(text, " store ") ||
 	    strstr(text, " RAM "))
 		fail_msg("not the records of the row:\n%s", text);
+	ty_memory_view_free(v);
+}
+
+/* Equal code of several threads is one row of the accesses, with their sums. */
+static void test_equal_code(void **state)
+{
+	struct ty_memory_view *v = view_of(&crowd);
+
+	(void)state;
+	frame(v, true, 100, 30);
+	act(v, TY_ACT_LINK_1);
+	shows(v, "false   peer       3       90       30  0x7000 heap");
+	shows(v, "    +0   8? write       30      -       5  101 worker       0x4000 work");
+	shows(v, "    +8   8? read        60     60      95  2 threads        0x4010 work");
+	has_not(v, "102 worker       0x4010");
 	ty_memory_view_free(v);
 }
 
@@ -304,12 +350,108 @@ static void test_panes(void **state)
 	ty_memory_view_free(v);
 }
 
+static void ask(struct ty_memory_view *v, const char *text)
+{
+	assert_int_equal(act(v, TY_ACT_FILTER), TY_VIEW_CHANGED);
+	for (const char *s = text; *s; s++) {
+		assert_true(ty_memory_view_ops.wants_text(v));
+		ty_memory_view_ops.text(v, (uint32_t)*s);
+	}
+	ty_memory_view_ops.text(v, TY_KEY_ENTER);
+	assert_false(ty_memory_view_ops.wants_text(v));
+}
+
+/* A process has the name of the thread that has its id, wherever that is among the threads. */
+static void test_filter_processes(void **state)
+{
+	struct ty_mem_thread t[] = {{9, 7, "helper"},
+				    {-1, -1, "?"},
+				    {8, 8, "other"},
+				    {7, 7, "server"},
+				    {6, 5, "server"}};
+	struct ty_mem_points p = {.thread = t, .threads = 5};
+	struct ty_memory_query *q;
+	struct ty_err err;
+
+	(void)state;
+	assert_int_equal(ty_memory_query_new(&p, "process:server", &q, &err), 0);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(ty_memory_query_has(q, &(struct ty_mem_point){.thread = i}),
+				 t[i].pid == 7);
+	ty_memory_query_free(q);
+}
+
+/* Only the samples that match are shown and counted: in the picture, tables and records. */
+static void test_filter(void **state)
+{
+	struct ty_memory_view *v = open_view();
+	const char *text;
+
+	(void)state;
+	shows(v, "400 samples");
+	ask(v, "source:peer");
+	shows(v, "133 of 400 samples shown");
+	shows(v, "filter: source:peer");
+	shows(v, "133 100.0%     90     90     90");
+	text = page_of(v, TY_ACT_OPEN);
+	if (!strstr(text, "133 records") || strstr(text, " store ") || !strstr(text, " peer "))
+		fail_msg("other records:\n%s", text);
+	ask(v, "tid:101 kind:store >4");
+	shows(v, "134 of 400 samples shown");
+	ask(v, "tid:101,102 kind:load");
+	shows(v, "133 of 400 samples shown");
+	/* A strip for each thread that is left. */
+	act(v, TY_ACT_FOCUS);
+	shows(v, "102 worker");
+	has_not(v, "\n 101 worker");
+	/* Shared lines are found in all samples. */
+	for (int i = 0; i < 4; i++)
+		act(v, TY_ACT_MEMORY);
+	shows(v, "shared cache lines, of all samples");
+	act(v, TY_ACT_FOCUS);
+	act(v, TY_ACT_FOCUS);
+	shows(v, "\n of all samples ");
+	act(v, TY_ACT_FOCUS);
+	act(v, TY_ACT_FOCUS);
+	act(v, TY_ACT_BACK);
+	assert_null(strstr(frame(v, true, 100, 30), "filter:"));
+	has_not(v, "of all samples");
+	shows(v, "\n 101 worker");
+	/* What is wrong or matches nothing changes nothing. */
+	ask(v, "RAM|peer");
+	shows(v, "266 of 400 samples shown");
+	ask(v, "sauce:peer");
+	shows(v, "keys of samples are thread: process:");
+	ask(v, "thread:a(");
+	shows(v, "not a valid regular expression");
+	ask(v, ">fast");
+	shows(v, "not a number of cycles");
+	ask(v, "tid:7");
+	shows(v, "no sample matches 'tid:7'; nothing is changed");
+	has_not(v, "(tid:");
+	ask(v, "102");
+	shows(v, "no sample matches '102'; nothing is changed (tid:102 is the thread");
+	ask(v, "thread:103");
+	shows(v, "no sample matches 'thread:103'; nothing is changed (tid:103 is");
+	act(v, TY_ACT_UP);
+	shows(v, "filter: RAM|peer");
+	ask(v, "");
+	has_not(v, "filter:");
+	ty_memory_view_free(v);
+}
+
 static void test_help(void **state)
 {
 	struct ty_memory_view *v = open_view();
+	const struct ty_view_ops *ops;
+	void *page;
 
 	(void)state;
-	assert_non_null(strstr(page_of(v, TY_ACT_HELP), "the records of the rectangle"));
+	assert_int_equal(act(v, TY_ACT_HELP), TY_VIEW_HELP);
+	assert_string_equal(ty_memory_view_ops.help(v).title, "Memory samples");
+	assert_int_equal(act(v, TY_ACT_OPEN), TY_VIEW_PUSH);
+	ty_memory_view_ops.child(v, &ops, &page);
+	assert_string_equal(ops->help(page).title, "Memory samples: records");
 	/* Above the timeline there is a way back. */
 	ty_memory_view_show(v, 5000000, 5500000, 5200000);
 	shows(v, "500.000 us from 0.0");
@@ -417,19 +559,22 @@ static void test_aside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),	      cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_window),	      cmocka_unit_test(test_rectangle),
-		cmocka_unit_test(test_panes),	      cmocka_unit_test(test_help),
-		cmocka_unit_test(test_false_sharing), cmocka_unit_test(test_step_back),
-		cmocka_unit_test(test_aside),
+		cmocka_unit_test(test_frames),	   cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_window),	   cmocka_unit_test(test_rectangle),
+		cmocka_unit_test(test_panes),	   cmocka_unit_test(test_help),
+		cmocka_unit_test(test_filter),	   cmocka_unit_test(test_false_sharing),
+		cmocka_unit_test(test_equal_code), cmocka_unit_test(test_step_back),
+		cmocka_unit_test(test_aside),	   cmocka_unit_test(test_filter_processes),
 	};
 	int failed;
 
 	setlocale(LC_ALL, "C.UTF-8");
 	make_points(&points, false);
 	make_points(&stepped, true);
+	make_crowd(&crowd);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	ty_mem_points_fini(&points);
 	ty_mem_points_fini(&stepped);
+	ty_mem_points_fini(&crowd);
 	return failed;
 }

@@ -461,6 +461,33 @@ static void elsewhere_without_a_switch(void **state)
 	(void)state;
 }
 
+/* 11 is woken on CPU 1 (or 0, whose switches from idle are all there), which is idle for 2 ms
+ * afterwards, or all the time busy with 10: an idle CPU has no thread that waits for it. */
+static void woken_and_not_seen_again(void **state)
+{
+	(void)state;
+	for (unsigned how = 0; how < 3; how++) {
+		const unsigned cpu = how != 1;
+
+		ty_mx_begin(NO_IDLE, NULL);
+		ty_mx_event(cpu, 0, 10, TY_EV_OTHER);
+		ty_mx_event(!cpu, 0, 9, TY_EV_OTHER);
+		ty_mx_switch(!cpu, 1000, 9, S, 11);
+		ty_mx_switch(!cpu, 2000, 11, S, 9);
+		if (how < 2)
+			ty_mx_switch(cpu, 1000000, 10, S, 0);
+		ty_mx_waking(!cpu, 2000000, 9, 11, (int)cpu);
+		if (how < 2)
+			ty_mx_waking(!cpu, 4000000, 9, 10, (int)cpu);
+		ty_mx_event(cpu, 4000000, 10, TY_EV_OTHER);
+		ty_mx_event(!cpu, 5000000, 9, TY_EV_OTHER);
+		ty_mx_end();
+		assert_non_null(strstr(ty_mx_thread(11, 0), how == 0   ? " ?2000000-5000000>"
+							    : how == 1 ? " w@0:2000000-5000000>"
+								       : " w@1:2000000-5000000>"));
+	}
+}
+
 /* In a cut 10 ran where it begins, or the whole had only inferred that. */
 static void begin_of_a_cut(void **state)
 {
@@ -498,6 +525,7 @@ int main(void)
 		T(nonsense),
 		T(stopped_while_finishing),
 		T(elsewhere_without_a_switch),
+		T(woken_and_not_seen_again),
 		T(begin_of_a_cut),
 	};
 

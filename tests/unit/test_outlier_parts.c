@@ -78,7 +78,7 @@ static void both(void **state)
 	x.samples = s;
 	x.counts = c;
 	o.thread = ty_model_thread_find(x.m, 11, 10 * MS);
-	assert_int_equal(ty_outlier_parts(&x, &o, ty_model_thread_find(x.m, 12, 30 * MS)), 0);
+	assert_int_equal(ty_outlier_compare(&x, &o, ty_model_thread_find(x.m, 12, 30 * MS)), 0);
 	assert_int_equal(o.parts_n, 4);
 	part_is(&o, false, "read", 3, 0);
 	part_is(&o, false, "write", 1, 1);

@@ -54,7 +54,7 @@ static void slow_one_beside_the_median(void **state)
 	assert_int_equal(o.v[0].slow_ns, 53 * MS);
 	assert_int_equal(o.v[0].median_ns, MS);
 	/* The wait comes first: it is what differed. Rows sum to both calls. */
-	assert_string_equal(o.v[0].rows[0].row, "sleeping in read, woken by thread t12");
+	assert_string_equal(o.v[0].rows[0].row, "sleeping in read, woken by t12/12");
 	assert_int_equal(o.v[0].rows[0].slow_ns, 50 * MS);
 	assert_int_equal(o.v[0].rows[0].median_ns, 0);
 	for (uint32_t i = 0; i < o.v[0].n; i++) {

@@ -75,15 +75,18 @@ static void shows(uint64_t sample_type, uint64_t data_src, bool json, const char
 static void what_shows_the_samples(void **state)
 {
 	shows(PLACED, 0, false,
-	      " 3 samples of arm_spe_0/ts_enable=1/  (samples: report hot, dump samples, view)\n");
+	      " 3 samples of arm_spe_0/ts_enable=1/  (samples: tarry report FILE hot, tarry dump "
+	      "FILE samples, tarry view FILE)\n");
 	shows(PLACED | TY_PERF_S_BRANCH_STACK, 0, false,
-	      "(samples: report hot, view; branch stacks: dump samples)\n");
+	      "(samples: tarry report FILE hot, tarry view FILE; branch stacks: tarry dump FILE "
+	      "samples)\n");
 	shows(PLACED | TY_PERF_S_BRANCH_STACK, 0, true,
 	      "\"samples\":3,\"memory_samples\":0,\"branch_stacks\":true");
 	shows(TY_PERF_S_IP, 0, false, "(samples: use perf report)\n");
-	shows(MEMORY, 2 | 1 << 5, false, "(memory samples: report memory,");
+	shows(MEMORY, 2 | 1 << 5, false, "(memory samples: tarry report FILE memory|sharing,");
 	/* Where the kind of access is not known, there are no memory samples. */
-	shows(MEMORY, 0, false, "(samples: report hot, dump samples, view)\n");
+	shows(MEMORY, 0, false,
+	      "(samples: tarry report FILE hot, tarry dump FILE samples, tarry view FILE)\n");
 }
 
 /* Of two CPUs, in two intervals: the last value of each counts. One had no counter half of the
@@ -123,7 +126,8 @@ static void counts_of_perf_stat(void **state)
 	}
 	assert_non_null(strstr(text,
 			       "         410 counted of arm_spe_0/ts_enable=1/  (perf stat: ~520 "
-			       "scaled, an estimate: counting 75.0% of the time)\n"));
+			       "scaled, an estimate: counting 75.0% of the time; report "
+			       "counters, view)\n"));
 	assert_non_null(strstr(json, "\"raw\":410,\"scaled\":520,\"estimated\":true,\"enabled_ns\":"
 				     "4000,\"running_ns\":3000"));
 	assert_non_null(strstr(json, "\"counts\":6"));

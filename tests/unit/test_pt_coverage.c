@@ -16,6 +16,7 @@
 #include "buf.h"
 #include "flow.h"
 #include "flow_names.h"
+#include "flow_walk.h"
 #include "pt_stream.h"
 #include "vec.h"
 

@@ -18,6 +18,7 @@
 
 /* What the thread's counters grew by in regions: whole readings are exact, divided ones estimates.
  */
+#define THREAD(tid) tid "\t5\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tprog\n"
 static void counters(void **state)
 {
 	struct ty_region_report r;
@@ -25,13 +26,16 @@ static void counters(void **state)
 	struct ty_window w = {.to_ns = UINT64_MAX};
 	struct ty_counts *c = ty_counts_new();
 
-	start();
+	ty_mx_begin("mode=all\n", "taken 1 2\n" THREAD("5") THREAD("6"));
+	ty_mx_switch(0, 100, 0, R, 5);
 	at(1000, 5, TY_REG_BEGIN, "whole", 0);
 	at(1200, 5, TY_REG_END, "", 0);
 	at(1250, 5, TY_REG_BEGIN, "part", 0);
 	at(1300, 5, TY_REG_END, "", 0);
 	at(1300, 5, TY_REG_ASYNC_BEGIN, "other", 9);
 	at(1400, 5, TY_REG_ASYNC_END, "other", 9);
+	at(1400, 5, TY_REG_ASYNC_BEGIN, "handed on", 9);
+	at(1500, 6, TY_REG_ASYNC_END, "handed on", 9);
 	x.m = ty_mx_end();
 	c->n = c->groups = 1;
 	for (uint64_t from = 1000; from < 1600; from += 100)
@@ -42,13 +46,18 @@ static void counters(void **state)
 	assert_int_equal(ty_counts_finish(c), 0);
 	x.counts = c;
 	assert_int_equal(ty_region_report_find(&x, &w, NULL, &r), 0);
-	assert_int_equal(r.n, 3);
+	assert_int_equal(r.n, 4);
 	for (uint32_t i = 0; i < r.n; i++) {
 		const char *name = ty_model_str(x.m, r.v[i].name);
-		const bool whole = !strcmp(name, "whole"), part = !strcmp(name, "part");
+		const bool whole = !strcmp(name, "whole"), part = !strcmp(name, "part"),
+			   handed_on = !strcmp(name, "handed on");
 
-		assert_int_equal(r.v[i].counts.v[0], whole ? 2100 : part ? 600 : 0);
-		assert_int_equal(r.v[i].counts.readings, whole ? 2 : part ? 1 : 0);
+		assert_int_equal(r.v[i].counts.v[0], whole	 ? 2100
+						     : part	 ? 600
+						     : handed_on ? 0
+								 : 1300);
+		assert_int_equal(r.v[i].counts.readings, whole ? 2 : !handed_on);
+		assert_int_equal(r.v[i].elsewhere, handed_on);
 		assert_int_equal(r.v[i].counts.cut, part);
 	}
 	ty_region_report_fini(&r);
@@ -94,9 +103,17 @@ static void histogram(const struct ty_explain *x, const struct ty_region_report 
 	free(text);
 }
 
+static uint64_t length_of(const struct ty_model *m, uint32_t region)
+{
+	const struct ty_region r = ty_model_region(m, region);
+
+	return r.end_ns - r.start_ns;
+}
+
 /* 200 regions of 1..200 ns, and one that does not end: percentiles by nearest rank. */
 static void statistics(void **state)
 {
+	struct ty_region_slowest slow;
 	struct ty_region_report r;
 	struct ty_explain x = {0};
 	struct ty_window w = {.to_ns = UINT64_MAX};
@@ -136,9 +153,33 @@ static void statistics(void **state)
 	assert_int_equal(r.beside.slow_ns, 200);
 	histogram(&x, &r);
 	assert_int_equal(r.beside.median_ns, 100);
+	/* The slowest of the name of the third region, each length once; the median's own is the
+	 * next. */
+	assert_int_equal(ty_region_slowest_find(&x, &w, 2, 3, &slow), 0);
+	assert_int_equal(slow.n, 3);
+	for (uint32_t i = 0; i < slow.n; i++)
+		assert_int_equal(length_of(x.m, slow.v[i]), 200 - i);
+	assert_int_equal(slow.all.timed, 200);
+	assert_int_equal(slow.by_thread_n, 1);
+	assert_int_equal(slow.all.median, r.v[0].median);
+	assert_int_equal(length_of(x.m, slow.other), 101);
+	ty_region_slowest_fini(&slow);
 	ty_region_report_fini(&r);
 	assert_int_equal(ty_region_report_find(&x, &w, "none", &r), -TY_ENOTFOUND);
 	ty_region_report_fini(&r);
+	/* Stopped at the first region, also where that is of another name; and once they are
+	 * chosen. */
+	for (uint64_t steps = 1; steps <= 2; steps++) {
+		uint64_t left = steps;
+
+		x.steps = &left;
+		assert_int_equal(ty_region_report_find(&x, &w, "q", &r), -TY_EINTR);
+		ty_region_report_fini(&r);
+		left = steps;
+		assert_int_equal(ty_region_slowest_find(&x, &w, 200, 3, &slow), -TY_EINTR);
+		ty_region_slowest_fini(&slow);
+	}
+	x.steps = NULL;
 	/* The first two only: [1000, 1600). */
 	w.to_ns = 1600;
 	assert_int_equal(ty_region_report_find(&x, &w, NULL, &r), 0);

@@ -86,12 +86,15 @@ static void unbalanced(void **state)
 	at(110, 5, TY_REG_END, "", 0); /* began before the recording */
 	at(120, 5, TY_REG_BEGIN, "a", 0);
 	at(130, 5, TY_REG_END, "", 0);
-	at(140, 5, TY_REG_END, "", 0); /* one too many */
+	at(140, 5, TY_REG_END, "", 0); /* around both */
+	ty_mx_fork(0, 145, 5, 6, 0);
+	at(147, 6, TY_REG_END, "", 0); /* nothing was before */
 	at(150, 5, TY_REG_BEGIN, "open", 0);
 	at(160, 5, 99, "no such kind", 0);
 	ty_mx_event(0, 200, 5, TY_EV_OTHER);
 	assert_string_equal(text(ty_mx_end()), "a:120-130(10)@0 open:150-200(50)@0o "
-					       ":110-110(0)@4000b :140-140(0)@4000u");
+					       ":110-110(0)@4000b :140-140(0)@4000b "
+					       ":147-147(0)@4000u");
 	ty_mx_drop();
 }
 
@@ -104,9 +107,9 @@ static void over_a_loss(void **state)
 	at(140, 5, TY_REG_END, "", 0);
 	at(150, 5, TY_REG_BEGIN, "b", 0);
 	at(160, 5, TY_REG_END, "", 0);
-	at(170, 5, TY_REG_END, "", 0); /* nothing was lost since the last one */
+	at(170, 5, TY_REG_END, "", 0); /* of the lost ones more than one may have been begins */
 	assert_string_equal(text(ty_mx_end()), "a:110-120(10)@0l b:150-160(10)@0 r:115-120(5)@400l "
-					       ":140-140(0)@4000l :170-170(0)@4000u");
+					       ":140-140(0)@4000l :170-170(0)@4000l");
 	ty_mx_drop();
 }
 
@@ -148,7 +151,50 @@ static void by_id_across_exec(void **state)
 	at(150, 6, TY_REG_ASYNC_END, "r", 1);
 	at(160, 5, TY_REG_ASYNC_END, "r", 1);
 	assert_string_equal(text(ty_mx_end()),
-			    "r:160-160(0)@4000l r:110-130(20)@400l r:150-150(0)@4000l");
+			    "r:160-160(0)@4000l r:110-120(10)@400e r:150-150(0)@4000l");
+	ty_mx_drop();
+}
+
+/* An exec ends those of its process that are still open, and no other's. */
+static void by_id_exec_of_one(void **state)
+{
+	struct ty_event ev = {.ts_ns = 150, .tid = 5, .kind = TY_EV_EXEC, .id = 9};
+
+	start();
+	for (int id = 1; id < 5; id++)
+		at(110 + (uint64_t)id, 5, TY_REG_ASYNC_BEGIN, "r", id);
+	at(120, 6, TY_REG_ASYNC_BEGIN, "s", 1);
+	at(130, 5, TY_REG_ASYNC_END, "r", 2); /* in the middle, */
+	at(131, 5, TY_REG_ASYNC_END, "r", 4); /* the youngest, */
+	at(132, 5, TY_REG_ASYNC_END, "r", 1); /* and the oldest */
+	ev.u.exec.tid = ev.u.exec.old_tid = 5;
+	ev.u.exec.filename = "x";
+	ty_mx_feed(ev);
+	at(160, 6, TY_REG_ASYNC_END, "s", 1);
+	assert_string_equal(text(ty_mx_end()),
+			    "r:111-132(21)@400 r:112-130(18)@401 r:113-150(37)@402e "
+			    "r:114-131(17)@403 s:120-160(40)@404");
+	ty_mx_drop();
+}
+
+/* Those of a process that ended, ended with it; another one with its number does not end them. */
+static void by_id_across_exit(void **state)
+{
+	struct ty_event ev = {.ts_ns = 115, .tid = 8, .kind = TY_EV_EXIT, .id = 9};
+
+	start();
+	ty_mx_fork(0, 105, 5, 8, 0);
+	ty_mx_switch(0, 108, 5, R, 8);
+	at(110, 8, TY_REG_ASYNC_BEGIN, "r", 1);
+	ev.u.tex.tid = 8;
+	ty_mx_feed(ev);
+	ty_mx_switch(0, 120, 8, TY_TASK_DEAD, 5);
+	ty_mx_fork(0, 130, 5, 8, 0);
+	at(140, 8, TY_REG_ASYNC_END, "r", 1);
+	at(145, 8, TY_REG_ASYNC_BEGIN, "q", 2);
+	ty_mx_event(0, 200, 5, TY_EV_OTHER);
+	assert_string_equal(text(ty_mx_end()),
+			    "r:110-120(10)@400e q:145-200(55)@401o r:140-140(0)@4000u");
 	ty_mx_drop();
 }
 
@@ -163,7 +209,7 @@ static void functions(void **state)
 	at(160, 5, TY_REG_END, "", 0);
 	at(170, 5, TY_REG_RETURN, "h", 0);
 	assert_string_equal(text(ty_mx_end()),
-			    "f:110-150(10)@0 a:120-160(20)@1 g:130-150(20)@2u h:170-170(0)@4000u");
+			    "f:110-150(10)@0 a:120-160(20)@1 g:130-150(20)@2u h:170-170(0)@4000b");
 	ty_mx_drop();
 }
 
@@ -289,6 +335,8 @@ int main(void)
 		cmocka_unit_test(deep),
 		cmocka_unit_test(over_a_loss_elsewhere),
 		cmocka_unit_test(by_id_across_exec),
+		cmocka_unit_test(by_id_across_exit),
+		cmocka_unit_test(by_id_exec_of_one),
 		cmocka_unit_test(by_stack_pointer),
 		cmocka_unit_test(deep_calls),
 	};

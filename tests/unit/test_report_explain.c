@@ -14,6 +14,7 @@
 #include "fixture_story.h"
 #include "fixture_trace.h"
 #include "report_explain.h"
+#include "report_renamed.h"
 #include "window_all.h"
 
 #define MS	UINT64_C(1000000)
@@ -111,7 +112,8 @@ static bool place(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
 	return true;
 }
 
-/* A stall of several waits has the stack of its chief wait, not of what lies between them. */
+/* A stall of several waits has the stack of its chief wait, not of what lies between them; a thread
+ * that it goes back to that of its whole wait. */
 static void stack_of_several_waits(void **state)
 {
 	struct ty_stall stall = {.start_ns = 10, .last_end_ns = 90, .duration_ns = 60, .waits = 2};
@@ -132,9 +134,15 @@ static void stack_of_several_waits(void **state)
 	e.x.m = ty_mx_end();
 	stall.thread = ty_model_thread_find(e.x.m, 5, 60);
 	stall.span = ty_model_span_find(e.x.m, stall.thread, 60);
+	stall.links = 2;
+	stall.link[1] = (struct ty_link){.start_ns = 35, .end_ns = 45};
+	stall.link[1].thread = ty_model_thread_find(e.x.m, 6, 40);
+	stall.link[1].span = ty_model_span_find(e.x.m, stall.link[1].thread, 40);
 	ty_stalls_text(&e, f);
 	fclose(f);
-	assert_non_null(strstr(text, "user stack: place_5_50_90 (one of these waits)\n"));
+	assert_non_null(strstr(text, "in function: place_5_50_90 (one of these waits)\n"));
+	assert_non_null(strstr(text, "<- "));
+	assert_non_null(strstr(text, "; in function: place_6_30_50\n"));
 	free(text);
 	ty_mx_drop();
 }
@@ -198,11 +206,45 @@ static int remove_all(void **state)
 	return 0;
 }
 
+/* 11 is t11 in the stall, and has another name at its end; 12 keeps its name. */
+static void a_changed_name_is_said(void **state)
+{
+	struct ty_event ev = {.kind = TY_EV_SWITCH, .id = 1, .tid = 11, .ts_ns = 30 * MS};
+	struct ty_stall v = {.named_ns = 5 * MS, .links = 2};
+	const struct ty_model *m;
+	char *text = NULL;
+	size_t n;
+	FILE *f;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, 0, 11);
+	ty_mx_switch(0, 10 * MS, 11, 1, 12);
+	ty_mx_switch(0, 20 * MS, 12, 1, 11);
+	ev.u.sw.prev_tid = 11;
+	ev.u.sw.prev_state = 1;
+	strcpy(ev.u.sw.prev_comm, "new");
+	ty_mx_feed(ev);
+	ty_mx_event(0, 40 * MS, 0, TY_EV_OTHER);
+	m = ty_mx_end();
+	v.thread = ty_model_thread_find(m, 11, 5 * MS);
+	v.culprit = ty_model_thread_find(m, 12, 15 * MS);
+	v.culprit_ns = 15 * MS;
+	v.link[1] = (struct ty_link){.thread = v.culprit, .start_ns = 10 * MS, .end_ns = 20 * MS};
+	f = open_memstream(&text, &n);
+	ty_report_renamed(m, &v, 1, f);
+	fclose(f);
+	assert_string_equal(text, "     thread 11 was first t11, then new\n");
+	free(text);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(number_and_order),
 					   cmocka_unit_test(stack_of_several_waits),
-					   cmocka_unit_test(a_sum_is_proven_if_all_of_it_is)};
+					   cmocka_unit_test(a_sum_is_proven_if_all_of_it_is),
+					   cmocka_unit_test(a_changed_name_is_said)};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
 }

@@ -16,17 +16,24 @@
 #include "report.h"
 #include "window_all.h"
 
-static void sample(struct ty_samples *s, uint64_t ns, const char *func, uint64_t period)
+static uint32_t node(struct ty_samples *s, uint32_t caller, const char *func)
 {
-	struct ty_sample v = {.ns = ns, .period = period, .tid = 100, .pid = 100};
 	struct ty_sample_frame frame = {.func = ty_samples_func(s, func, "prog", false)};
 
-	v.node = ty_samples_node(s, 0, ty_samples_frame(s, &frame));
+	return ty_samples_node(s, caller, ty_samples_frame(s, &frame));
+}
+
+static void sample(struct ty_samples *s, uint64_t ns, uint32_t caller, const char *func,
+		   uint64_t period)
+{
+	struct ty_sample v = {.ns = ns, .period = period, .tid = 100, .pid = 100};
+
+	v.node = node(s, caller, func);
 	assert_int_equal(vec_push(&s->v, v), 0);
 }
 
 /* Four samples of a long period each, and behind them a function that has two of short ones; then
- * one with a single sample. */
+ * one with a single sample, and its caller. */
 static void rows_behind_a_single_sample(void **state)
 {
 	static const char *const heavy[] = {"heavy0", "heavy1", "heavy2", "heavy3"};
@@ -36,6 +43,7 @@ static void rows_behind_a_single_sample(void **state)
 	struct ty_samples *v = ty_samples_new();
 	struct ty_hot_of of;
 	struct ty_err err = {0};
+	const uint32_t cpu = 0;
 	uint64_t ns = TY_STORY_START;
 	char *text = NULL;
 	size_t n;
@@ -58,21 +66,35 @@ static void rows_behind_a_single_sample(void **state)
 	if (ty_session_open(&s, path, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, &err))
 		fail_msg("%s", err.msg);
 	for (unsigned i = 0; i < 4; i++)
-		sample(v, ++ns, heavy[i], 1000);
-	sample(v, ++ns, "twice", 10);
-	sample(v, ++ns, "twice", 10);
-	sample(v, ++ns, "least", 1);
+		sample(v, ++ns, 0, heavy[i], 1000);
+	sample(v, ++ns, 0, "twice", 10);
+	sample(v, ++ns, 0, "twice", 10);
+	sample(v, ++ns, node(v, 0, "caller"), "least", 1);
 	ty_samples_sort(v);
 	s.samples = v;
 	r.w = (struct ty_window){.to_ns = UINT64_MAX};
-	of = (struct ty_hot_of){v, &r.w, s.model};
+	of = (struct ty_hot_of){.s = v, .w = &r.w, .model = s.model};
 	assert_int_equal(ty_hot_find(&of, &r.hot), 0);
 	ty_hot_text(&r, f);
 	fclose(f);
 	assert_non_null(strstr(text, "heavy3"));
 	assert_non_null(strstr(text, "twice"));
 	assert_null(strstr(text, "least"));
-	assert_non_null(strstr(text, "and 1 more, 1 of them with one sample each"));
+	assert_non_null(strstr(
+		text, "and 2 more, 1 of them with one sample each, 1 only as callers (--json"));
+	assert_non_null(strstr(text, " runnable, "));
+	free(text);
+	/* Only the time on a CPU is divided by CPUs. */
+	ty_hot_fini(&r.hot);
+	r.w.cpus = &cpu;
+	r.w.cpus_n = 1;
+	assert_int_equal(ty_hot_find(&of, &r.hot), 0);
+	f = open_memstream(&text, &n);
+	assert_non_null(f);
+	ty_hot_text(&r, f);
+	fclose(f);
+	assert_non_null(strstr(text, " on CPU in "));
+	assert_null(strstr(text, "runnable"));
 	free(text);
 	ty_hot_fini(&r.hot);
 	ty_session_fini(&s);

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -13,7 +15,18 @@
 #include "request_compare.h"
 
 #define MS UINT64_C(1000000)
-enum { NR_READ = 0, NR_WRITE = 1, NR_ACCEPT = 43, NR_NANOSLEEP = 230 };
+enum { NR_READ = 0, NR_WRITE = 1, NR_ACCEPT = 43, NR_FLOCK = 73 };
+
+static const char *the_lock(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	*cloexec = false;
+	return pid == 11 && fd == 5 ? "/srv/site.lock" : NULL;
+}
+
+static bool none_left_out(void *ctx, int32_t pid)
+{
+	return false;
+}
 
 /* R lists them; Enter opens the comparison, which leads to the request, or back to the list. */
 static void pages(const struct ty_explain *x, uint64_t slow_ns)
@@ -22,6 +35,7 @@ static void pages(const struct ty_explain *x, uint64_t slow_ns)
 	const struct ty_view_ops *ops;
 	struct ty_timeline *t;
 	void *page;
+	char more[60];
 
 	in.explain = x;
 	t = ty_tl_open(&in);
@@ -30,6 +44,9 @@ static void pages(const struct ty_explain *x, uint64_t slow_ns)
 	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24),
 			       "The slowest of 5 requests; Enter compares"));
 	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24), "Enter compare "));
+	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 200, 24), "most of it"));
+	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 200, 24),
+			       "ms sleeping in flock(fd 5 </srv/site.lock>), "));
 	for (int i = 0; i < 2; i++) { /* the second time out of what was kept */
 		assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
 		assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_PUSH);
@@ -37,7 +54,15 @@ static void pages(const struct ty_explain *x, uint64_t slow_ns)
 		assert_string_equal(t->page.title,
 				    "A request of 90.0 ms beside a median one of 4.00 ms");
 		assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24),
-				       "sleeping in clock_nanosleep"));
+				       "sleeping in flock(fd 5 </srv/site.lock>), "));
+		/* that there is more is said where there is */
+		assert_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 60), "close  1-"));
+		assert_non_null(
+			strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 10), "q close  1-"));
+		ops->act(page, TY_ACT_ROW_LAST);
+		snprintf(more, sizeof(more), "-%zu of %zu", t->page.lines.n, t->page.lines.n);
+		assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 10), more));
+		ops->act(page, TY_ACT_ROW_FIRST);
 		assert_int_equal(ops->act(page, TY_ACT_QUIT), TY_VIEW_CLOSE);
 		assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_PUSH);
 		ty_timeline_ops.child(t, &ops, &page);
@@ -51,7 +76,7 @@ static void pages(const struct ty_explain *x, uint64_t slow_ns)
 	ty_timeline_free(t);
 }
 
-/* Five requests of 2, 3, 4, 5 and 90 ms of CPU 0; the longest one sleeps for 80 ms of it. */
+/* Five requests of 2, 3, 4, 5 and 90 ms of CPU 0; the longest one waits 80 ms for a lock. */
 static void the_median_is_found_and_compared(void **state)
 {
 	static const unsigned ms[] = {3, 90, 4, 2, 5};
@@ -69,12 +94,12 @@ static void the_median_is_found_and_compared(void **state)
 	for (unsigned i = 0; i < 5; i++) {
 		call(at, 11, NR_READ, 100, 9);
 		if (ms[i] == 90) {
-			give(at + 5 * MS, 0, 0, 0);
-			ty_mx_enter(0, at + 5 * MS, 11, NR_NANOSLEEP);
+			give(at + 5 * MS, 5, 2, 0);
+			ty_mx_enter(0, at + 5 * MS, 11, NR_FLOCK);
 			ty_mx_switch(0, at + 5 * MS + 10, 11, 1, 0);
 			ty_mx_waking_irq(0, at + 85 * MS, 0, 11, 0);
 			ty_mx_switch(0, at + 85 * MS + 10, 0, 0, 11);
-			ty_mx_exit(0, at + 85 * MS + 20, 11, NR_NANOSLEEP, 0);
+			ty_mx_exit(0, at + 85 * MS + 20, 11, NR_FLOCK, 0);
 			slow = at;
 		}
 		mid = ms[i] == 4 ? at : mid;
@@ -83,6 +108,8 @@ static void the_median_is_found_and_compared(void **state)
 	}
 	ty_mx_switch(0, at, 11, 1, 0);
 	x = explain(ty_mx_end(), 0);
+	x.fd_before = the_lock;
+	x.fds_left_out = none_left_out;
 	w = window_all(x.m);
 	assert_int_equal(ty_requests_find(&x, &w, 10, 0, &q, NULL), 0);
 	assert_int_equal(q.all, 5);
@@ -93,7 +120,7 @@ static void the_median_is_found_and_compared(void **state)
 	assert_int_equal(ty_request_compare(&x, &q.v[0], median, &o), 0);
 	assert_int_equal(o.slow_ns, 90 * MS);
 	assert_int_equal(o.median_ns, 4 * MS);
-	assert_non_null(strstr(o.rows[0].row, "sleeping in clock_nanosleep"));
+	assert_non_null(strstr(o.rows[0].row, "sleeping in flock(fd 5 </srv/site.lock>), "));
 	assert_in_range(o.rows[0].slow_ns, 79 * MS, 80 * MS);
 	assert_int_equal(o.rows[0].median_ns, 0);
 	slow = mid = 0;
@@ -103,7 +130,7 @@ static void the_median_is_found_and_compared(void **state)
 	}
 	assert_int_equal(slow, o.slow_ns);
 	assert_int_equal(mid, o.median_ns);
-	free(o.rows);
+	ty_outlier_fini(&o);
 	/* the median request itself is compared with another one */
 	assert_ptr_not_equal(ty_request_median(&q, median), median);
 	pages(&x, q.v[0].start_ns);

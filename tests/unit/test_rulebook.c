@@ -21,7 +21,6 @@ static const struct {
 	uint8_t turned;
 	const char *then;
 } waits[] = {
-	/* rules_recorded.c */
 	{"holder-idle", {R(DEFINITE), R(BY_THREAD), R(HOLDER_IDLE)}, R(HOLDER_IDLE), "lock"},
 	{"cpu-load",
 	 {R(PEER), R(BY_THREAD), R(SENT_REQUEST), R(WAKER_RUNNABLE)},
@@ -54,7 +53,6 @@ static const struct {
 	 R(IN_REQUEST),
 	 "in-request"},
 	{"polled-lock", {R(POLLED), R(DEFINITE), R(BY_THREAD)}, R(POLLED), "lock"},
-	/* rules_reply.c */
 	{"timed-out",
 	 {R(BY_TIMER), R(PEER), R(TIMED_OUT), R(WAKE_EXPECTED), R(SENT_OR_WOKE)},
 	 R(RUNTIME_SLEEP),
@@ -82,6 +80,14 @@ static const struct {
 	 {R(EVENTS), R(IDLE), R(BY_TIMER), R(TIMED_OUT), R(UNANSWERED), R(ON_PATH)},
 	 R(UNANSWERED),
 	 "not-woken"},
+	{"no-reply-in-request",
+	 {R(EVENTS), R(IDLE), R(BY_TIMER), R(TIMED_OUT), R(UNANSWERED), R(MAYBE_IN_REQUEST)},
+	 R(MAYBE_IN_REQUEST),
+	 "not-woken"},
+	{"reply-at-timeout",
+	 {R(EVENTS), R(IDLE), R(BY_TIMER), R(REPLY_THERE), R(ON_PATH)},
+	 R(REPLY_THERE),
+	 "not-woken"},
 	{"exit-requested",
 	 {R(BY_THREAD), R(PEER), R(SENT_REQUEST), R(ENDED_BY_REQUEST)},
 	 R(IN_REQUEST),
@@ -106,7 +112,6 @@ static const struct {
 	 {R(BY_THREAD), R(PEER), R(WORD), R(SENT_REQUEST), R(WAKER_IDLE)},
 	 R(WAKER_IDLE),
 	 "request-sent"},
-	/* rules_signal.c */
 	{"signal-reply-due",
 	 {R(BY_THREAD), R(IDLE), R(SIGNALLED), R(REPLY_PENDING)},
 	 R(REPLY_PENDING),
@@ -123,7 +128,6 @@ static const struct {
 	 {R(BY_THREAD), R(IDLE), R(SIGNALLED), R(REPLY_PENDING_UNSEEN)},
 	 R(SIGNALLED),
 	 "any-event"},
-	/* rules_pool.c */
 	{"awaited-end",
 	 {R(BY_THREAD), R(END), R(AWAITED_HELD_UP)},
 	 R(AWAITED_HELD_UP),
@@ -140,6 +144,14 @@ static const struct {
 	 {R(BY_THREAD), R(PEER), R(WORD), R(PASSED_ON), R(WORK_SHARED)},
 	 R(PASSED_ON),
 	 "work-shared"},
+	{"killed-at-exit",
+	 {R(BY_THREAD), R(IDLE), R(EVENTS), R(SENT_REQUEST), R(KILLED)},
+	 R(KILLED),
+	 "request-sent"},
+	{"own-event-loop",
+	 {R(BY_THREAD), R(PEER), R(SENT_REQUEST), R(OWN_LOOP)},
+	 R(ON_PATH),
+	 "request-sent"},
 	{"work-shared",
 	 {R(BY_THREAD), R(PEER), R(WORK_SHARED), R(ON_PATH)},
 	 R(WORK_SHARED),
@@ -157,7 +169,6 @@ static const struct {
 	 {R(BY_THREAD), R(PEER), R(WORD), R(WORLD_STOPPED), R(SENT_REQUEST)},
 	 R(WORLD_STOPPED),
 	 "request-sent"},
-	/* rules_path.c */
 	{"timer-needed",
 	 {R(BY_TIMER), R(PEER), R(ON_PATH), R(COMPUTED_AFTER)},
 	 R(CALLS_AGAIN),
@@ -191,66 +202,60 @@ static bool holds(void *ctx, enum ty_relation r)
 	return ((const bool *)ctx)[r];
 }
 
-static const char *judged(const struct ty_rulebook *b, const bool *of)
+static const char *judged(const bool *of)
 {
 	struct ty_relations r = {.find = holds, .ctx = (void *)of};
 
-	return ty_rules_judge(b, &r)->id;
+	return ty_rules_judge(&r)->id;
 }
 
 static void each_rule_decides_on_its_wait(void **state)
 {
-	struct ty_rulebook b;
-
-	ty_rulebook_init(&b);
 	for (size_t i = 0; i < WAITS; i++) {
 		bool of[TY_R_COUNT] = {0};
 
 		for (size_t k = 0; k < TY_RULE_TERMS && waits[i].holds[k]; k++)
 			of[waits[i].holds[k]] = true;
-		assert_string_equal(judged(&b, of), waits[i].id);
+		assert_string_equal(judged(of), waits[i].id);
 		of[waits[i].turned] = !of[waits[i].turned];
-		assert_string_equal(judged(&b, of), waits[i].then);
+		assert_string_equal(judged(of), waits[i].then);
 	}
 }
 
 static void each_rule_has_a_wait(void **state)
 {
-	struct ty_rulebook b;
-
-	ty_rulebook_init(&b);
-	assert_int_equal(b.n, WAITS);
-	for (unsigned i = 0; i < b.n; i++) {
+	assert_int_equal(ty_rules_n, WAITS);
+	for (unsigned i = 0; i < ty_rules_n; i++) {
 		size_t k = 0;
 
-		while (k < WAITS && strcmp(waits[k].id, b.v[i]->id))
+		while (k < WAITS && strcmp(waits[k].id, ty_rule_table[i].id))
 			k++;
 		if (k == WAITS)
-			fail_msg("no wait tests %s", b.v[i]->id);
+			fail_msg("no wait tests %s", ty_rule_table[i].id);
 	}
 }
 
-/* So that the order in which they are written never decides. */
-static void no_two_rules_are_of_one_strength(void **state)
+/* So that it is grade and priority that decide, in a table that is tried from its begin. The last
+ * rule matches every wait, and only that. */
+static void each_rule_is_weaker_than_the_one_before(void **state)
 {
-	struct ty_rulebook b;
+	for (unsigned i = 0; i + 1 < ty_rules_n; i++) {
+		const struct ty_rule *a = &ty_rule_table[i], *b = a + 1;
 
-	ty_rulebook_init(&b);
-	for (unsigned i = 0; i + 1 < b.n; i++)
-		if (b.v[i]->grade == b.v[i + 1]->grade && b.v[i]->priority <= b.v[i + 1]->priority)
-			fail_msg("%s and %s", b.v[i]->id, b.v[i + 1]->id);
+		if (a->grade < b->grade || (a->grade == b->grade && a->priority <= b->priority))
+			fail_msg("%s and %s", a->id, b->id);
+		assert_int_not_equal(a->when[0], TY_R_NONE);
+	}
+	assert_int_equal(ty_rule_table[ty_rules_n - 1].when[0], TY_R_NONE);
 }
 
 static void rules_are_whole(void **state)
 {
-	struct ty_rulebook b;
-
-	ty_rulebook_init(&b);
-	for (unsigned i = 0; i < b.n; i++) {
-		const struct ty_rule *r = b.v[i];
+	for (unsigned i = 0; i < ty_rules_n; i++) {
+		const struct ty_rule *r = &ty_rule_table[i];
 
 		for (unsigned k = 0; k < i; k++)
-			assert_string_not_equal(b.v[k]->id, r->id);
+			assert_string_not_equal(ty_rule_table[k].id, r->id);
 		assert_true(r->says && *r->says && r->says[strlen(r->says) - 1] != '.');
 		for (unsigned k = 0; k < TY_RULE_TERMS && r->when[k]; k++)
 			assert_true(*ty_relation_text(
@@ -269,14 +274,12 @@ static bool count(void *ctx, enum ty_relation r)
 static void a_relation_is_found_once(void **state)
 {
 	struct ty_relations of = {.find = count};
-	struct ty_rulebook b;
 
-	ty_rulebook_init(&b);
 	found = 0;
-	ty_rules_judge(&b, &of);
+	ty_rules_judge(&of);
 	assert_in_range(found, 1, TY_R_COUNT);
 	found = 0;
-	ty_rules_judge(&b, &of);
+	ty_rules_judge(&of);
 	assert_int_equal(found, 0);
 }
 
@@ -285,7 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_decides_on_its_wait),
 		cmocka_unit_test(each_rule_has_a_wait),
-		cmocka_unit_test(no_two_rules_are_of_one_strength),
+		cmocka_unit_test(each_rule_is_weaker_than_the_one_before),
 		cmocka_unit_test(rules_are_whole),
 		cmocka_unit_test(a_relation_is_found_once),
 	};

@@ -388,7 +388,7 @@ static void test_damage(void **state)
  * are the same in these files. */
 /* A record's last packet around the greatest length of a record, cut at every byte of it: what is
  * not all there is no record, and nothing behind the end is used. */
-static void test_longest(void **state)
+static void test_longest_waits(void **state)
 {
 	static const uint8_t tail[][9] = {{0x71, 1, 2, 3, 4, 5, 6, 7, 8}, {0xb2, 1}, {0x20, 0x98}};
 
@@ -488,7 +488,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_packets), cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_record),	cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_damage),	cmocka_unit_test(test_longest),
+		cmocka_unit_test(test_damage),	cmocka_unit_test(test_longest_waits),
 		cmocka_unit_test(test_shared),
 	};
 

@@ -463,9 +463,18 @@ static void kinds_and_whose(void **state)
 	assert_true(ty_spec_same(&v->kind, &first));
 	assert_int_equal(ty_spectrum_view_ops.act(v, TY_ACT_SEARCH), TY_VIEW_PUSH);
 	assert_int_equal(v->page.lines.n, n);
-	v->page.at = 0;
-	assert_int_equal(ty_page_ops.act(&v->page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	/* A name that is typed at once chooses. */
+	for (const char *s = "runna"; *s; s++) {
+		assert_true(ty_page_ops.wants_text(&v->page));
+		ty_page_ops.text(&v->page, (uint32_t)*s);
+	}
+	ty_page_ops.text(&v->page, 'x'); /* nothing is chosen that was not meant */
+	assert_int_equal(ty_page_ops.text(&v->page, TY_KEY_ENTER), TY_VIEW_CHANGED);
+	assert_true(ty_page_ops.wants_text(&v->page));
+	ty_page_ops.text(&v->page, TY_KEY_BACKSPACE);
+	assert_int_equal(ty_page_ops.text(&v->page, TY_KEY_ENTER), TY_VIEW_CLOSE);
 	assert_int_equal(ty_spectrum_view_ops.resumed(v), TY_VIEW_CHANGED);
+	assert_string_equal(ty_spectrum_view_ops.help(v).title, "Latencies");
 	assert_int_equal(v->kind.state, TY_ST_RUNNABLE);
 	assert_non_null(strstr(frame(v, &ty_tl_utf8, 100, 30), "of runnable, all threads"));
 	ty_spectrum_view_ops.act(v, TY_ACT_FOCUS);

@@ -154,6 +154,21 @@ static void a_full_section_takes_a_last_record(void **state)
 	end();
 }
 
+/* Counts of the owner that no head has yet: in a head without records, also of a full section. */
+static void a_last_head_tells_what_was_refused(void **state)
+{
+	begin("last-head", &whole, false);
+	while (add(RECORD))
+		;
+	ty_spooled_section_put(&section);
+	assert_int_equal(section.pieces, heads);
+	ty_spooled_section_tell(&section);
+	assert_int_equal(section.pieces, heads);
+	assert_int_equal(heads, 1 + (whole.most / RECORD + 2) / 3);
+	assert_false(section.failed);
+	end();
+}
+
 static void there_is_no_room_once_the_disk_is_full(void **state)
 {
 	struct rlimit old, small;
@@ -188,6 +203,7 @@ int main(void)
 		cmocka_unit_test(compressed_bytes_count_but_no_less_than_a_part_of_the_raw_ones),
 		cmocka_unit_test(a_full_section_takes_more_once_parts_are_dropped),
 		cmocka_unit_test(a_full_section_takes_a_last_record),
+		cmocka_unit_test(a_last_head_tells_what_was_refused),
 		cmocka_unit_test(there_is_no_room_once_the_disk_is_full),
 	};
 

@@ -29,6 +29,19 @@ static void functions_have_roles(void **state)
 		{"__GI___lll_lock_wait_private", TY_ROLE_LOCK},
 		{"take_gil.lto_priv.0", TY_ROLE_LOCK},
 		{"_ZN11parking_lot9raw_mutex8RawMutex9lock_slow17h0123456789abcdefE", TY_ROLE_LOCK},
+		/* As shown: without parameters. */
+		{"ObjectMonitor::enter", TY_ROLE_LOCK},
+		{"ObjectMonitor::EnterI", TY_ROLE_LOCK},
+		{"ObjectMonitor::wait", TY_ROLE_NONE},
+		{"ObjectSynchronizer::enter", TY_ROLE_NONE},
+		{"MyObjectMonitor::enter", TY_ROLE_NONE},
+		{"lock_wait", TY_ROLE_LOCK},
+		{"lock_wait_suspend_thread", TY_ROLE_LOCK},
+		{"block_wait", TY_ROLE_NONE},
+		{"std::sys::sync::mutex::futex::Mutex::lock_contended", TY_ROLE_LOCK},
+		{"parking_lot::raw_mutex::RawMutex::lock_slow", TY_ROLE_LOCK},
+		{"absl::Mutex::LockSlow", TY_ROLE_NONE},
+		{"Queue::lock_slow_and_queue", TY_ROLE_NONE},
 		/* Functions of the program whose names hold those of the table. */
 		{"bench_pthread_mutex_queue", TY_ROLE_NONE},
 		{"mistake_gil", TY_ROLE_NONE},
@@ -43,14 +56,30 @@ static void functions_have_roles(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
-		if (ty_stack_role(of[i].name) != of[i].role)
+		if (ty_stack_role(&of[i].name, 1) != of[i].role)
 			fail_msg("%s", of[i].name);
+}
+
+/* A function far from the wait called something that waits. */
+static void only_functions_beside_the_wait_count(void **state)
+{
+	const char *stack[12];
+
+	(void)state;
+	for (unsigned at = 0; at < 12; at++) {
+		for (unsigned i = 0; i < 12; i++)
+			stack[i] = i == at ? "take_gil" : i % 3 ? "run" : NULL;
+		assert_int_equal(ty_stack_role(stack, 12),
+				 at < TY_ROLE_FRAMES ? TY_ROLE_LOCK : TY_ROLE_NONE);
+	}
+	assert_int_equal(ty_stack_role(stack, 0), TY_ROLE_NONE);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_roles),
+		cmocka_unit_test(only_functions_beside_the_wait_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

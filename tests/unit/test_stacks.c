@@ -227,14 +227,14 @@ static __attribute__((noinline)) int middle(struct own *o, int n)
 static int set_up(void **state)
 {
 	struct own *o = calloc(1, sizeof(*o));
-	struct ty_proc_reading r = {.pid = (uint32_t)getpid()};
+	struct ty_reading r = {.pid = (uint32_t)getpid()};
 	struct ty_stk_map m;
 	unsigned n = 0;
 
 	*state = o;
 	ty_buf_init(&o->maps, 1 << 24);
 	ty_buf_init(&r.bytes, 1 << 24);
-	ty_proc_maps_read("/proc", &r);
+	ty_proc_maps_read(NULL, &r);
 	for (size_t at = 0; at < r.bytes.len; n++) {
 		const char *path = r.bytes.p + at + sizeof(m);
 

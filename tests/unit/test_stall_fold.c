@@ -139,8 +139,9 @@ static void waits_that_are_alike(void **state)
 	assert_in_range(s.v[0].duration_ns, 300 * MS, 301 * MS);
 	assert_int_equal(s.v[0].more_waits, 5);
 	assert_in_range(s.v[0].sum_ns, 450 * MS, 452 * MS);
-	assert_non_null(strstr(s.v[0].sentence,
-			       ". 5 more waits of t11 had the same cause (all these waits: 45"));
+	assert_non_null(
+		strstr(s.v[0].sentence,
+		       ". 5 more waits of t11 had the same cause (all these waits together: 45"));
 	ty_stalls_fini(&s);
 	/* Far apart, too; but another lock is another cause. */
 	s = locks(even, 5, 500 * MS, false);
@@ -452,7 +453,7 @@ static void the_sum_of_what_a_hog_ran(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].waits, 4);
 	assert_int_equal(s.v[0].duration_ns, 320 * MS);
-	assert_non_null(strstr(s.v[0].text, "t20/20 ran for 320 ms of that time"));
+	assert_non_null(strstr(s.v[0].text, "t20/20 ran all that time"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
@@ -502,7 +503,7 @@ static void who_waits_for_the_same_one_is_one_finding(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].threads, 2);
 	assert_in_range(s.v[0].sum_ns, 600 * MS, 602 * MS);
-	assert_non_null(strstr(s.v[0].sentence, "all these waits: 600 ms)"));
+	assert_non_null(strstr(s.v[0].sentence, "all these waits together: 600 ms)"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	s = ask(false, &m);
@@ -631,6 +632,71 @@ static void a_peer_without_a_cpu_is_one_cause(void **state)
 	ty_mx_drop();
 }
 
+static void nap(uint64_t from, uint64_t to)
+{
+	struct ty_event ev = {.ts_ns = to,
+			      .cpu = 1,
+			      .kind = TY_EV_HRTIMER_EXPIRE,
+			      .id = 34,
+			      .flags = TY_EVF_HARDIRQ};
+
+	ev.u.hrtimer.function = 4711;
+	ty_mx_enter(1, from, 13, 35);
+	ty_mx_switch(1, from + 1000, 13, S, 0);
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(1, to, 0, 13, 1);
+	ty_mx_switch(1, to + 1000, 0, R, 13);
+	ty_mx_exit(1, to + 2000, 13, 35, 0);
+}
+
+static void reads(unsigned cpu, uint64_t from, int tid)
+{
+	give(from, LOCK_FD, 0, 0);
+	ty_mx_enter(cpu, from, tid, 0);
+	ty_mx_switch(cpu, from + 1000, tid, S, 0);
+}
+
+static void is_given(unsigned cpu, uint64_t at, int tid)
+{
+	ty_mx_waking(1, at, 13, tid, (int)cpu);
+	ty_mx_switch(cpu, at + 1000, 0, R, tid);
+	ty_mx_exit(cpu, at + 2000, tid, 0, 1);
+}
+
+/* 11, the command, waits twice, and 12 at the second time, too, for 13, which sleeps: the command
+ * loses the time of both once. */
+static void a_cause_adds_no_more_than_the_time_there_is(void **state)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=command\ncommand_tid=11\n",
+		    "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "11", "1", "job"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_switch(1, 1 * MS, 0, R, 13);
+	ty_mx_switch(2, 1 * MS, 0, R, 12);
+	reads(0, 2 * MS, 11);
+	nap(3 * MS, 402 * MS);
+	is_given(0, 403 * MS, 11);
+	reads(0, 404 * MS, 11);
+	reads(2, 452 * MS, 12);
+	nap(453 * MS, 702 * MS);
+	is_given(0, 703 * MS, 11);
+	nap(704 * MS, 742 * MS);
+	is_given(2, 743 * MS, 12);
+	ty_mx_switch(0, 750 * MS, 11, TY_TASK_DEAD, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 11, true);
+	assert_true(s.n >= 1);
+	assert_int_equal(s.v[0].more_waits, 1);
+	assert_int_equal(s.v[0].threads, 2);
+	assert_in_range(s.v[0].rank_ns, 690 * MS, 749 * MS);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -648,6 +714,7 @@ int main(void)
 		cmocka_unit_test(who_waits_for_the_same_one_is_one_finding),
 		cmocka_unit_test(a_finding_is_found_by_its_time),
 		cmocka_unit_test(a_peer_without_a_cpu_is_one_cause),
+		cmocka_unit_test(a_cause_adds_no_more_than_the_time_there_is),
 	};
 
 	return cmocka_run_group_tests_name("stall_fold", tests, NULL, NULL);

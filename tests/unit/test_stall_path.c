@@ -51,6 +51,42 @@ static unsigned start_jobs(unsigned jobs, bool shell_ends)
 	return count_stalls(0, true, 0);
 }
 
+/* The command, 11, reads once, for 400 ms, what 12 has to say. It is the same wait in each part of
+ * the recording. */
+static void a_part_of_a_wait_is_judged_as_all_of_it(void **state)
+{
+	const uint64_t cut[][2] = {{0, 0}, {100, 0}, {0, 100}, {100, 100}, {300, 0}, {0, 300}};
+	struct ty_stalls_opts o = {0};
+	struct ty_explain x;
+	uint64_t from, to;
+
+	(void)state;
+	begin("mode=command\ncommand_tid=11\n", "taken 1 2\n" ROW("11", "11", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 11);
+	from = t += MS;
+	sleeps(11, NR_READ, 3, 0, 12);
+	to = t += 400 * MS;
+	wakes(12, NR_WRITE, 4, 0, 11);
+	goes_on(12, S, 11, NR_READ, 1);
+	ends(t += 3 * MS, 11);
+	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 0);
+	x = explain(ty_mx_end(), 11);
+	for (unsigned i = 0; i < sizeof(cut) / sizeof(*cut); i++) {
+		struct ty_window w = window_all(x.m);
+		struct ty_stalls s;
+
+		w.from_ns = cut[i][0] ? from + cut[i][0] * MS : w.from_ns;
+		w.to_ns = cut[i][1] ? to - cut[i][1] * MS : w.to_ns;
+		assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+		assert_int_equal(s.n, 1);
+		assert_string_equal(s.v[0].rule->id, "critical-path");
+		assert_in_range(s.v[0].duration_ns, (399 - cut[i][0] - cut[i][1]) * MS,
+				(401 - cut[i][0] - cut[i][1]) * MS);
+		ty_stalls_fini(&s);
+	}
+	ty_mx_drop();
+}
+
 static void what_ends_is_a_job(void **state)
 {
 	assert_int_equal(ends_meanwhile(true), 1);
@@ -80,6 +116,7 @@ static void a_lost_execve_costs_no_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_part_of_a_wait_is_judged_as_all_of_it),
 		cmocka_unit_test(what_ends_is_a_job),
 		cmocka_unit_test(a_lost_execve_costs_no_path),
 	};

@@ -5,11 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "fixture_stall_count.h"
 #include "fixture_turns.h"
+#include "wait_peer.h"
 
 /* A server, 12, waits for a request at one semaphore, its client, 11, for the answer at another
  * one: for the second request it waits long. */
@@ -67,6 +70,76 @@ static void a_nap_hands_nothing_over(void **state)
 {
 	assert_int_equal(naps(false), 1);
 	assert_int_equal(naps(true), 0);
+}
+
+enum { NR_POLL = 7 };
+
+/* The command, 11, had sent a request, and polls, or sleeps. Its timeout expires, and as it runs
+ * again the reply is there, or it has to wait once more. `ret` of its call. */
+static unsigned reply_at_timeout(bool there, int nr, int64_t ret, bool *known, char *text,
+				 size_t size)
+{
+	struct ty_request q = {.fd = 5};
+	struct ty_requests r = {.client_waits = &q, .client_waits_n = 1};
+	struct ty_stalls_opts o = {.requests = &r};
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_syscall wait;
+	struct ty_stalls s;
+	uint32_t first;
+	unsigned n;
+
+	begin("mode=pids\npid=11\ncommand_tid=11\n", "taken 1 2\n" ROW("11", "11", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 11);
+	q.start_ns = t + MS / 20;
+	sleeps(11, nr, 0x7000, 2, 0);
+	time_is_up(11, nr, ret, 400);
+	if (!there) {
+		sleeps(11, NR_POLL, 0x7000, 2, 0);
+		time_is_up(11, NR_POLL, 1, 5);
+	}
+	call(t += 1000, 11, NR_RECVFROM, 7, 5);
+	q.end_ns = t += 1000;
+	ends(t += 3 * MS, 11);
+	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 0);
+	m = ty_mx_end();
+	x = explain(m, 11);
+	q.thread = ty_model_thread_find(m, 11, t);
+	w = window_all(m);
+	first = ty_model_thread(m, q.thread)->syscalls_first;
+	wait = ty_model_syscall(m, first);
+	*known = ty_wait_reply_there(&x, &r, q.thread, first, wait.start_ns, wait.end_ns);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	n = s.n;
+	snprintf(text, size, "%s", n ? s.v[0].sentence : "");
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void a_reply_that_came_with_the_timeout(void **state)
+{
+	char text[sizeof(((struct ty_stall *)0)->sentence)];
+
+	bool known;
+
+	(void)state;
+	assert_int_equal(reply_at_timeout(true, NR_POLL, 1, &known, text, sizeof(text)), 1);
+	assert_non_null(strstr(text, " in poll for a reply on fd 5 at "));
+	assert_non_null(strstr(text, ", woken by its timeout as the reply arrived [inferred]"));
+	assert_true(known);
+	reply_at_timeout(false, NR_POLL, 1, &known, text, sizeof(text));
+	assert_null(strstr(text, "the reply arrived"));
+	assert_false(known);
+	/* It timed out: what was there at once is not what it had waited for. */
+	reply_at_timeout(true, NR_POLL, 0, &known, text, sizeof(text));
+	assert_null(strstr(text, "reply"));
+	assert_false(known);
+	/* Nor is it what a sleep was for. */
+	reply_at_timeout(true, NR_NANOSLEEP, 0, &known, text, sizeof(text));
+	assert_null(strstr(text, "reply"));
+	assert_false(known);
 }
 
 /* 11 asks 12, which gives a first part at once and the rest later (or was done, and waited for
@@ -319,6 +392,7 @@ static void a_program_that_greets_asks_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reply_that_came_with_the_timeout),
 		cmocka_unit_test(two_semaphores_are_no_lock),
 		cmocka_unit_test(a_nap_hands_nothing_over),
 		cmocka_unit_test(a_first_part_is_no_answer),

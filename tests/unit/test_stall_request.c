@@ -8,23 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fixture_turns.h"
-
-enum {
-	NR_READ = 0,
-	NR_WRITE = 1,
-	NR_NANOSLEEP = 35,
-	NR_SENDTO = 44,
-	NR_RECVFROM = 45,
-	NR_KILL = 62,
-	NR_SEMOP = 65,
-	NR_FUTEX = 202,
-	NR_EPOLL_WAIT = 232,
-	SET = 5,
-	OTHER_SET = 6,
-	TAKE = 0x100, /* operations, by their place in memory */
-	GIVE = 0x200
-};
+#include "fixture_stall_count.h"
 
 enum first { NOBODY, PEER, SINCE_BEFORE };
 
@@ -73,8 +57,36 @@ static void who_has_answered_waits_for_work(void **state)
 	/* It may have been asked before anything was recorded. */
 	assert_int_equal(not_over(SINCE_BEFORE, NR_WRITE, 3, NR_READ, 4), 0);
 	/* A lock is handed on, not asked for anything. */
-	assert_int_equal(not_over(NOBODY, NR_SEMOP, SET, NR_SEMOP, OTHER_SET), 1);
+	assert_int_equal(not_over(NOBODY, NR_SEMOP, SET, NR_SEMOP, SET + 1), 1);
 	assert_int_equal(not_over(NOBODY, NR_SEMOP, SET, NR_SEMOP, SET), 0);
+}
+
+/* 12 or 13 wakes 11, which waits on a word since before; 11 wakes 12 and waits there again, until
+ * the recording ends. */
+static unsigned pool_worker(int first)
+{
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("12", "11", "1", "a")
+		      ROW("13", "11", "1", "b") "11\t11\t1\t5\tS\t0\t0\t0\t202\t-\t-\t-\tworker\n");
+	ty_mx_switch(0, t, 0, R, first);
+	wakes(first, NR_FUTEX, 0x1000, WAKE, 11);
+	sleeps(first, NR_FUTEX, 0x2000, WAIT, first == 12 ? 11 : 12);
+	if (first != 12)
+		sleeps(12, NR_FUTEX, 0x3000, WAIT, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	wakes(11, NR_FUTEX, first == 12 ? 0x2000 : 0x3000, WAKE, 12);
+	sleeps(11, NR_FUTEX, 0x1000, WAIT, 12);
+	ty_mx_exit(0, t += MS, 12, NR_FUTEX, 0);
+	sleeps(12, NR_NANOSLEEP, 0, 0, 0);
+	ty_mx_event(0, t += 300 * MS, 0, TY_EV_OTHER);
+	return count_stalls(0, false, 11);
+}
+
+/* The second job was queued, so 11 was not seen to be woken for it. */
+static void a_worker_waits_for_the_next_of_several(void **state)
+{
+	assert_int_equal(pool_worker(13), 0);
+	assert_int_equal(pool_worker(12), 0);
 }
 
 /* What 11 does on its socket before its wait (0: nothing) and after it; then it waits in the call
@@ -86,12 +98,14 @@ struct signalled {
 	uint64_t heard;
 	bool addressed; /* each message says to whom */
 	bool command;	/* all that it ever did is known */
+	int sig;	/* 0: not recorded */
 };
 
 /* 11, which was there before the recording, waits in epoll until 12 sends it a signal. */
 static unsigned signalled(struct signalled does)
 {
-	struct ty_event exec = {.kind = TY_EV_EXEC, .id = 34, .tid = 11};
+	struct ty_event exec = {.kind = TY_EV_EXEC, .id = 34, .tid = 11},
+			sig = {.kind = TY_EV_SIGNAL_GENERATE, .id = 33, .tid = 12};
 	struct ty_stalls s;
 	unsigned n = 0;
 
@@ -106,6 +120,11 @@ static unsigned signalled(struct signalled does)
 	sleeps(11, NR_EPOLL_WAIT, 9, 0, 12);
 	t += 400 * MS;
 	wakes(12, NR_KILL, 11, 0, 11);
+	sig.ts_ns = t;
+	sig.u.sig.sig = does.sig;
+	sig.u.sig.tid = 11;
+	if (does.sig)
+		ty_mx_feed(sig);
 	goes_on(12, S, 11, NR_EPOLL_WAIT, 1);
 	call(t += 1000, 11, does.after, 5, 7);
 	given[givens - 1].args[4] = does.addressed ? 0x7000 : 0;
@@ -134,6 +153,11 @@ static void who_answers_then_had_been_asked(void **state)
 {
 	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 9, .before = NR_RECVFROM}), 1);
 	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4}), 1);
+	/* No message: it was stopped, or killed. */
+	for (int sig = 9; sig < 24; sig++)
+		assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 9,
+							      .before = NR_RECVFROM, .sig = sig}),
+				 sig != 9 && (sig < 19 || sig > 22));
 	/* It waits there for all its work, tells news, or is asked only now. */
 	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 9}), 0);
 	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .before = NR_SENDTO}), 0);
@@ -303,6 +327,227 @@ static void a_pools_clock_answers_nobody(void **state)
 	assert_false(proven);
 }
 
+/* 12, a thread of the command, tells 11 its result, or 13 its request, by one word, waits for
+ * 400 ms at another one, and only exits then: idle in a pool, unless the command waited for it. */
+static unsigned stalls_before_exit(bool awaited)
+{
+	enum { RESULT = 0x1000, QUEUE = 0x2000, END = 0x3000 };
+	int peer = awaited ? 13 : 11;
+
+	begin("mode=pids\npid=11\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("13", "11", "1", "other"));
+	ty_mx_switch(0, t, 0, R, 13);
+	sleeps(13, NR_FUTEX, RESULT, 0, 11);
+	ty_mx_fork(0, t += MS, 11, 12, CLONE_THREAD);
+	sleeps(11, NR_FUTEX, awaited ? END : RESULT, 0, 12);
+	t += MS; /* else it might only say that it has begun */
+	wakes(12, NR_FUTEX, RESULT, 1, peer);
+	sleeps(12, NR_FUTEX, QUEUE, 0, peer);
+	ty_mx_exit(0, t += 1000, peer, NR_FUTEX, 0);
+	sleeps(peer, NR_NANOSLEEP, 0, 0, 0);
+	time_is_up(peer, NR_NANOSLEEP, 0, 400);
+	wakes(peer, NR_FUTEX, QUEUE, 1, 12);
+	goes_on(peer, awaited ? S : R, 12, NR_FUTEX, 0);
+	if (awaited)
+		wakes(12, NR_FUTEX, END, 1, 11);
+	ends(t += 1000, 12);
+	ty_mx_switch(0, t += 1000, 12, TY_TASK_DEAD, 11);
+	t += 10 * MS;
+	ends(t, 11);
+	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 0);
+	return stalls_of_thread(11, 12);
+}
+
+static void who_only_exits_then_waited_for_nothing(void **state)
+{
+	assert_int_equal(stalls_before_exit(false), 0);
+	assert_int_equal(stalls_before_exit(true), 1);
+}
+
+/* 11 wakes 12 of its process and waits for it; 12 waits in epoll until a timer expires and
+ * wakes 11. outside: 13, of another process, ends
+ * that wait. request: one of 11's process is open then; serves: it had replied to some. The rule on
+ * 11's wait. */
+static const char *event_loop(bool request, bool outside, bool serves)
+{
+	const struct ty_model *m;
+	struct ty_request open = {.replied_by = TY_NONE};
+	struct ty_service served = {.n = 5};
+	struct ty_requests all = {
+		.v = &open, .n = request, .services = &served, .services_n = serves};
+	struct ty_stalls_opts o = {.requests = &all, .all = true};
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_stalls s;
+	const char *rule = "";
+
+	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "loop") ROW("12", "11", "1", "loop")
+				    ROW("13", "13", "1", "client"));
+	ty_mx_switch(0, t, 0, R, 12);
+	sleeps(12, NR_EPOLL_WAIT, 4, 0, 11);
+	open.start_ns = t;
+	wakes(11, NR_WRITE, 7, 0, 12);
+	sleeps(11, NR_FUTEX, 0x1100, 0, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_EPOLL_WAIT, 1);
+	sleeps(12, NR_EPOLL_WAIT, 4, 0, 0);
+	if (outside) {
+		ty_mx_switch(0, t += 300 * MS, 0, R, 13);
+		wakes(13, NR_WRITE, 5, 0, 12);
+		goes_on(13, S, 12, NR_EPOLL_WAIT, 1);
+	} else {
+		time_is_up(12, NR_EPOLL_WAIT, 0, 300);
+	}
+	wakes(12, NR_FUTEX, 0x1100, 1, 11);
+	goes_on(12, S, 11, NR_FUTEX, 0);
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	m = ty_mx_end();
+	open.end_ns = t;
+	open.thread = ty_model_thread_find(m, 12, t);
+	served.process = ty_model_thread_find(m, 11, t);
+	x = explain(m, 0);
+	w = window_all(m);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	for (uint32_t i = 0; i < s.n; i++)
+		if (s.v[i].thread == ty_model_thread_find(m, 11, t) &&
+		    s.v[i].duration_ns > 200 * MS)
+			rule = s.v[i].rule->id;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return rule;
+}
+
+/* Threads of a runtime (Go) take turns to wait for its next timer. */
+static void an_own_event_loop_is_idle_without_a_request(void **state)
+{
+	assert_string_equal(event_loop(false, false, false), "own-event-loop");
+	assert_string_equal(event_loop(true, false, true), "request-sent");
+	/* A server's worker waits for the next client; what others wait for there is not known. */
+	assert_string_equal(event_loop(false, true, true), "own-event-loop");
+	assert_string_equal(event_loop(true, true, true), "peer-idle");
+	assert_string_equal(event_loop(false, true, false), "peer-idle");
+}
+
+/* 11 hands something to 12 of its process by futex and waits in epoll; 12 sends to 13, of another
+ * process or of theirs, which wakes 11 300 ms later. The rule on
+ * 11's wait. */
+static unsigned handed_on(bool outside)
+{
+	const char *rows =
+		outside ? "taken 1 2\n" ROW("11", "11", "1", "poller")
+				  ROW("12", "11", "1", "worker") ROW("13", "13", "1", "client")
+			: "taken 1 2\n" ROW("11", "11", "1", "poller")
+				  ROW("12", "11", "1", "worker") ROW("13", "11", "1", "client");
+
+	begin("mode=all\n", rows);
+	ty_mx_switch(0, t, 0, R, 13);
+	sleeps(13, NR_READ, 6, 0, 12);
+	sleeps(12, NR_FUTEX, 0x1200, 0, 11);
+	wakes(11, NR_FUTEX, 0x1200, 1, 12);
+	sleeps(11, NR_EPOLL_WAIT, 4, 0, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	t += 200 * MS;
+	wakes(12, NR_WRITE, 5, 0, 13);
+	sleeps(12, NR_FUTEX, 0x1200, 0, 13);
+	ty_mx_exit(0, t += 1000, 13, NR_READ, 1);
+	t += 100 * MS;
+	wakes(13, NR_WRITE, 6, 0, 11);
+	goes_on(13, S, 11, NR_EPOLL_WAIT, 1);
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	return count_stalls(0, false, 11);
+}
+
+/* A poller that hands what arrives to a worker, as Erlang's, waits for whatever arrives next. */
+static void what_comes_from_outside_is_no_reply_to_a_worker(void **state)
+{
+	assert_int_equal(handed_on(true), 0);
+	assert_int_equal(handed_on(false), 1);
+}
+
+/* 12 wakes 11 by futex, waits, and is woken by the end of 11: of the process, or of 11 alone, after
+ * which it goes on. Stalls of 12. */
+static unsigned process_exits(bool whole)
+{
+	enum { NR_EXIT = 60 };
+
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "11", "1", "poller"));
+	ty_mx_switch(0, t, 0, R, 11);
+	sleeps(11, NR_FUTEX, 0x1100, 0, 12);
+	wakes(12, NR_FUTEX, 0x1100, 1, 11);
+	sleeps(12, NR_FUTEX, 0x1200, 0, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+	time_is_up(11, NR_NANOSLEEP, 0, 300);
+	ty_mx_enter(0, t += 1000, 11, NR_EXIT);
+	ty_mx_waking(0, t += 1000, 11, 12, 0);
+	ends(t += 1000, 11);
+	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, whole ? -4 : 0);
+	if (!whole)
+		call(t += 1000, 12, NR_WRITE, 1, 7);
+	ends(t += MS, 12);
+	ty_mx_switch(0, t += 1000, 12, TY_TASK_DEAD, 0);
+	return count_stalls(0, false, 12);
+}
+
+static void the_end_of_a_process_ends_no_stall(void **state)
+{
+	assert_int_equal(process_exits(true), 0);
+	assert_int_equal(process_exits(false), 1);
+}
+
+/* 11, which may have received a request, sends one to a peer, as its client, and waits in epoll
+ * until that times out; then it gives up, or has the reply. */
+static unsigned gives_up(bool received, bool replied, const char *peer)
+{
+	enum { NR_CLOSE = 3, NR_CONNECT = 42 };
+	struct ty_requests requests;
+	struct ty_stalls_opts o = {.requests = &requests};
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_stalls s;
+	unsigned n;
+
+	begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "resolver"));
+	ty_mx_switch(0, t, 0, R, 11);
+	if (received)
+		call(t += 1000, 11, NR_RECVFROM, 40, 5);
+	call(t += 2000, 11, NR_CONNECT, 0, 6);
+	call(t += 2000, 11, NR_SENDTO, 40, 6);
+	sleeps(11, NR_EPOLL_WAIT, 9, 0, 0);
+	time_is_up(11, NR_EPOLL_WAIT, 0, 300);
+	if (replied)
+		call(t += 2000, 11, NR_RECVFROM, 60, 6);
+	call(t += 2000, 11, NR_CLOSE, 0, 6);
+	sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+	ty_mx_event(0, t += 5 * MS, 0, TY_EV_OTHER);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	w = window_all(m);
+	assert_int_equal(ty_requests_find(&x, &w, 100, 0, &requests, NULL), 0);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	n = s.n;
+	assert_true(n <= 1);
+	if (n) {
+		assert_string_equal(s.v[0].rule->id, "no-reply-in-request");
+		assert_false(s.v[0].proven);
+		assert_string_equal(s.v[0].peer, peer);
+	}
+	ty_stalls_fini(&s);
+	ty_requests_fini(&requests);
+	ty_mx_drop();
+	return n;
+}
+
+/* A proxy or resolver whose upstream is silent: idle otherwise. */
+static void a_client_waits_while_the_peer_is_silent(void **state)
+{
+	assert_int_equal(gives_up(true, false, "fd 6"), 1);
+	assert_int_equal(gives_up(false, false, ""), 0);
+	assert_int_equal(gives_up(true, true, ""), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +557,12 @@ int main(void)
 		cmocka_unit_test(who_only_tells_news_had_not),
 		cmocka_unit_test(who_answers_does_not_wait_for_more),
 		cmocka_unit_test(who_is_idle_was_not_asked),
+		cmocka_unit_test(who_only_exits_then_waited_for_nothing),
+		cmocka_unit_test(an_own_event_loop_is_idle_without_a_request),
+		cmocka_unit_test(what_comes_from_outside_is_no_reply_to_a_worker),
+		cmocka_unit_test(a_worker_waits_for_the_next_of_several),
+		cmocka_unit_test(a_client_waits_while_the_peer_is_silent),
+		cmocka_unit_test(the_end_of_a_process_ends_no_stall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

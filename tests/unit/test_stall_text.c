@@ -103,7 +103,7 @@ static void held(int state, const char *says)
 	x = explain(m, 0);
 	s = stalls_by(&x, false);
 	assert_true(s.n >= 1);
-	ty_stall_link_text(&x, &s.v[0], 1, what);
+	ty_stall_link_text(&x, s.v[0].link, s.v[0].links, s.v[0].root_ns, 1, what);
 	if (!strstr(state ? what : s.v[0].sentence, says))
 		fail_msg("'%s' is not in: %s, %s", says, s.v[0].sentence, what);
 	ty_stalls_fini(&s);
@@ -114,7 +114,32 @@ static void what_kept_the_holder(void **state)
 {
 	(void)state;
 	held(TY_TASK_STOPPED, "was stopped for 100 ms until SIGCONT");
-	held(0, "held by t13/13, which ran a total of 61.0 ms and waited 42.0 ms for a CPU");
+	held(0, "held by t13/13, which ran 61.0 ms of the 103 ms and waited 42.0 ms for a CPU");
+}
+
+/* A wait that never ends has no cause: nothing is inferred of it. */
+static void not_over(void **state)
+{
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 12);
+	ty_mx_enter(0, 4 * MS, 12, NR_FLOCK);
+	ty_mx_switch(0, 5 * MS, 12, S, 13);
+	ty_mx_switch(0, 120 * MS, 13, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	s = stalls_by(&x, false);
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.v[0].sentence,
+			    "t12/12 waited in flock at 0.004 s, still waiting when the recording "
+			    "ended [cause unknown]");
+	assert_string_equal(ty_stall_grade(&s.v[0]), "cause unknown");
+	ty_stalls_fini(&s);
+	ty_mx_drop();
 }
 
 /* The call by its name; none where it waited outside of calls, or on an unknown architecture. */
@@ -136,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lock),
 		cmocka_unit_test(what_kept_the_holder),
+		cmocka_unit_test(not_over),
 		cmocka_unit_test(the_call),
 	};
 

@@ -17,6 +17,7 @@
 #include "ledger.h"
 #include "model_priv.h"
 #include "report_explain.h"
+#include "own_name.h"
 #include "stalls.h"
 #include "window_all.h"
 
@@ -53,6 +54,34 @@ static void lock_stall_is_found_once(void **state)
 	assert_int_equal(s.n, 1); /* no more than asked for */
 	ty_stalls_fini(&s);
 	ty_mx_drop();
+}
+
+/* A thread waits uninterruptibly; it is tarry's own, or not. */
+static uint32_t blocked(const char *name)
+{
+	struct ty_event ev = {.kind = TY_EV_SWITCH, .id = 1, .tid = 12, .ts_ns = 10 * MS};
+	struct ty_stalls s;
+	uint32_t n;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 12);
+	ev.u.sw.prev_tid = 12;
+	ev.u.sw.prev_state = D;
+	snprintf(ev.u.sw.prev_comm, sizeof(ev.u.sw.prev_comm), "%s", name);
+	ty_mx_feed(ev);
+	ty_mx_event(0, 401 * MS, 0, TY_EV_OTHER);
+	s = stalls_of(ty_mx_end(), 0, false);
+	n = s.n;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void waits_of_tarry_are_not_the_systems(void **state)
+{
+	(void)state;
+	assert_int_equal(blocked("other"), 1);
+	assert_int_equal(blocked(TY_UNHOOK_NAME), 0);
 }
 
 /* A program waits for a shell that waits for what it started: one stall, the program's; where it
@@ -113,7 +142,7 @@ static void by_way_of_a_shell(void **state)
 		ty_stalls_text(&(struct ty_explained){.x = x, .stalls = s}, text);
 		fclose(text);
 		assert_int_equal(shell,
-				 strstr(printed, "\n                <- t12/12 slept 103 ms in "
+				 strstr(printed, "\n                <- t12/12 waited 103 ms in "
 						 "wait4\n                <- t13/13 slept 102 ms "
 						 "in nanosleep\n") != NULL);
 		free(printed);
@@ -164,8 +193,8 @@ static void an_end_stands_behind_what_it_explains(void **state)
 	assert_int_equal(s.v[0].thread, thread(m, 12));
 	assert_int_equal(s.v[0].kind, TY_STALL_LOCK);
 	assert_int_equal(s.v[0].threads, 2);
-	assert_non_null(
-		strstr(s.v[0].sentence, ". t11/11 also waited for t13/13 (all these waits: "));
+	assert_non_null(strstr(s.v[0].sentence,
+			       ". t11/11 also waited for t13/13 (all these waits together: "));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
@@ -199,6 +228,7 @@ static void idle_waits_are_no_stalls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_of_tarry_are_not_the_systems),
 		cmocka_unit_test(lock_stall_is_found_once),
 		cmocka_unit_test(by_way_of_a_shell),
 		cmocka_unit_test(an_end_stands_behind_what_it_explains),

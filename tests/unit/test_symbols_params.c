@@ -71,7 +71,7 @@ static size_t params(struct ty_symbols *s, const char *name, struct ty_param *p,
 {
 	struct ty_symbol f;
 
-	assert_true(ty_symbols_named(s, name, &f));
+	assert_int_equal(ty_symbols_named(s, name, &f, 1), 1);
 	return ty_symbols_params(s, &f, p, 16, why);
 }
 

@@ -89,6 +89,26 @@ static void rows_fit_together(void **state)
 	}
 }
 
+/* What exists already is the new name, not the one that is linked or renamed. */
+static void object_by_result(void **state)
+{
+	static const struct {
+		const char *name;
+		int object, exists;
+	} v[] = {{"link", 0, 1},    {"linkat", 1, 3}, {"renameat2", 1, 3}, {"symlink", 1, 1},
+		 {"mkdirat", 1, 1}, {"openat", 1, 1}, {"read", 0, 0},	   {"getpid", -1, -1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		const struct ty_sysrow *r = ty_sysrow_find(TY_ARGOS_X86, false, v[i].name);
+
+		assert_int_equal(ty_sysrow_object(r, 0), v[i].object);
+		assert_int_equal(ty_sysrow_object(r, -ENOENT), v[i].object);
+		assert_int_equal(ty_sysrow_object(r, -EEXIST), v[i].exists);
+		assert_int_equal(ty_sysrow_object(r, -ENOTEMPTY), v[i].exists);
+	}
+}
+
 static void one_number_is_another_call_in_each_abi(void **state)
 {
 	static const struct {
@@ -230,6 +250,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_name_is_some_machines),
 		cmocka_unit_test(rows_fit_together),
+		cmocka_unit_test(object_by_result),
 		cmocka_unit_test(one_number_is_another_call_in_each_abi),
 		cmocka_unit_test(unknown_calls_have_a_row),
 		cmocka_unit_test(what_lies_behind_pointers),

@@ -66,6 +66,7 @@ static const char *text(const char *name0)
 	ty_buf_init(&b, 65536);
 	ty_buf_adds(&b, "");
 	ty_values_find(&v, x86, x, &call, 0);
+	ty_values_fds(&v);
 	v.fd_names[0] = name0;
 	for (unsigned i = 0; i < 6; i++)
 		if (ty_values_arg(&v, i, &b))
@@ -88,6 +89,8 @@ static const char *json(void)
 	ty_buf_init(&b, 65536);
 	ty_json_init(&j, f);
 	ty_values_find(&v, x86, x, &call, 0);
+	if (ty_values_fds(&v))
+		v.fd_names[0] = "pipe:[9]";
 	ty_json_object(&j, NULL);
 	ty_values_json(&v, &b, &j);
 	ty_json_end_object(&j);
@@ -97,6 +100,46 @@ static const char *json(void)
 	ty_buf_fini(&b);
 	ty_call_data_index_free(x);
 	return got;
+}
+
+/* What the poll was for, and whether for room to write; -2: unknown. */
+static int32_t polled(bool *room)
+{
+	struct ty_call_data_index *x = ty_call_data_index_new(section, section_n);
+	struct ty_values v;
+	int32_t fd;
+
+	if (!ty_values_find(&v, x86, x, &call, 0) || !ty_values_polled(&v, &fd, room))
+		fd = -2;
+	ty_call_data_index_free(x);
+	return fd;
+}
+
+static void poll_for_one(void **state)
+{
+	bool room;
+
+	begin("poll", 1, 16, 1, 1000, 0, 0, 0);
+	assert_int_equal(polled(&room), -2);
+	value(0, 0, "\3\0\0\0\5\0\0\0", 8); /* POLLIN|POLLOUT */
+	value(0, OUT, "\3\0\0\0\5\0\4\0", 8);
+	assert_int_equal(polled(&room), 3);
+	assert_true(room);
+	begin("poll", 1, 16, 1, 1000, 0, 0, 0);
+	value(0, 0, "\3\0\0\0\5\0\0\0", 8);
+	value(0, OUT, "\3\0\0\0\5\0\5\0", 8); /* both */
+	assert_int_equal(polled(&room), 3);
+	assert_false(room);
+	begin("poll", 0, 16, 1, 1000, 0, 0, 0); /* timed out */
+	value(0, 0, "\3\0\0\0\4\0\0\0", 8);
+	assert_int_equal(polled(&room), 3);
+	assert_false(room);
+	begin("poll", 1, 16, 1, 1000, 0, 0, 0);
+	value(0, 0, "\3\0\0\0", 4); /* cut */
+	assert_int_equal(polled(&room), -2);
+	begin("poll", 1, 16, 2, 1000, 0, 0, 0);
+	value(0, 0, "\3\0\0\0\4\0\0\0\5\0\0\0\4\0\0\0", 16);
+	assert_int_equal(polled(&room), -2);
 }
 
 static void poll_and_select(void **state)
@@ -111,11 +154,18 @@ static void poll_and_select(void **state)
 	value(0, OUT, "\3\0\0\0\1\0\21\0\377\377\377\377\3\0\0\0", 16);
 	assert_string_equal(text(NULL), "[{fd=3, events=POLLIN}, {fd=-1, events=POLLIN|POLLPRI}]; "
 					" ([{fd=3, revents=POLLIN|POLLHUP}])");
-	assert_string_equal(json(),
-			    "{\"values\":[[{\"fd\":3,\"events\":\"POLLIN\"},{\"fd\":-1,\"events\":"
-			    "\"POLLIN|POLLPRI\"}],null,null],"
-			    "\"values_out\":[[{\"fd\":3,\"revents\":\"POLLIN|POLLHUP\"}],null,"
-			    "null]}\n");
+	assert_string_equal(
+		json(), "{\"values\":[[{\"fd\":3,\"fd_name\":\"pipe:[9]\",\"events\":\"POLLIN\"},{"
+			"\"fd\":-1,\"events\":\"POLLIN|POLLPRI\"}],null,null],"
+			"\"values_out\":[[{\"fd\":3,\"fd_name\":\"pipe:[9]\",\"revents\":\"POLLIN|"
+			"POLLHUP\"}],null,null]}\n");
+	/* The enter's was left out (TY_EV_STAYS): what the caller wrote is there at the exit. */
+	begin("poll", 0, 16, 1, 1000, 0, 0, 0);
+	value(0, OUT, "\3\0\0\0\1\0\0\0", 8);
+	assert_string_equal(text("pipe:[17]"), "[{fd=3<pipe:[17]>, events=POLLIN}]; ");
+	assert_string_equal(
+		json(), "{\"values\":[[{\"fd\":3,\"fd_name\":\"pipe:[9]\",\"events\":\"POLLIN\"}],"
+			"null,null]}\n");
 	begin("pselect6", 1, 6, 16, 32, 0, 64, 128);
 	value(1, 0, &in, 8);
 	value(2, 0, &none, 8);
@@ -127,6 +177,10 @@ static void poll_and_select(void **state)
 	assert_string_equal(text("/x"), "[3</x> 5]; []; {tv_sec=1, tv_nsec=500000000}; "
 					"{sigmask=NULL, sigsetsize=8};  (in [3], left {tv_sec=1, "
 					"tv_nsec=7})");
+	assert_non_null(strstr(json(), "\"values_fd_names\":[null,[\"pipe:[9]\",null],[],null,null,"
+				       "null],\"values_out\""));
+	assert_non_null(strstr(json(), "\"values_out_fd_names\":[null,[\"pipe:[9]\"],[],null,null,"
+				       "null]}"));
 	/* Bits behind the first argument's number do not count. */
 	begin("select", 1, 4, 16, 0, 0, 0, 0);
 	value(1, 0, &in, 8);
@@ -157,6 +211,65 @@ static void times_and_limits(void **state)
 	value(3, OUT, small, 16);
 	assert_string_equal(text(NULL), "{rlim_cur=8192*1024, rlim_max=RLIM64_INFINITY}; "
 					"{rlim_cur=1024, rlim_max=1025}; ");
+}
+
+static void file_statuses(void **state)
+{
+	uint64_t st[7] = {0x10302, 4711, 2, 1000ull << 32 | 0101755, 1001, 0, 12345};
+	static const uint64_t stx[6] = {4096ull << 32 | 0x17ff,	 0x2000, 1000ull << 32 | 3,
+					(uint64_t)0040700 << 32, 4711,	 4096};
+
+	begin("newfstatat", 0, 3, 16, 32, 0, 0, 0);
+	value(2, OUT, st, 56);
+	assert_string_equal(text(NULL), "{st_mode=S_IFREG|S_ISVTX|0755, st_size=12345, ...}; ");
+	begin("fstat", 0, 3, 16, 0, 0, 0, 0);
+	st[3] = 1000ull << 32 | 0100644;
+	value(1, OUT, st, 56);
+	assert_string_equal(text(NULL), "{st_mode=S_IFREG|0644, st_size=12345, ...}; ");
+	assert_string_equal(json(),
+			    "{\"values\":[null,{\"st_dev\":66306,\"st_ino\":4711,\"st_nlink\":2,"
+			    "\"st_uid\":1000,\"st_gid\":1001,\"st_mode\":\"S_IFREG|0644\","
+			    "\"st_size\":12345}]}\n");
+	begin("stat", 0, 8, 16, 0, 0, 0, 0);
+	st[3] = 0020666;
+	st[5] = 0x100103;
+	value(1, OUT, st, 56);
+	assert_string_equal(text(NULL),
+			    "{st_mode=S_IFCHR|0666, st_rdev=makedev(0x1, 0x103), ...}; ");
+	begin("lstat", 0, 8, 16, 0, 0, 0, 0);
+	st[3] = 0047007;
+	value(1, OUT, st, 56);
+	assert_string_equal(text(NULL),
+			    "{st_mode=S_IFDIR|S_ISUID|S_ISGID|S_ISVTX|007, st_size=12345, ...}; ");
+	begin("statx", 0, 3, 16, 0, 0xfff, 32, 0);
+	value(4, OUT, stx, 48);
+	assert_string_equal(text(NULL), "{stx_mask=STATX_BASIC_STATS|STATX_MNT_ID, "
+					"stx_attributes=STATX_ATTR_MOUNT_ROOT, "
+					"stx_mode=S_IFDIR|0700, stx_size=4096, ...}; ");
+	assert_string_equal(json(), "{\"values\":[null,null,null,null,{\"stx_mask\":"
+				    "\"STATX_BASIC_STATS|STATX_MNT_ID\",\"stx_attributes\":"
+				    "\"STATX_ATTR_MOUNT_ROOT\",\"stx_nlink\":3,\"stx_uid\":1000,"
+				    "\"stx_gid\":0,\"stx_ino\":4711,\"stx_mode\":\"S_IFDIR|0700\","
+				    "\"stx_size\":4096}]}\n");
+}
+
+static void signal_actions(void **state)
+{
+	static const uint64_t handler[4] = {0x7000, 0x14000004, 0x8000, 1 << 9},
+			      none[4] = {0, 0, 0x8000, 0};
+
+	begin("rt_sigaction", 0, 10, 16, 32, 8, 0, 0);
+	value(1, OUT, handler, 32);
+	value(2, OUT, none, 32);
+	assert_string_equal(text(NULL),
+			    "{sa_handler=0x7000, sa_mask=[USR1], sa_flags=SA_RESTORER|SA_RESTART|"
+			    "SA_SIGINFO, sa_restorer=0x8000}; "
+			    "{sa_handler=SIG_DFL, sa_mask=[], sa_flags=0}; ");
+	assert_non_null(strstr(json(), "{\"sa_handler\":\"0x7000\",\"sa_mask\":[\"SIGUSR1\"],"));
+	begin("rt_sigtimedwait", -11, 16, 0, 32, 8, 0, 0);
+	value(0, 0, &handler[3], 8);
+	value(2, 0, none, 16);
+	assert_string_equal(text(NULL), "[USR1]; {tv_sec=0, tv_nsec=0}; ");
 }
 
 static void signals_and_statuses(void **state)
@@ -255,6 +368,61 @@ static void vectors_and_messages(void **state)
 		"gid=7}}], msg_controllen=24, msg_flags=MSG_DONTWAIT}; ");
 }
 
+static void several_messages(void **state)
+{
+	static const uint64_t iov[4] = {0x100, 9, 0x200, 9};
+	static const uint64_t msgs[16] = {0, 0, 0x400, 1, 0,	 0,  0, 3,
+					  0, 0, 0x410, 1, 0x500, 24, 0, 2};
+	static const char rights[24] = "\30\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\5\0\0\0\6\0\0\0";
+
+	/* Of what is received each message's own length counts; of what was not sent there is none.
+	 */
+	begin("recvmmsg", 2, 3, 16, 2, 0, 0, 0);
+	value(1, OUT, msgs, 128);
+	put(TY_EVK_MEMORY, 1, 0x400, OUT, iov, 16);
+	put(TY_EVK_MEMORY, 1, 0x410, OUT, iov + 2, 16);
+	put(TY_EVK_MEMORY, 1, 0x100, OUT, "abc", 3);
+	put(TY_EVK_MEMORY, 1, 0x500, OUT, rights, 24);
+	assert_string_equal(
+		text("pipe:[1]"),
+		"[{msg_hdr={msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"abc\", iov_len=9}], "
+		"msg_iovlen=1, msg_controllen=0, msg_flags=0}, msg_len=3}, "
+		"{msg_hdr={msg_name=NULL, "
+		"msg_namelen=0, msg_iov=[{iov_base=0x200, iov_len=9}], msg_iovlen=1, "
+		"msg_control=[{cmsg_len=24, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, "
+		"cmsg_data=[5<pipe:[1]>, 6]}], msg_controllen=24, msg_flags=0}, msg_len=2}]; ");
+	begin("sendmmsg", 1, 3, 16, 3, 0, 0, 0);
+	value(1, OUT | TY_EVF_CUT, msgs, 127);
+	put(TY_EVK_MEMORY, 1, 0x400, OUT, iov, 16);
+	assert_string_equal(
+		text(NULL),
+		"[{msg_hdr={msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=0x100, iov_len=9}], "
+		"msg_iovlen=1, msg_controllen=0, msg_flags=0}, msg_len=3}, ...]; ");
+	begin("sendmmsg", -9, 3, 16, 1, 0, 0, 0);
+	value(1, OUT, msgs, 64);
+	assert_null(strstr(text(NULL), "msg_len"));
+}
+
+static void returned_addresses(void **state)
+{
+	static const char whole[] = "\200\0\0\0\20\0\0\0\2\0\0\120\177\0\0\1\0\0\0\0\0\0\0",
+			  none[] = "\20\0\0\0\0\0\0\0";
+
+	begin("accept4", 5, 3, 16, 32, 0, 0, 0);
+	put(TY_EVK_ADDRESS, 1, 16, OUT, whole, 24);
+	assert_string_equal(text(NULL), "{sa_family=AF_INET, sin_port=htons(80), "
+					"sin_addr=inet_addr(\"127.0.0.1\")}; [128 => 16]; ");
+	assert_string_equal(json(), "{\"values\":[null,\"{sa_family=AF_INET, sin_port=htons(80), "
+				    "sin_addr=inet_addr(\\\"127.0.0.1\\\")}\",16,null]}\n");
+	begin("recvfrom", 1, 3, 64, 1, 0, 16, 32);
+	put(TY_EVK_ADDRESS, 4, 16, OUT, none, 8);
+	assert_string_equal(text(NULL), "[16 => 0]; ");
+	/* Of another pointer: another call's. */
+	begin("getsockname", 0, 3, 17, 32, 0, 0, 0);
+	put(TY_EVK_ADDRESS, 1, 16, OUT, whole, 24);
+	assert_string_equal(text(NULL), "");
+}
+
 static void data(void **state)
 {
 	begin("write", 5, 1, 16, 5, 0, 0, 0);
@@ -274,10 +442,11 @@ static void data(void **state)
  * see it), and a structure that is not whole is not shown. */
 static void short_records(void **state)
 {
-	static const char *const names[] = {"poll",	     "pselect6", "epoll_ctl", "epoll_wait",
-					    "writev",	     "sendmsg",	 "nanosleep", "setitimer",
-					    "prlimit64",     "wait4",	 "write",     "read",
-					    "rt_sigprocmask"};
+	static const char *const names[] = {
+		"poll",		"pselect6",  "epoll_ctl",      "epoll_wait", "writev",
+		"sendmsg",	"nanosleep", "setitimer",      "prlimit64",  "wait4",
+		"write",	"read",	     "rt_sigprocmask", "newfstatat", "statx",
+		"rt_sigaction", "sendmmsg",  "recvmmsg"};
 	char bytes[64];
 
 	memset(bytes, 0x7f, sizeof(bytes));
@@ -293,12 +462,13 @@ static void short_records(void **state)
 				value(arg, 0, bytes, n);
 				value(arg, OUT, bytes, n);
 				put(TY_EVK_MEMORY, arg, 0x7f7f7f7f7f7f7f7f, 0, bytes, n);
+				put(TY_EVK_ADDRESS, arg, call.args[arg], OUT, bytes, n);
 				exact = malloc(section_n);
 				memcpy(exact, section, section_n);
 				x = ty_call_data_index_new(exact, section_n);
 				ty_buf_init(&b, 65536);
 				ty_values_find(&v, x86, x, &call, 0);
-				ty_values_fds(&v, (int32_t[TY_VALUES_FDS]){0});
+				ty_values_fds(&v);
 				ty_values_arg(&v, arg, &b);
 				ty_values_after(&v, &b);
 				if (!strcmp(names[i], "nanosleep") && n < 16)
@@ -312,9 +482,17 @@ static void short_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(poll_and_select),	cmocka_unit_test(times_and_limits),
-		cmocka_unit_test(signals_and_statuses), cmocka_unit_test(epoll),
-		cmocka_unit_test(vectors_and_messages), cmocka_unit_test(data),
+		cmocka_unit_test(poll_for_one),
+		cmocka_unit_test(poll_and_select),
+		cmocka_unit_test(times_and_limits),
+		cmocka_unit_test(file_statuses),
+		cmocka_unit_test(signal_actions),
+		cmocka_unit_test(signals_and_statuses),
+		cmocka_unit_test(epoll),
+		cmocka_unit_test(vectors_and_messages),
+		cmocka_unit_test(several_messages),
+		cmocka_unit_test(data),
+		cmocka_unit_test(returned_addresses),
 		cmocka_unit_test(short_records),
 	};
 

@@ -58,6 +58,16 @@ static void lines_break_at_words(void **state)
 	   "  2 s  50%  a\n      /path/longer/x\n       ok\n");
 	is("/a/path/that/is/longer/than/a/line\n", 20, "/a/path/that/is/longer/than/a/line\n");
 	is("\n\n", 20, "\n\n");
+	/* Names of C++ have joints, and are continued like words. */
+	is("  12  5%  std::vector<long_name>::push_back(int)\n", 24,
+	   "  12  5%  std::vector<\n"
+	   "          long_name>::\n"
+	   "          push_back(int)\n");
+	is("/home/user/reports,2026/summary(1)/aaa.txt\n", 20,
+	   "/home/user/reports,2026/summary(1)/aaa.txt\n");
+	is("  12  5%  x::f(/path/of/a/file/that/is/long)\n", 20,
+	   "  12  5%  x::f(\n"
+	   "    /path/of/a/file/that/is/long)\n");
 }
 
 static void columns_are_counted(void **state)

@@ -79,8 +79,9 @@ static void pages_are_as_they_were(void **state)
 	} pages[] = {{TY_ACT_CHAIN, "chain"}, {TY_ACT_LEDGER, "ledger"}, {TY_ACT_STATS, "stats"}};
 	struct ty_model *m = ty_tl_stall();
 	struct ty_view_input in = ty_tl_input(m);
-	struct ty_help help = {0};
+	struct ty_help help = {0}, own = {0};
 	const struct ty_view_ops *ops;
+	const char *s;
 	char name[40];
 	void *page;
 
@@ -98,6 +99,20 @@ static void pages_are_as_they_were(void **state)
 		snprintf(name, sizeof(name), "%s-80x24", pages[i].name);
 		ty_tl_golden(name, ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24));
 		ty_tl_moves(ops, page, false);
+		/* It has a help of its own, and what it cannot do it says. */
+		own.topic = ops->help(page);
+		assert_non_null(own.topic.about);
+		s = ty_tl_view_frame(&ty_help_ops, &own, &ty_tl_utf8, 80, 40);
+		assert_non_null(strstr(s, own.topic.title));
+		assert_non_null(strstr(s, "the next, the previous such line"));
+		assert_null(strstr(s, "fit the window"));
+		assert_int_equal(ops->act(page, ty_keys_action('G')), TY_VIEW_CHANGED);
+		assert_int_equal(t->page.at, t->page.lines.n - 1);
+		assert_int_equal(ops->act(page, ty_keys_action('g')), TY_VIEW_CHANGED);
+		assert_int_equal(t->page.at, 0);
+		assert_int_equal(ops->act(page, ty_keys_action('l')), TY_VIEW_CHANGED);
+		s = ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24);
+		assert_non_null(strstr(s, TY_NO_KEY));
 		ty_timeline_free(t);
 	}
 	ty_tl_golden("help-80x130", ty_tl_view_frame(&ty_help_ops, &help, &ty_tl_utf8, 80, 130));

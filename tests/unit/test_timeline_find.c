@@ -32,6 +32,16 @@ static int slow_args(void *ctx, const struct ty_syscall *c, uint64_t v[6])
 	return 0;
 }
 
+/* What names of processes need is read before the search, in its thread. */
+static atomic_uint titles;
+static void load_titles(void *ctx)
+{
+	const struct ty_timeline *const *t = ctx;
+
+	slow_args(ctx, NULL, (uint64_t[6]){0});
+	atomic_fetch_add(&titles, (*t)->findings.n ? 100 : 1);
+}
+
 static void input_does_not_wait_for_analyses(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -42,6 +52,8 @@ static void input_does_not_wait_for_analyses(void **state)
 	x.args = slow_args;
 	in.explain = &x;
 	in.aside = true;
+	in.host.ctx = &t;
+	in.host.titles_load = load_titles;
 	atomic_store(&gate, false);
 	t = ty_tl_open(&in);
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "Searching for stalls..."));
@@ -68,6 +80,7 @@ static void input_does_not_wait_for_analyses(void **state)
 		usleep(1000);
 		ty_timeline_ops.work(t);
 	}
+	assert_int_equal(atomic_load(&titles), 1);
 	assert_true(t->findings.stalls.n > 0);
 	assert_int_equal(t->finding, 0); /* where n wanted to go */
 	assert_int_equal(t->tracks.hidden[ty_model_summary(m)->threads - 1], 1);
@@ -78,6 +91,45 @@ static void input_does_not_wait_for_analyses(void **state)
 	t = ty_tl_open(&in);
 	assert_true(t->stall_search.aside.on);
 	atomic_store(&gate, true);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static const char *slow_numbers(void *ctx, uint32_t call, char *buf, size_t n)
+{
+	slow_args(ctx, NULL, (uint64_t[6]){0});
+	snprintf(buf, n, "as numbers");
+	return buf;
+}
+
+/* Reading the arguments of the call under the cursor may take long: a frame is drawn without. */
+static void a_frame_waits_for_no_arguments(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t;
+
+	in.host.syscall_args = slow_numbers;
+	atomic_store(&gate, true);
+	t = ty_tl_open(&in);
+	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 24)), "(as numbers)"));
+	ty_timeline_free(t);
+	in.aside = true;
+	t = ty_tl_open(&in);
+	for (int i = 0; t->stall_search.aside.on; i++) {
+		assert_true(i < 10000);
+		usleep(1000);
+		ty_timeline_ops.work(t);
+	}
+	atomic_store(&gate, false);
+	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 24)), "(...)"));
+	atomic_store(&gate, true);
+	for (int i = 0; t->names.aside.on; i++) {
+		assert_true(i < 10000);
+		usleep(1000);
+		ty_timeline_ops.work(t);
+	}
+	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 24)), "(as numbers)"));
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
@@ -145,6 +197,16 @@ static void searching(void **state)
 	s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
 	assert_non_null(strstr(s, "hit 1 of 1: fsync of backup/101 at 0.900010 s"));
 	assert_non_null(strstr(s, "backup/101 in fsync("));
+	/* scrolled up to a call, the thread's own row is seen, too */
+	ty_timeline_ops.act(t, TY_ACT_ROW_LAST);
+	ty_tl_frame(t, &ty_tl_utf8, 80, 10);
+	assert_true(t->top > 4);
+	ty_tl_ask(t, TY_ACT_SEARCH, "thread:webserver call:flock");
+	ty_tl_frame(t, &ty_tl_utf8, 80, 10);
+	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_SYSCALLS);
+	assert_int_equal(t->top, t->row - 1);
+	assert_int_equal(t->tracks.rows.v[t->top].kind, TY_ROW_THREAD);
+	ty_tl_ask(t, TY_ACT_SEARCH, "fsync");
 	/* the only one: round the end it is found again, and that is said */
 	ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
 	ty_tl_work(t);
@@ -234,6 +296,7 @@ static int objects_load(void *ctx, const atomic_bool *stop, atomic_uint *permill
 
 static void files_are_found_by_name(void **state)
 {
+	uint32_t cut_n = 0;
 	struct ty_model *m = ty_tl_stall();
 	struct ty_view_input in = ty_tl_input(m);
 	struct ty_timeline *t;
@@ -301,6 +364,36 @@ static void files_are_found_by_name(void **state)
 	ty_timeline_ops.resumed(t);
 	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_SYSCALLS);
 	assert_int_equal(t->cursor_ns, t->longest.v[0].at_ns);
+	/* opened again where it was left */
+	ty_timeline_ops.act(t, TY_ACT_HITS);
+	for (enum ty_view_result r = TY_VIEW_IGNORED; r != TY_VIEW_PUSH;)
+		r = ty_timeline_ops.work(t);
+	ops->act(page, TY_ACT_DOWN);
+	ops->act(page, TY_ACT_QUIT);
+	ty_timeline_ops.resumed(t);
+	ty_timeline_ops.act(t, TY_ACT_HITS);
+	for (enum ty_view_result r = TY_VIEW_IGNORED; r != TY_VIEW_PUSH;)
+		r = ty_timeline_ops.work(t);
+	assert_int_equal(t->page.at, 1);
+	ops->act(page, TY_ACT_QUIT);
+	ty_timeline_ops.resumed(t);
+	/* What was not over, or began before, was longer than it is here. */
+	ty_tl_ask(t, TY_ACT_SEARCH, "state:sleeping|unknown");
+	ty_timeline_ops.act(t, TY_ACT_HITS);
+	for (enum ty_view_result r = TY_VIEW_IGNORED; r != TY_VIEW_PUSH;)
+		r = ty_timeline_ops.work(t);
+	for (uint32_t i = 0; i < t->longest.n; i++) {
+		const struct ty_hit *h = &t->longest.v[i];
+		const bool cut =
+			h->ns && ty_model_span(m, h->idx).flags & (TY_SF_BEFORE | TY_SF_OPEN);
+		const char *text = t->page.lines.v[i].text;
+
+		cut_n += cut;
+		assert_int_equal(text[strspn(text, " ")] == '>', cut);
+	}
+	assert_true(cut_n && cut_n < t->longest.n);
+	ops->act(page, TY_ACT_QUIT);
+	ty_timeline_ops.resumed(t);
 	/* and rows are filtered by them */
 	ty_tl_ask(t, TY_ACT_FILTER, "file:site"); /* the waiter, and the holder */
 	assert_int_equal(t->tracks.hidden_n, t->tracks.threads - 2);
@@ -323,6 +416,15 @@ static void filtering(void **state)
 	assert_non_null(strstr(s, "1 of 4 threads shown"));
 	assert_null(strstr(s, "kworker/1:0    7"));
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 40, 10), "3 hidden"));
+	/* one that hides all is not applied; a number alone may be meant as a thread's */
+	ty_tl_ask(t, TY_ACT_FILTER, "7035");
+	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 100, 24));
+	assert_non_null(
+		strstr(s, "no thread matches '7035': all are shown (tid:7035 is the thread"));
+	assert_null(t->filter);
+	ty_tl_ask(t, TY_ACT_SEARCH, "7035");
+	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 100, 24));
+	assert_non_null(strstr(s, "'7035' not found in the recording (tid:7035 is"));
 	/* what did an fsync; and a jump shows what the filter hides */
 	ty_tl_ask(t, TY_ACT_FILTER, "call:fsync|flock");
 	assert_int_equal(t->tracks.hidden_n, 2);
@@ -330,7 +432,7 @@ static void filtering(void **state)
 	assert_int_equal(t->tracks.hidden_n, 1);
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "filter: 1 hidden"));
 	ty_tl_ask(t, TY_ACT_FILTER, "nobody");
-	assert_int_equal(t->tracks.hidden_n, 4);
+	assert_int_equal(t->tracks.hidden_n, 0);
 	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
 	ty_tl_ask(t, TY_ACT_FILTER, "");
 	assert_int_equal(t->tracks.rows.n, rows);
@@ -360,7 +462,7 @@ static void the_chain_leads_to_the_culprit(void **state)
 	ops->draw(page, &g, &ty_tl_utf8);
 	assert_int_equal(ty_grid_dump(&g, &ty_tl_utf8, &b), 0);
 	assert_non_null(strstr(b.p, "Wakeup chain of webserver/100 sleeping for 3.000 s"));
-	assert_non_null(strstr(b.p, "3.000 s  webserver/100 slept in flock"));
+	assert_non_null(strstr(b.p, "3.000 s  webserver/100 waited in flock"));
 	assert_non_null(strstr(b.p, "<- backup/101 "));
 	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
 	ops->act(page, TY_ACT_DOWN);
@@ -504,7 +606,7 @@ static void a_frame_does_not_wait_for_stalls(void **state)
 	in.explain = &x;
 	t = ty_tl_open(&in);
 	assert_true(t->findings.stalls.n > 0);
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "Stalls by effect, then"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "Stalls by time added, then"));
 	ty_timeline_free(t);
 	used = enough - left;
 	assert_true(used > 0 && left > 0);
@@ -577,10 +679,41 @@ static void what_was_not_traced_is_folded(void **state)
 	ty_model_free(m);
 }
 
+/* A row of the list that is too narrow for a stall's sentence keeps the root cause. */
+static void rows_keep_the_root_cause(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+	bool both = false;
+
+	assert_true(t->findings.stalls.n > 0);
+	strcpy(t->findings.stalls.v[0].text,
+	       "woken by python3 app.py/8035. Root cause: python3 app.py/7834 held the lock on "
+	       "/tmp/trial/data/site.lock (flock) and slept 1.200 s");
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "root: python3 app.py/7834 h"));
+	for (int w = 80; w < 250; w++) {
+		const char *row = strstr(ty_tl_frame(t, &ty_tl_ascii, w, 60), " 1     3.000 s "),
+			   *at;
+
+		assert_non_null(row);
+		at = strstr(row, "oot");
+		assert_true(at && at < strchr(row, '\n'));
+		at = strstr(at, ": python3 app.py/7834 h");
+		assert_true(at && at < strchr(row, '\n'));
+		both |= !strncmp(at - 11, "~Root cause", 11);
+	}
+	assert_true(both);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_keep_the_root_cause),
 		cmocka_unit_test(input_does_not_wait_for_analyses),
+		cmocka_unit_test(a_frame_waits_for_no_arguments),
 		cmocka_unit_test(a_frame_does_not_wait_for_stalls),
 		cmocka_unit_test(the_first_stall_is_under_the_cursor),
 		cmocka_unit_test(searching),

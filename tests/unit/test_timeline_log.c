@@ -140,6 +140,10 @@ static void a_chain_tells_the_lines_around_it(void **state)
 	assert_int_equal(ty_page_ops.act(&t->page, TY_ACT_OPEN), TY_VIEW_CLOSE);
 	ty_timeline_ops.resumed(t);
 	assert_int_equal(t->cursor_ns, START + 1500 * MS);
+	/* A q that follows was meant for the page. */
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_QUIT), TY_VIEW_CHANGED);
+	assert_non_null(strstr(t->message, "q again quits"));
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_QUIT), TY_VIEW_QUIT);
 	ty_timeline_free(t);
 	ty_log_fini(&log);
 	ty_model_free(m);
@@ -172,13 +176,20 @@ static void what_was_different_then(void **state)
 
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_DIFF), TY_VIEW_CHANGED);
 	assert_non_null(strstr(t->message, "nothing to compare"));
+	/* q was meant for the page */
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_QUIT), TY_VIEW_CHANGED);
+	assert_non_null(strstr(t->message, "q again quits"));
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_QUIT), TY_VIEW_QUIT);
+	ty_timeline_ops.act(t, TY_ACT_DIFF);
+	ty_timeline_ops.act(t, TY_ACT_LEFT);
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_QUIT), TY_VIEW_QUIT);
 	/* The backup's fsyncs are in the first second only. */
 	ty_viewport_jump(&t->vp, START, START + 1000 * MS);
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_DIFF), TY_VIEW_PUSH);
 	assert_non_null(strstr(t->page.title, "1.000 s, starting at 0.000"));
 	s = ty_tl_view_frame(&ty_page_ops, &t->page, &ty_tl_ascii, 100, 40);
 	assert_non_null(strstr(s, "selected        rest"));
-	assert_non_null(strstr(s, "ranked by contribution"));
+	assert_non_null(strstr(s, "ranked by share"));
 	ty_timeline_free(t);
 	ty_model_free(m);
 }

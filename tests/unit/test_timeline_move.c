@@ -41,14 +41,14 @@ static void a_jump_shows_call_and_waker(void **state)
 			assert_non_null(strstr(s, "stall 1, proven: "));
 			assert_non_null(strstr(ty_tl_flat(s), "c shows the chain"));
 			s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
-			assert_non_null(strstr(s, " more) "));
+			assert_non_null(strstr(s, " (J "));
 			for (int k = 0; k < 20; k++)
 				ty_timeline_ops.act(t, TY_ACT_DETAILS_DOWN);
 			s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
 			assert_non_null(strstr(s, "in flock(3, LOCK_EX) = 0"));
 			assert_non_null(strstr(s, "woken by backup/101 on CPU 1 (in flock)"));
 			assert_null(strstr(s, "webserver/100 sleeping for 3.000"));
-			assert_non_null(strstr(s, " above) "));
+			assert_non_null(strstr(s, " (K "));
 			for (int k = 0; k < 20; k++)
 				ty_timeline_ops.act(t, TY_ACT_DETAILS_UP);
 			s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
@@ -165,6 +165,8 @@ static void a_time_shows_its_span(void **state)
 	t = ty_tl_open(&in);
 	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
 	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
+	ty_tl_ask(t, TY_ACT_GOTO, "1.0196"); /* the cursor's time is rounded, not cut */
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), " at 1.02 s"));
 	ty_tl_ask(t, TY_ACT_GOTO, "1.00091");
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "CPU 0 ran busy/56"));
 	for (int i = 0; i < 3; i++)
@@ -194,11 +196,49 @@ static void a_time_shows_its_span(void **state)
 	ty_model_free(m);
 }
 
+/* A stall, and a span that was zoomed to, are what the details are of at every zoom. */
+static void a_jump_keeps_its_span(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+	struct ty_track track;
+	struct ty_cell cell;
+	uint64_t from, to;
+	uint32_t idx, was;
+
+	ty_tl_frame(t, &ty_tl_utf8, 40, 24); /* wide cells */
+	assert_true(t->findings.n > 1);
+	for (uint32_t i = 0; i < t->findings.n; i++) {
+		t->finding = i;
+		ty_timeline_to_finding(t);
+		assert_true(ty_timeline_subject(t, &track, &cell, &was, &from, &to));
+		ty_timeline_ops.act(t, TY_ACT_ALL);
+		assert_true(ty_timeline_subject(t, &track, &cell, &idx, &from, &to));
+		assert_int_equal(idx, was);
+		ty_tl_ask(t, TY_ACT_MARK, "it");
+		ty_timeline_ops.act(t, TY_ACT_RIGHT);
+		ty_tl_ask(t, TY_ACT_MARK_JUMP, "it");
+		assert_true(ty_timeline_subject(t, &track, &cell, &idx, &from, &to));
+		assert_int_equal(idx, was);
+		ty_timeline_ops.act(t, TY_ACT_RIGHT);
+		ty_timeline_ops.act(t, TY_ACT_LEFT);
+		assert_true(ty_timeline_subject(t, &track, &cell, &was, &from, &to));
+		ty_timeline_ops.act(t, TY_ACT_ZOOM_SPAN);
+		ty_timeline_ops.act(t, TY_ACT_ALL);
+		assert_true(ty_timeline_subject(t, &track, &cell, &idx, &from, &to));
+		assert_int_equal(idx, was);
+	}
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void going_to_a_clock_time(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
 	struct ty_view_input in = ty_tl_input(m);
 	struct ty_timeline *t = ty_tl_open(&in);
+	char text[40];
 
 	/* The recording began at 22:13:20 (UTC) and 0 ns. */
 	ty_timeline_ops.act(t, TY_ACT_GOTO);
@@ -209,8 +249,18 @@ static void going_to_a_clock_time(void **state)
 	assert_non_null(strstr(t->message, "not a time of day"));
 	ty_timeline_ops.act(t, TY_ACT_GOTO);
 	ty_tl_type(t, "22:14");
-	assert_non_null(strstr(t->message, "outside the recording"));
+	assert_non_null(strstr(t->message, "outside the recording, from 0.000000 s to "));
 	assert_int_equal(t->cursor_ns, START + 1250 * MS);
+	/* What is outside by less than a thousandth of it is its edge. */
+	snprintf(text, sizeof(text), "%.9f",
+		 (double)(t->vp.end_ns - t->vp.start_ns) * 1.0005 / 1e9);
+	ty_timeline_ops.act(t, TY_ACT_GOTO);
+	ty_tl_type(t, text);
+	assert_int_equal(t->cursor_ns, t->vp.end_ns - 1);
+	snprintf(text, sizeof(text), "%.9f", (double)(t->vp.end_ns - t->vp.start_ns) * 1.002 / 1e9);
+	ty_timeline_ops.act(t, TY_ACT_GOTO);
+	ty_tl_type(t, text);
+	assert_non_null(strstr(t->message, "outside the recording"));
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
@@ -434,9 +484,13 @@ static void marks(void **state)
 	row = t->row;
 	ty_timeline_ops.act(t, TY_ACT_MARK);
 	ty_tl_type(t, "h\xc3\xa4nger");
+	/* Its name is whole on the ruler, beside the cursor and without it, and no number under it.
+	 */
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "\xe2\x96\xbch\xc3\xa4nger"));
 	ty_timeline_ops.act(t, TY_ACT_DOWN);
 	ty_timeline_ops.act(t, TY_ACT_GOTO);
 	ty_tl_type(t, "1");
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "h\xc3\xa4nger\xe2\x94"));
 	ty_timeline_ops.act(t, TY_ACT_MARK);
 	ty_tl_type(t, "");
 	assert_int_equal(t->marks.n, 2);
@@ -679,8 +733,17 @@ static void keep_load(void *ctx, struct ty_buf *out)
 	ty_buf_adds(out, kept);
 }
 
+static bool keep_locked;
+
+static void keep_lock(void *ctx, bool on)
+{
+	assert_int_equal(keep_locked, !on);
+	keep_locked = on;
+}
+
 static int keep_save(void *ctx, const char *text, size_t n, struct ty_err *err)
 {
+	assert_true(keep_locked);
 	assert_true(n < sizeof(kept));
 	memcpy(kept, text, n);
 	kept[n] = 0;
@@ -700,6 +763,7 @@ static void a_view_is_saved_and_comes_back(void **state)
 
 	kept[0] = 0;
 	in.host.keep_load = keep_load;
+	in.host.keep_lock = keep_lock;
 	in.host.keep_save = keep_save;
 	in.at_finding = 1;
 	t = ty_tl_open(&in);
@@ -790,6 +854,59 @@ static void a_view_is_saved_and_comes_back(void **state)
 	ty_model_free(m);
 }
 
+/* Two views of one recording lose nothing of each other. */
+static void two_views_keep_both(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *a, *b;
+
+	kept[0] = 0;
+	in.host.keep_load = keep_load;
+	in.host.keep_lock = keep_lock;
+	in.host.keep_save = keep_save;
+	a = ty_tl_open(&in);
+	b = ty_tl_open(&in);
+	ty_timeline_ops.act(a, TY_ACT_MARK);
+	ty_tl_ask(b, TY_ACT_MARK, "two"); /* while a asks for the name */
+	ty_tl_type(a, "one");
+	ty_tl_ask(a, TY_ACT_MARK, ""); /* of itself they take different names */
+	ty_tl_ask(b, TY_ACT_MARK, "");
+	ty_tl_ask(a, TY_ACT_SEARCH, "fsync");
+	ty_tl_ask(b, TY_ACT_FILTER, "backup");
+	assert_non_null(strstr(kept, " one\n"));
+	assert_non_null(strstr(kept, " two\n"));
+	assert_non_null(strstr(kept, " a\n"));
+	assert_non_null(strstr(kept, " b\n"));
+	assert_non_null(strstr(kept, "search fsync\nfilter backup\n"));
+	/* each sees what the other has; what one removed the other one does not bring back */
+	ty_tl_ask(a, TY_ACT_MARK_JUMP, "two");
+	assert_string_equal(a->message, "mark 'two'");
+	ty_tl_ask(b, TY_ACT_MARK, "-one");
+	ty_tl_ask(a, TY_ACT_MARK, "three");
+	assert_null(strstr(kept, " one\n"));
+	ty_tl_ask(b, TY_ACT_SEARCH, "flock");
+	assert_int_equal(ty_timeline_ops.act(a, TY_ACT_KEPT), TY_VIEW_PUSH);
+	assert_int_equal(a->marks.n, 4);
+	assert_int_equal(a->history.n, 3);
+	/* where nothing is left of the file, nothing is lost here */
+	kept[0] = 0;
+	ty_tl_ask(a, TY_ACT_MARK, "four");
+	assert_non_null(strstr(kept, " three\n"));
+	assert_non_null(strstr(kept, " four\n"));
+	assert_false(keep_locked);
+	ty_timeline_free(a);
+	ty_timeline_free(b);
+	ty_model_free(m);
+}
+
+static unsigned keys_shown;
+
+static void first_keys_shown(void *ctx)
+{
+	keys_shown++;
+}
+
 /* The card of a first start is gone with the first key, which does what it says. */
 static void the_first_keys_are_shown_once(void **state)
 {
@@ -803,6 +920,20 @@ static void the_first_keys_are_shown_once(void **state)
 	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 40, 10), "The first keys"));
 	ty_timeline_ops.act(t, TY_ACT_NEXT);
 	assert_int_equal(t->finding, 0);
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "The first keys"));
+	ty_timeline_free(t);
+	/* On a screen without room for it later, when there is. */
+	in.host.first_keys_shown = first_keys_shown;
+	keys_shown = 0;
+	t = ty_tl_open(&in);
+	ty_tl_frame(t, &ty_tl_utf8, 40, 10);
+	ty_timeline_ops.act(t, TY_ACT_NEXT);
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 40, 10), "The first keys"));
+	assert_int_equal(keys_shown, 0);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "The first keys"));
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	assert_int_equal(keys_shown, 1);
+	ty_timeline_ops.act(t, TY_ACT_PREV);
 	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "The first keys"));
 	ty_timeline_free(t);
 	ty_model_free(m);
@@ -886,6 +1017,7 @@ int main(void)
 		cmocka_unit_test(the_mouse_points),
 		cmocka_unit_test(going_to_a_time),
 		cmocka_unit_test(a_time_shows_its_span),
+		cmocka_unit_test(a_jump_keeps_its_span),
 		cmocka_unit_test(going_to_a_clock_time),
 		cmocka_unit_test(links_lead_to_the_waker_and_undo_leads_back),
 		cmocka_unit_test(selections),
@@ -898,6 +1030,7 @@ int main(void)
 		cmocka_unit_test(signs_leave_the_numbers_whole),
 		cmocka_unit_test(the_cursor_is_a_line_and_its_span_is_marked),
 		cmocka_unit_test(a_view_is_saved_and_comes_back),
+		cmocka_unit_test(two_views_keep_both),
 		cmocka_unit_test(the_first_keys_are_shown_once),
 		cmocka_unit_test(names_tell_apart),
 		cmocka_unit_test(folding_where_nothing_folds_changes_nothing),

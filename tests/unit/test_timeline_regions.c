@@ -161,15 +161,123 @@ static void searching(void **state)
 	ty_tl_ask(t, TY_ACT_FILTER, "region:plan");
 	assert_int_equal(t->tracks.threads - t->tracks.hidden_n, 1);
 	assert_int_not_equal(ty_tracks_find(&t->tracks, TY_ROW_THREAD, row->id), TY_NONE);
-	ty_tl_ask(t, TY_ACT_FILTER, "region:nobody");
-	assert_int_equal(t->tracks.hidden_n, t->tracks.threads);
+	ty_tl_ask(t, TY_ACT_FILTER, "region:nobody"); /* would hide all: nothing is changed */
+	assert_int_equal(t->tracks.threads - t->tracks.hidden_n, 1);
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
 
+static struct ty_counts *counts;
+
+static int counters(void *ctx, const atomic_bool *stop, const struct ty_sample_marks **m,
+		    const struct ty_counts **c, struct ty_err *err)
+{
+	*m = NULL;
+	*c = counts;
+	return 0;
+}
+
+/* "query" of 3, 90, 4, 2 and 5 ms, of which the longest sleeps; each has 10 faults per ms. */
+static struct ty_model *queries(void)
+{
+	static const unsigned ms[] = {3, 90, 4, 2, 5};
+	const struct ty_build_facts facts = {.arch = "x86_64", .cpus = 1};
+	enum { NANOSLEEP = 35 };
+	uint64_t us = 1000;
+
+	counts = ty_counts_new();
+	assert_non_null(counts);
+	counts->n = counts->groups = 1;
+	strcpy(counts->def[0].name, "page-faults");
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 7);
+	for (unsigned i = 0; i < 5; i++, us += 100000) {
+		const uint64_t to = us + ms[i] * 1000, ns = ms[i] * 1000000ull;
+
+		region(us, 7, TY_REG_BEGIN, "query", 0);
+		if (ms[i] == 90) {
+			ty_tl_enter(us + 5000, 0, 7, NANOSLEEP);
+			ty_tl_switch(us + 5010, 0, 7, TY_TASK_INTERRUPTIBLE, 0);
+			ty_tl_switch(us + 85000, 0, 0, 0, 7);
+			ty_tl_leave(us + 85010, 0, 7, NANOSLEEP);
+		}
+		region(to, 7, TY_REG_END, "", 0);
+		assert_true(
+			ty_counts_add(counts,
+				      (struct ty_count_reading){TY_STORY_START + us * 1000,
+								TY_STORY_START + to * 1000, 7, 0},
+				      (uint64_t[]){10 * ms[i], ns, ns}));
+	}
+	region(us, 7, TY_REG_BEGIN, "open", 0);
+	assert_int_equal(ty_counts_finish(counts), 0);
+	ty_tl_switch(us + 1000, 0, 7, TY_TASK_INTERRUPTIBLE, 0);
+	return ty_tl_built();
+}
+
+/* Enter on a region, or a double click: the slowest of its name; Enter there: beside a median one.
+ */
+static void slowest(void **state)
+{
+	struct ty_model *m = queries();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_mouse twice = {.what = TY_MOUSE_DOUBLE};
+	const struct ty_view_ops *ops;
+	struct ty_timeline *t;
+	void *page;
+
+	(void)state;
+	in.host.lanes_load = counters;
+	t = ty_tl_open(&in);
+	to_lane(t, 0);
+	t->cursor_ns = TY_STORY_START + 202000000;
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_OPEN), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	ty_tl_golden("slowest-regions-80x24", ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24));
+	ty_tl_golden("slowest-regions-200x60", ty_tl_view_frame(ops, page, &ty_tl_utf8, 200, 60));
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	ty_tl_golden("slow-region-80x24", ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24));
+	ty_tl_golden("slow-region-200x60", ty_tl_view_frame(ops, page, &ty_tl_utf8, 200, 60));
+	assert_int_equal(ops->act(page, TY_ACT_QUIT), TY_VIEW_CLOSE);
+	assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	/* The median one has another one beside it. */
+	while (!strstr(t->page.lines.v[t->page.at].text, "4.00 ms"))
+		ops->act(page, TY_ACT_DOWN);
+	ops->act(page, TY_ACT_OPEN);
+	assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	assert_string_equal(t->page.title,
+			    "A region of 4.00 ms beside a median one of 5.00 ms: query");
+	ops->act(page, TY_ACT_OPEN);
+	assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_CHANGED);
+	assert_int_equal(t->cursor_ns, TY_STORY_START + 203000000);
+	to_lane(t, 0);
+	t->cursor_ns = TY_STORY_START + 202000000;
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	twice.y = t->lay.rows_y + (int)(t->row - t->top);
+	twice.x = t->lay.cells_x + (int)ty_timeline_cursor_column(t);
+	assert_int_equal(ty_timeline_ops.mouse(t, &twice), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	assert_non_null(strstr(t->page.title, "The slowest of 5 regions query"));
+	ops->act(page, TY_ACT_QUIT);
+	ty_timeline_ops.resumed(t);
+	/* None with begin and end of its name. */
+	t->cursor_ns = TY_STORY_START + 501500000;
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_OPEN), TY_VIEW_CHANGED);
+	assert_non_null(strstr(t->message, "no region of this name has both"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+	ty_counts_free(counts);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lanes), cmocka_unit_test(searching)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lanes), cmocka_unit_test(searching),
+					   cmocka_unit_test(slowest)};
 
 	ty_tl_locale();
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -4,9 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 #include <cmocka.h>
 
-#include "viewport.h"
+#include "ruler.h"
 
 #define S 1000000000ull
 
@@ -148,6 +149,28 @@ static void steps_are_round(void **state)
 	assert_true(ty_round_step(UINT64_MAX) > S);
 }
 
+/* Damaged time stamps make windows as long as there are numbers: ticks end there, too. */
+static void a_ruler_ends_with_the_numbers(void **state)
+{
+	struct ty_palette p = {0};
+	struct ty_viewport v;
+	struct ty_grid g;
+	int ticks = 0;
+
+	(void)state;
+	assert_int_equal(ty_grid_init(&g, 80, 1), 0);
+	for (uint64_t from = 0; from < 2; from++) {
+		ty_viewport_init(&v, from, UINT64_MAX);
+		alarm(20); /* it did not end */
+		ty_ruler_draw(&g, &p, 0, 0, 80, &v, NULL, TY_CLOCK_TRACE, -1, NULL);
+		alarm(0);
+	}
+	for (int x = 0; x < 80; x++)
+		ticks += ty_grid_at(&g, x, 0)->ch == '+';
+	assert_int_equal(ticks, 3);
+	ty_grid_fini(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +181,7 @@ int main(void)
 		cmocka_unit_test(undo_forgets_the_oldest),
 		cmocka_unit_test(undo_is_always_seen),
 		cmocka_unit_test(steps_are_round),
+		cmocka_unit_test(a_ruler_ends_with_the_numbers),
 	};
 
 	return cmocka_run_group_tests_name("viewport", tests, NULL, NULL);

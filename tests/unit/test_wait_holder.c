@@ -75,7 +75,7 @@ static void when_it_is_proven(void **state)
 		{{.kind = "flock", .holder = 13, .looks = 1, .at_ns = 20 * MS, .process = true},
 		 true,
 		 true,
-		 "flock, held by process t13/13"},
+		 "file lock (flock), held by process t13/13"},
 		{{.kind = "flock",
 		  .holder = 11,
 		  .at_ns = 20 * MS,
@@ -83,7 +83,7 @@ static void when_it_is_proven(void **state)
 		  .certain = true},
 		 true,
 		 false,
-		 "flock, held according to /proc/locks by process t11/11"},
+		 "file lock (flock): at 0.019 s /proc/locks listed process t11/11 as its holder"},
 		/* A thread that did nothing that was recorded. */
 		{{.kind = "mutex", .holder = 99, .looks = 3, .at_ns = 100 * MS, .certain = true},
 		 true,

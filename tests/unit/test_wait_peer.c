@@ -74,13 +74,16 @@ static void its_name(void **state)
 	ty_mx_begin("mode=all\n", NULL);
 	ty_mx_event(0, 1, 5, TY_EV_OTHER);
 	x.m = ty_mx_end();
-	assert_int_equal(ty_wait_peer(&x, &requests, THREAD, 200, 300, &any, out, &connecting), 9);
+	assert_int_equal(
+		ty_wait_peer(&x, &requests, THREAD, TY_NONE, 200, 300, &any, out, &connecting), 9);
 	assert_string_equal(out, "fd 9");
 	assert_false(connecting);
-	assert_int_equal(ty_wait_peer(&x, &requests, THREAD, 610, 620, &any, out, &connecting), 7);
+	assert_int_equal(
+		ty_wait_peer(&x, &requests, THREAD, TY_NONE, 610, 620, &any, out, &connecting), 7);
 	assert_string_equal(out, "fd 7");
 	assert_true(connecting);
-	assert_int_equal(ty_wait_peer(&x, &requests, THREAD, 510, 520, &any, out, &connecting), -1);
+	assert_int_equal(
+		ty_wait_peer(&x, &requests, THREAD, TY_NONE, 510, 520, &any, out, &connecting), -1);
 	ty_mx_drop();
 }
 

@@ -31,7 +31,7 @@ enum {
 
 /* 11 polls one descriptor for 100 ms, then writes to 7 (its log) and, `next`, to or from 5; 12 ends
  * the wait inside a call `by`. again_ns: before that it polls again, for so long. */
-static struct ty_stalls poller_again(int by, int next, uint64_t again_ns)
+static const struct ty_model *one_poll(int by, int next, uint64_t again_ns)
 {
 	givens = 0;
 	ty_mx_begin("mode=all\n", NULL);
@@ -52,7 +52,12 @@ static struct ty_stalls poller_again(int by, int next, uint64_t again_ns)
 		call(106 * MS + again_ns + 5000, 11, NR_WRITE, 1, 7);
 	call(106 * MS + again_ns + 9000, 11, next, 1, 5);
 	ty_mx_switch(0, 120 * MS, 11, S, 0);
-	return stalls_of(ty_mx_end(), 0, true);
+	return ty_mx_end();
+}
+
+static struct ty_stalls poller_again(int by, int next, uint64_t again_ns)
+{
+	return stalls_of(one_poll(by, next, again_ns), 0, true);
 }
 
 static struct ty_stalls poller(int by, int next)
@@ -87,6 +92,109 @@ static void polls_descriptor_is_a_guess(void **state)
 	ty_stalls_fini(&s);
 	s = poller_again(NR_WRITE, NR_READ, 900000);
 	assert_string_equal(s.v[0].object, "");
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+static bool polled_for_room(void *ctx, uint32_t thread, uint32_t call, int32_t *fd, bool *room)
+{
+	(void)ctx, (void)thread, (void)call;
+	*fd = 9;
+	*room = true;
+	return true;
+}
+
+/* 11 polls one descriptor for room to write, for 100 ms, which a timer ends: a write that blocked.
+ */
+static void a_poll_for_room_is_a_write(void **state)
+{
+	struct ty_event ev = {
+		.ts_ns = 102 * MS, .kind = TY_EV_HRTIMER_EXPIRE, .flags = TY_EVF_HARDIRQ, .id = 31};
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	give(2 * MS, 0x7000, 1, UINT64_MAX);
+	ty_mx_enter(0, 2 * MS, 11, NR_POLL);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ev.tid = 12;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(0, 102 * MS + 50, 12, 11, 0);
+	ty_mx_switch(0, 105 * MS, 12, S, 11);
+	ty_mx_exit(0, 106 * MS, 11, NR_POLL, 1);
+	call(106 * MS + 5000, 11, NR_READ, 1, 5);
+	ty_mx_switch(0, 120 * MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	s = stalls_by(&x, false);
+	assert_int_equal(s.n, 0); /* woken by a timer: a poll for what is to come */
+	ty_stalls_fini(&s);
+	x.polled = polled_for_room;
+	s = stalls_by(&x, false);
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.v[0].object, "fd 9");
+	assert_true(s.v[0].proven);
+	assert_non_null(strstr(s.v[0].sentence, "poll(fd 9) for room to write at "));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+static int32_t five(void *ctx, uint32_t thread, uint32_t call)
+{
+	return 5;
+}
+
+static int32_t six(void *ctx, uint32_t thread, uint32_t call)
+{
+	return 6;
+}
+
+/* 12 releases the semaphore that 11 waits for. */
+static void a_semaphore_set_is_named(void **state)
+{
+	enum { NR_SEMOP = 65 };
+	struct ty_stalls s;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	give(2 * MS, 32810, 0x7000, 1);
+	ty_mx_enter(0, 2 * MS, 11, NR_SEMOP);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ty_mx_enter(0, 102 * MS, 12, NR_SEMOP);
+	ty_mx_waking(0, 103 * MS, 12, 11, 0);
+	ty_mx_exit(0, 104 * MS, 12, NR_SEMOP, 0);
+	ty_mx_switch(0, 105 * MS, 12, S, 11);
+	ty_mx_exit(0, 106 * MS, 11, NR_SEMOP, 0);
+	ty_mx_switch(0, 120 * MS, 11, S, 0);
+	s = stalls_of(ty_mx_end(), 0, true);
+	assert_int_equal(s.n, 1);
+	assert_non_null(strstr(s.v[0].sentence, "in semop(semaphore set 32810) at"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+/* The structure that the call returned is recorded. */
+static void what_was_ready(void **state)
+{
+	struct ty_explain x = explain(one_poll(NR_WRITE, NR_READ, 0), 0);
+	struct ty_stalls s;
+
+	x.ready = five;
+	s = stalls_by(&x, true);
+	assert_true(s.v[0].proven);
+	assert_non_null(strstr(s.v[0].sentence, "poll, which found fd 5 ready, "));
+	ty_stalls_fini(&s);
+	x.ready = six; /* not what the next call reads */
+	s = stalls_by(&x, true);
+	assert_string_equal(s.v[0].object, "fd 6");
+	ty_stalls_fini(&s);
+	x = explain(one_poll(NR_WRITE, NR_WRITE, 0), 0);
+	x.ready = six;
+	s = stalls_by(&x, true);
+	assert_string_equal(s.v[0].object, "fd 6");
+	assert_true(s.v[0].proven);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
@@ -628,7 +736,7 @@ static void short_tries_are_one_wait(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].waits, 201);
 	assert_true(s.v[0].duration_ns > 1000 * MS);
-	assert_non_null(strstr(s.v[0].sentence, "t11/11 waited in futex(futex 0x5000) at 0.001 s "
+	assert_non_null(strstr(s.v[0].sentence, "t11/11 waited in futex(0x5000) at 0.001 s "
 						"(201 waits), woken by t12/12, which ran 1.0"));
 	assert_true(times < 100); /* arguments are read from the file */
 	ty_stalls_fini(&s);
@@ -749,8 +857,7 @@ static void who_is_woken_by_futex_waits_for_one(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_FUTEX);
 	assert_string_equal(s.v[0].object, "futex 0x7700");
-	assert_non_null(
-		strstr(s.v[0].sentence, " waited in futex(futex 0x7700, from the waker's call)"));
+	assert_non_null(strstr(s.v[0].sentence, " waited in futex(0x7700, from the waker's call)"));
 	assert_false(s.v[0].proven);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
@@ -773,6 +880,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(polls_descriptor_is_a_guess),
+		cmocka_unit_test(a_poll_for_room_is_a_write),
+		cmocka_unit_test(what_was_ready),
+		cmocka_unit_test(a_semaphore_set_is_named),
 		cmocka_unit_test(asked_by_a_guess),
 		cmocka_unit_test(asked_while_nobody_waited),
 		cmocka_unit_test(a_page_is_served_by_ioctl),

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "fixture_two_cpus.h"
-#include "longest.h"
+#include "longest_waits.h"
 #include "syscall_stats.h"
 #include "window.h"
 #include "window_all.h"

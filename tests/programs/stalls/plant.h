@@ -203,7 +203,7 @@ static inline bool plant_init(int argc, char **argv)
 	the.victim = plant_new_name(), the.culprit = plant_new_name();
 	the.way = plant_pick(4), the.ms = plant_between(80, 600);
 	/* Who waits and then merely ends cannot be told from who was kept for later and told to end
-	 * (stalls.h): some work comes after each wait. */
+	 * (wait-graph.md): some work comes after each wait. */
 	the.before = plant_between(0, 20), the.after = plant_between(3, 20);
 	return prepare;
 }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* See request_backlog.h. */
+#include "request_backlog.h"
+
+#include <stdlib.h>
+
+#include "process.h"
+#include "syscall_ipc.h"
+#include "wakeup.h"
+
+#define LOOKED 200000
+
+static const struct ty_request *among(const struct ty_request *v, uint32_t n, uint32_t by,
+				      uint64_t end_ns)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (v[i].replied_by == by && v[i].end_ns == end_ns && !v[i].service)
+			return &v[i];
+	return NULL;
+}
+
+/* The kept request whose reply was sent by the call that woke: on its own descriptor, or what the
+ * server sent to another one (a subscriber) at that time would count. */
+static const struct ty_request *replied_by(const struct ty_explain *x, const struct ty_requests *q,
+					   const struct ty_waker *by)
+{
+	uint32_t call = ty_model_syscall_at(x->m, by->thread, by->act_ns);
+	const struct ty_service *s = &q->services[0];
+	const struct ty_request *r;
+	struct ty_syscall_ipc ipc;
+	struct ty_syscall c;
+
+	if (call == TY_NONE)
+		return NULL;
+	c = ty_model_syscall(x->m, call);
+	ipc = ty_syscall_ipc(x, &c);
+	r = among(q->v, q->n, by->thread, c.end_ns);
+	r = r ? r : among(q->sample + s->sample, s->sample_n, by->thread, c.end_ns);
+	return r && ty_syscall_ipc_on(x, &c, &ipc, r->fd) & TY_GIVES ? r : NULL;
+}
+
+/* What the end of the client's sleep says of the request. */
+static void look(const struct ty_explain *x, const struct ty_requests *q, const struct ty_span *s,
+		 uint32_t span, struct ty_backlog *out)
+{
+	struct ty_waker by = ty_waker_find(x->m, ty_model_span_edge(x->m, s, span));
+	const struct ty_request *r;
+
+	if (by.kind != TY_WAKER_THREAD || ty_process_of(x->m, by.thread) != q->services[0].process)
+		return;
+	r = replied_by(x, q, &by);
+	if (!r || r->flags & TY_REQ_BEFORE || r->start_ns < s->start_ns + TY_BACKLOG_NS)
+		return;
+	out->n++;
+	if (r->start_ns - s->start_ns > out->wait_ns) {
+		out->wait_ns = r->start_ns - s->start_ns;
+		out->start_ns = s->start_ns;
+		out->client = s->thread;
+		out->longest = *r;
+	}
+}
+
+int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests *q,
+			    const struct ty_window *w, struct ty_backlog *out)
+{
+	const struct ty_seek sleep = {
+		.states = 1u << TY_ST_SLEEPING, .min_ns = TY_BACKLOG_NS, .nr = -1};
+	uint32_t threads = ty_model_summary(x->m)->threads, looked = 0;
+	uint8_t *several = calloc((size_t)threads + 1, 1);
+
+	*out = (struct ty_backlog){.client = TY_NONE};
+	if (!several)
+		return -TY_ENOMEM;
+	/* Another thread of the client may have sent the request only later. */
+	for (uint32_t i = 0; i < threads; i++)
+		several[ty_process_of(x->m, i)] += several[ty_process_of(x->m, i)] < 2;
+	for (uint32_t i = 0; i < threads && looked < LOOKED; i++) {
+		const struct ty_thread *t = ty_model_thread(x->m, i);
+		uint32_t process = ty_process_of(x->m, i), k = TY_NONE;
+		uint64_t at = w->from_ns;
+
+		if (t->kernel || t->tgid < 0 || !t->spans_n || several[process] > 1 ||
+		    process == q->services[0].process)
+			continue;
+		for (; looked < LOOKED; looked++) {
+			uint32_t next = ty_model_seek(x->m, (struct ty_track){TY_TRACK_THREAD, i},
+						      &sleep, at, false);
+			struct ty_span s;
+
+			if (next == TY_NONE || (k != TY_NONE && next <= k)) /* a damaged index */
+				break;
+			k = next;
+			s = ty_model_span_brief(x->m, i, k);
+			if (s.start_ns >= w->to_ns)
+				break;
+			if (ty_explain_stopped(x)) {
+				free(several);
+				return -TY_EINTR;
+			}
+			look(x, q, &s, k, out);
+			at = s.start_ns;
+		}
+	}
+	free(several);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests that waited before the server received them: in the listen backlog, or in the buffer of
+ * a socket. The client, a process of one thread, slept from before the request was received until
+ * the reply woke it. Inferred: the client's calls need not be recorded, its sleep began when it
+ * had sent the request or connected. Only clients on the same machine are seen.
+ */
+#ifndef TY_REQUEST_BACKLOG_H
+#define TY_REQUEST_BACKLOG_H
+
+#include "requests.h"
+
+#define TY_BACKLOG_NS UINT64_C(50000000) /* shorter ones do not count */
+
+struct ty_backlog {
+	uint32_t n;		   /* requests that waited at least TY_BACKLOG_NS */
+	uint32_t client;	   /* of the one that waited longest: its thread, */
+	uint64_t start_ns;	   /* the begin of its sleep, */
+	uint64_t wait_ns;	   /* until it was received, */
+	struct ty_request longest; /* and the request */
+};
+
+/* Of the kept and sampled requests of the first service. 0 or -TY_EINTR. Cost: LOOKED sleeps of all
+ * threads, with a search among the kept requests for those that the service ended. */
+int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests *q,
+			    const struct ty_window *w, struct ty_backlog *out);
+
+#endif

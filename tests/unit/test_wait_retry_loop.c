@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* An event loop that timers wake while another process keeps it waiting: the path leads there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "chain.h"
+#include "fixture_stall_count.h"
+
+enum how {
+	RECORDED,   /* the loop's calls are */
+	UNRECORDED, /* neither the loop's nor the backend's calls are */
+	ASKED,	    /* between two of its waits it wakes the backend */
+	WORKS,	    /* or computes for 3 ms */
+	READS,	    /* it waits for one descriptor, each time */
+	OWN_THREAD, /* the first wait ends by a thread of its process, which a timer woke */
+};
+
+static void sleeps_in(bool recorded, int tid, int nr, uint64_t fd, int next)
+{
+	if (recorded)
+		sleeps(tid, nr, fd, 0, next);
+	else
+		ty_mx_switch(0, t += MS / 10, tid, S, next);
+}
+
+static void timer_wakes(bool recorded, int tid, int nr, unsigned ms)
+{
+	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
+
+	ev.ts_ns = t += ms * MS;
+	ty_mx_feed(ev);
+	ev.kind = TY_EV_HRTIMER_EXPIRE;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(0, t += 1000, 0, tid, 0);
+	ty_mx_switch(0, t += 1000, 0, R, tid);
+	if (recorded)
+		ty_mx_exit(0, t += 1000, tid, nr, 0);
+}
+
+/* 11 waits for 12, an event loop, which a timer wakes after 200 ms, and 13, which sleeps for 300 ms
+ * in all, after 100 more. How many ms of the path of 11's wait are 13's? */
+static unsigned backend_ms(enum how how)
+{
+	bool rec = how != UNRECORDED;
+	int nr = how == READS ? NR_READ : NR_EPOLL_WAIT;
+	struct ty_path p = {0};
+	struct ty_explain x;
+	uint64_t from, ns = 0;
+	bool inferred;
+
+	begin(rec ? "mode=all\n" : "mode=pids\npid=11\n",
+	      rec ? "taken 1 2\n" ROW("11", "11", "1", "client") ROW("12", "12", "1", "loop")
+			      ROW("13", "13", "1", "backend") ROW("14", "12", "1", "loop")
+		  : "taken 1 2\n" ROW("11", "11", "1", "client"));
+	ty_mx_switch(0, t, 0, R, 11);
+	from = t + MS / 10 + 1000;
+	sleeps(11, NR_READ, 3, 0, 13);
+	sleeps_in(rec, 13, NR_NANOSLEEP, 0, how == OWN_THREAD ? 14 : 12);
+	if (how == OWN_THREAD)
+		sleeps_in(rec, 14, NR_FUTEX, 0x1400, 12);
+	sleeps_in(rec, 12, nr, 4, 0);
+	if (how == OWN_THREAD) {
+		timer_wakes(rec, 14, NR_FUTEX, 200);
+		wakes(14, NR_WRITE, 5, 0, 12);
+		goes_on(14, S, 12, nr, 1);
+	} else {
+		timer_wakes(rec, 12, nr, 200);
+	}
+	if (rec)
+		call(t += 1000, 12, NR_WRITE, 1, 7); /* a log: no attempt of one wait */
+	t += how == WORKS ? 3 * MS : 0;
+	if (how == ASKED)
+		wakes(12, NR_WRITE, 6, 0, 13);
+	sleeps_in(rec, 12, nr, 4, how == ASKED ? 13 : 0);
+	if (how == ASKED) {
+		ty_mx_exit(0, t += 1000, 13, NR_NANOSLEEP, 0);
+		sleeps(13, NR_NANOSLEEP, 0, 0, 0);
+	}
+	timer_wakes(rec, 13, NR_NANOSLEEP, 100);
+	ty_mx_waking(0, t += 1000, 13, 12, 0);
+	ty_mx_switch(0, t += 1000, 13, S, 12);
+	if (rec)
+		ty_mx_exit(0, t += 1000, 12, nr, 1);
+	ty_mx_waking(0, t += 1000, 12, 11, 0);
+	ty_mx_switch(0, t += 1000, 12, S, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	assert_int_equal(
+		ty_path_find(&x, ty_model_thread_find(x.m, 11, t), from, t - MS - 1000, &p), 0);
+	vec_each (s, &p.seg)
+		ns += ty_model_thread(x.m, s->thread)->tid == 13 ? s->end_ns - s->start_ns : 0;
+	inferred = p.inferred;
+	ty_path_fini(&p);
+	ty_mx_drop();
+	assert_int_equal(inferred, ns > 200 * MS);
+	return (unsigned)(ns / (100 * MS)) * 100;
+}
+
+static void what_timers_wake_waits_for_the_one_that_ends_it(void **state)
+{
+	assert_int_equal(backend_ms(RECORDED), 300);
+	assert_int_equal(backend_ms(UNRECORDED), 300);
+	assert_int_equal(backend_ms(OWN_THREAD), 300);
+}
+
+/* Its own work, a request made only then, a wait for one descriptor: these come before. */
+static void what_the_loop_did_itself_is_its_own(void **state)
+{
+	assert_int_equal(backend_ms(ASKED), 100);
+	assert_int_equal(backend_ms(WORKS), 100);
+	assert_int_equal(backend_ms(READS), 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_timers_wake_waits_for_the_one_that_ends_it),
+		cmocka_unit_test(what_the_loop_did_itself_is_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
