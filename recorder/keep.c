@@ -9,8 +9,9 @@
  * The data of a mark taken from /proc is kept in memory, compressed, until the recording begins
  * there.
  *
- * PARTS marks fit the kept duration, so up to an eighth more is kept; likewise for a size, which is
- * checked ten times a second, with an eighth of it in reserve. A mark costs a walk over /proc (some
+ * PARTS marks fit the kept duration, so up to an eighth more is kept, and what the readers may not
+ * have written yet (TY_READER_LATE_MS): the file of a recorder that was killed holds the kept
+ * duration, too. Likewise an eighth for a size, which is checked ten times a second, with an eighth of it in reserve. A mark costs a walk over /proc (some
  * 20 us per thread, and per descriptor; of all processes, 25 ms of them and those on which a thread
  * sleeps: recording_sections.c). Marks take at most 0.5% of a CPU, extending the kept duration if
  * necessary, and 5% when the size requires them, but there is always one, so that the limit can be
@@ -325,6 +326,12 @@ static bool too_much(const struct ty_keep *k, uint64_t bound)
 	       (bytes > 2 * most || ty_spool_written(k->r->spool) - k->mark[0].written >= most / 4);
 }
 
+/* When all of the kept duration since the oldest mark is in the file. */
+static uint64_t drop_at_ns(const struct ty_keep *k)
+{
+	return k->mark[0].mono_ns + k->r->o->keep_ns + TY_READER_LATE_MS * (TY_REC_NS / 1000);
+}
+
 int ty_keep_check(struct ty_keep *k, struct ty_err *err)
 {
 	const uint64_t most = k->r->o->keep_bytes, span = k->r->o->keep_ns;
@@ -338,11 +345,11 @@ int ty_keep_check(struct ty_keep *k, struct ty_err *err)
 				 (most && fresh > most / PARTS && (now >= k->rest_ns || !k->n))))
 		e = take_mark(k, err);
 	while (!e && k->n &&
-	       ((span && now >= k->mark[0].mono_ns + span) || too_much(k, most - most / PARTS)))
+	       ((span && now >= drop_at_ns(k)) || too_much(k, most - most / PARTS)))
 		e = drop(k, err);
 	k->check_at_ns = k->mark_at_ns;
-	if (span && k->n && k->mark[0].mono_ns + span < k->check_at_ns)
-		k->check_at_ns = k->mark[0].mono_ns + span;
+	if (span && k->n && drop_at_ns(k) < k->check_at_ns)
+		k->check_at_ns = drop_at_ns(k);
 	if (most && now + LOOK_NS < k->check_at_ns)
 		k->check_at_ns = now + LOOK_NS;
 	return e;

@@ -14,6 +14,9 @@
 #include "tracefs.h"
 
 enum { TY_READER_INSTANCES = 2 };
+/* An event is in the file at most so long after it happened (two flushes), unless the disk stands
+ * still: what a kill -9 of the recorder may cost. */
+enum { TY_READER_LATE_MS = 2000 };
 
 struct ty_readers;
 

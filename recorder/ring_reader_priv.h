@@ -24,7 +24,7 @@ enum {
 	PACKETS_MAX = 2048,
 	PACKETS_KEPT = 128,    /* their memory is kept */
 	QUEUED_MAX = 64 << 20, /* bytes in packets waiting for the disk */
-	FLUSH_MS = 1000,
+	FLUSH_MS = TY_READER_LATE_MS / 2,
 	WAKE_PERCENT = 12, /* pages are still in the L2 cache: 2.75 us per page in all, 3.0 at 50 */
 };
 
