@@ -11,12 +11,13 @@
  *
  * PARTS marks fit the kept duration, so up to an eighth more is kept, and what the readers may not
  * have written yet (TY_READER_LATE_MS): the file of a recorder that was killed holds the kept
- * duration, too. Likewise an eighth for a size, which is checked ten times a second, with an eighth of it in reserve. A mark costs a walk over /proc (some
- * 20 us per thread, and per descriptor; of all processes, 25 ms of them and those on which a thread
- * sleeps: recording_sections.c). Marks take at most 0.5% of a CPU, extending the kept duration if
- * necessary, and 5% when the size requires them, but there is always one, so that the limit can be
- * kept. Nothing is dropped for the size unless a quarter of it remains: after a stall, when all
- * data arrived at once, more is kept until then, up to twice as much.
+ * duration, too. Likewise an eighth for a size, which is checked ten times a second, with an eighth
+ * of it in reserve. A mark costs a walk over /proc (some 20 us per thread, and per descriptor; of
+ * all processes, 25 ms of them and those on which a thread sleeps: recording_sections.c). Marks
+ * take at most 0.5% of a CPU, extending the kept duration if necessary, and 5% when the size
+ * requires them, but there is always one, so that the limit can be kept. Nothing is dropped for the
+ * size unless a quarter of it remains: after a stall, when all data arrived at once, more is kept
+ * until then, up to twice as much.
  */
 #include "keep.h"
 
@@ -344,8 +345,7 @@ int ty_keep_check(struct ty_keep *k, struct ty_err *err)
 	if (k->n < MARKS_MAX && (now >= k->mark_at_ns ||
 				 (most && fresh > most / PARTS && (now >= k->rest_ns || !k->n))))
 		e = take_mark(k, err);
-	while (!e && k->n &&
-	       ((span && now >= drop_at_ns(k)) || too_much(k, most - most / PARTS)))
+	while (!e && k->n && ((span && now >= drop_at_ns(k)) || too_much(k, most - most / PARTS)))
 		e = drop(k, err);
 	k->check_at_ns = k->mark_at_ns;
 	if (span && k->n && drop_at_ns(k) < k->check_at_ns)
