@@ -38,7 +38,7 @@ static struct ty_lookup *make_room(struct ty_events *es, struct ty_lookup *set, 
 		if (set[i].used < old->used)
 			old = &set[i];
 	drop(es, old);
-	while (es->lookup_bytes && es->lookup_bytes + bytes > TY_LOOKUP_BYTES) {
+	while (es->lookup_bytes && es->lookup_bytes + bytes > es->lookup_limit) {
 		struct ty_lookup *oldest = NULL;
 
 		for (unsigned i = 0; i < TY_LOOKUPS; i++)
@@ -170,6 +170,11 @@ static bool walk_to(const struct ty_events *es, struct ty_lookup *l, uint64_t pa
 			;
 	}
 	return l->walking = r > 0 && l->last.off == off;
+}
+
+void ty_events_lookup_memory(struct ty_events *es, uint64_t memory_bytes)
+{
+	es->lookup_limit = memory_bytes > TY_LOOKUP_BYTES ? memory_bytes : TY_LOOKUP_BYTES;
 }
 
 int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, struct ty_err *err)

@@ -28,6 +28,7 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 	es->src.trace = trace;
 	es->src.formats = formats;
 	es->n = (uint32_t)n;
+	ty_events_lookup_memory(es, 0);
 	ty_chunk_scratch_init(&es->scratch);
 	if (ty_ring_layout_init(&es->src.layout, trace->header_page.s, trace->long_size,
 				trace->big_endian)) {

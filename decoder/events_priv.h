@@ -9,7 +9,7 @@
 
 /* Cache of chunks that were looked up, limited in number and in bytes (or one larger one);
  * set-associative. */
-#define TY_LOOKUP_SETS	64
+#define TY_LOOKUP_SETS	512
 #define TY_LOOKUP_WAYS	8
 #define TY_LOOKUPS	(TY_LOOKUP_SETS * TY_LOOKUP_WAYS)
 #define TY_LOOKUP_BYTES (UINT64_C(64) << 20)
@@ -85,7 +85,7 @@ struct ty_events {
 	struct ty_chunk_scratch scratch; /* for seeking and look-ups */
 	struct ty_batch *probe;		 /* the same */
 	struct ty_lookup lookup[TY_LOOKUPS], *latest;
-	uint64_t lookup_bytes; /* over the whole cache */
+	uint64_t lookup_bytes, lookup_limit; /* over the whole cache */
 };
 
 /* events_seek.c: finds the last chunk known to begin before t (the file's own time), 0 when there

@@ -31,7 +31,7 @@
 #ifndef INDEX_MIN	     /* make fuzz: 0 */
 #define INDEX_MIN (1u << 20) /* smaller models are built in a blink */
 #endif
-#define AHEAD_PART 8 /* share of the memory for data decoded ahead */
+#define AHEAD_PART 8 /* share of the memory for data decoded ahead, later for look-ups */
 
 /* Ctrl-C while a file is opened ends with a sentence; a second one at once. */
 static volatile sig_atomic_t interrupted;
@@ -298,6 +298,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 		/* A recording that may still grow has no index. */
 		s->write_index = !(flags & TY_OPEN_NO_INDEX) && !s->trace->unfinished;
 		s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
+		ty_events_lookup_memory(s->events, s->memory_bytes / AHEAD_PART);
 		ty_sigbus_catch(path);
 		if (s->write_index && ty_index_open(path, ty_trace_fd(s->trace), &s->model)) {
 			set_part(s);
