@@ -52,8 +52,7 @@ void ty_stall_judge_run(struct ty_stall_search *h, struct ty_candidate *c)
 	if (c->s.steal_ns >= LITTLE(c) || c->s.steal_counted_ns >= LITTLE(c))
 		c->s.proven = false;
 	/* Samples say how much, not when: no cause where the ticks show that the CPU was there. */
-	if (c->s.steal_ns >= c->s.duration_ns / 2 ||
-	    (!has_ticks(h, s.cpu) && c->s.steal_counted_ns >= c->s.duration_ns / 2))
+	if (!has_ticks(h, s.cpu) && c->s.steal_counted_ns >= c->s.duration_ns / 2)
 		c->s.kind = TY_STALL_STEAL;
 }
 

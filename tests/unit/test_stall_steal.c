@@ -180,6 +180,48 @@ static void the_kernel_counts(void **state)
 	}
 }
 
+/* A call of ten runs, of each of which a little is stolen: an eighth in all takes the proof away,
+ * less does not. */
+static void little_by_little(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		bool proven;
+	} cases[] = {{0, true}, {2 * MS, true}, {3 * MS, false}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t at = 200 * MS;
+		struct ty_explain x;
+		struct ty_stalls s;
+		struct ty_ticks t;
+
+		begin(BY_IRQ);
+		switch_to(1 * MS, 0, R, 11);
+		until(at);
+		ty_mx_enter(0, at, 11, NR_SYNC);
+		for (unsigned k = 0; k < 10; k++, at += 24 * MS) {
+			away(at + 2 * MS, at + (cases[i].ns ? 4 : 2) * MS + cases[i].ns);
+			switch_to(at + 22 * MS, 11, RP, 12);
+			switch_to(at + 22 * MS + 100 * US, 12, S, 11);
+		}
+		until(at);
+		ty_mx_exit(0, at, 11, NR_SYNC, 0);
+		switch_to(at + 10 * MS, 11, S, 0);
+		x = seen_by(ty_mx_end(), TICK, NULL, &t);
+		s = stalls_by(&x, true);
+		assert_true(s.n >= 1);
+		assert_int_equal(s.v[0].thread, ty_model_thread_find(x.m, 11, at));
+		assert_int_equal(s.v[0].kind, TY_STALL_CPU);
+		assert_int_equal(s.v[0].proven, cases[i].proven);
+		assert_in_range(s.v[0].steal_ns + MS / 10, 10 * cases[i].ns,
+				10 * cases[i].ns + MS / 5);
+		ty_stalls_fini(&s);
+		ty_ticks_fini(&t);
+		ty_mx_drop();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +229,7 @@ int main(void)
 		cmocka_unit_test(who_had_the_cpu_did_not),
 		cmocka_unit_test(an_idle_cpu_is_silent),
 		cmocka_unit_test(the_kernel_counts),
+		cmocka_unit_test(little_by_little),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
