@@ -19,10 +19,10 @@ elif [ ! -r "$tools/mkx86.py" ]; then
 	exit 0
 fi
 
-# Labels without a type before each variable and in code, two of them Arm mapping symbols; .data
-# and .bss, which is so large that an address a page beside the right one lies in it, too.
+# Labels without a type before each variable and in code, two of them Arm mapping symbols, and one that
+# has a size; .data and .bss, which is so large that an address a page beside the right one lies in it, too.
 cat >"$dir/prog.c" <<'C'
-__asm__(".data\nlabel_in_data:\n.globl $d\n$d:\n.text\n");
+__asm__(".data\nlabel_in_data:\n.globl $d\n$d:\nsized_label:\n.quad 1, 2\n.size sized_label, 16\n.text\n");
 long initialised[16] = {1};
 long zeroed[4096];
 __attribute__((noinline)) void touch(void)
@@ -59,7 +59,7 @@ def maps(which):
             rows.append(("mmap", 100, 101, base + from_, to - from_, off & ~4095, path, 0, 0, 0, prot, 2))
     return rows
 samples = [(100, 101, 1000 + i, 0, base + sym[ip], base + sym[v] + at, 40, ds("load", HIT | L1, num=1))
-           for i, (ip, v, at) in enumerate((("touch", "initialised", 8), ("$x", "zeroed", 0x4008)))]
+           for i, (ip, v, at) in enumerate((("touch", "initialised", 8), ("$x", "zeroed", 0x4008), ("touch", "sized_label", 8)))]
 mkx86.write(out + ".data", samples, maps(lambda p: True))
 mkx86.write(out + ".code.data", samples, maps(lambda p: p & 4))
 mkx86.write(out + ".data-only.data", samples, maps(lambda p: p & 2))
@@ -72,7 +72,7 @@ named() { # FILE
 }
 no_marks() {
 	"$TARRY" dump "$dir/$1" memory --symfs "$dir/root" >"$dir/out.txt" &&
-		[ "$(grep -c "touch+0x" "$dir/out.txt")" = 2 ] && ! grep -q '\$x' "$dir/out.txt"
+		[ "$(grep -c "touch+0x" "$dir/out.txt")" = 3 ] && ! grep -qE '\$[xd]|label' "$dir/out.txt"
 }
 with_lines() {
 	"$TARRY" dump "$dir/$1" memory --symfs "$dir/root" --json >"$dir/out.txt" &&
@@ -82,7 +82,7 @@ for p in pie fixed; do
 	[ $p = pie ] && how=(-pie -fPIE) || how=(-no-pie -fno-pie)
 	passes "a $p program is recorded" record $p "${how[@]}"
 	passes "variables of a $p program" named $p.data
-	passes "mapping symbols name no code of a $p program" no_marks $p.data
+	passes "labels without a type name nothing of a $p program" no_marks $p.data
 	passes "variables of a $p program whose data are not mapped" named $p.code.data
 	passes "source lines without .debug_aranges ($p)" with_lines $p.data
 done

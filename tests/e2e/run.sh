@@ -45,5 +45,14 @@ TEST_SECONDS=20 "$out/tests/run" A f g >"$out/said" 2>&1
 is "scripts that may run beside others do, those that are to be alone are" "0 3 passed, 0 failed, 0 skipped" "$? $(last)"
 grep -q '^3 of 3: A: ' "$out/said"
 check "and come last" $? "$(cat "$out/said")"
+# What a sanitizer reports fails the run, also where the test itself saw nothing of it.
+cp tests/sanitized "$out/tests"
+script s 'case $TARRY in */build/asan/tarry) echo "ok 1 - tenth" ;; esac' 'echo planted report >"${UBSAN_OPTIONS##*log_path=}.1"' 'echo 1..1'
+"$out/tests/sanitized" s >"$out/said" 2>&1
+is "a sanitizer's report fails the run" "1 1 passed, 1 failed, 0 skipped" "$? $(last)"
+is "and is shown" "  planted report" "$(sed -n '/^sanitizers:$/{n;p;}' "$out/said")"
+"$out/tests/sanitized" a >"$out/said" 2>&1
+is "without a report it passes" "0 1 passed, 0 failed, 1 skipped" "$? $(last)"
+
 echo "1..$n"
 exit $bad

@@ -282,12 +282,57 @@ static void test_weights(void **state)
 	pw_fini(&w);
 }
 
+/* Samples of another event that have the fields of memory samples and no access in them (perf
+ * record -d -e cycles) are none, beside some that are. */
+static void test_other_event(void **state)
+{
+	enum { N = 3, NOT_AVAILABLE = 0x5080021 };
+	struct ty_mem_stream *s = NULL;
+	const struct ty_mem *m;
+	struct ty_err err = {0};
+	struct perf_write w;
+	struct ty_perf *perf;
+	struct ty_buf file;
+	char path[32];
+
+	(void)state;
+	pw_init(&w);
+	w.arch = "x86_64";
+	w.type = 4;
+	w.dummy_type = w.sample_type;
+	for (uint64_t i = 0; i < 2 * N; i++) {
+		bool own = i % 2;
+		uint64_t body[8] = {
+			own ? PW_ID : PW_DUMMY,	  0x400100, 100ull << 32 | 100, i + 1, 0x7000, 0, 9,
+			own ? 0x2 : NOT_AVAILABLE};
+
+		pw_rec(&w, TY_PERF_SAMPLE, 2, body, sizeof(body));
+	}
+	ty_buf_init(&file, 1 << 20);
+	pw_file(&w, &file);
+	pw_save(&file, path);
+	if (ty_perf_open(path, &perf, &err) || ty_mem_open(perf, &s, &err))
+		fail_msg("%s", err.msg);
+	unlink(path);
+	assert_int_equal(ty_mem_facts(s)->samples, N);
+	for (uint64_t i = 0; i < N; i++) {
+		assert_int_equal(ty_mem_next(s, &m, &err), 1);
+		assert_int_equal(m->ts_ns, 2 * i + 2);
+	}
+	assert_int_equal(ty_mem_next(s, &m, &err), 0);
+	ty_mem_close(s);
+	ty_perf_close(perf);
+	ty_buf_fini(&file);
+	pw_fini(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted_when_read), cmocka_unit_test(test_tlb),
 		cmocka_unit_test(test_sources),		 cmocka_unit_test(test_load_and_store),
 		cmocka_unit_test(test_weights),		 cmocka_unit_test(test_ring_thread),
+		cmocka_unit_test(test_other_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

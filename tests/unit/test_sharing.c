@@ -193,6 +193,15 @@ static void test_loads_only(void **state)
 		none("modified once", &r);
 	}
 	{
+		/* Two find it modified, and the stores that are sampled are of another line. */
+		const struct point a[] = {{.tid = 101, .cpu = 1, .va = A, .kind = L, .flags = M},
+					  {.tid = 102, .cpu = 2, .va = A, .kind = L, .flags = M},
+					  {.tid = 103, .cpu = 3, .va = A + 640, .kind = S}};
+
+		points(&r, a, 3, 1);
+		one("modified by another one", &r, TY_SHARING_UNKNOWN, TY_SHARING_PEER, 2);
+	}
+	{
 		const struct point a[] = {{.tid = 101, .cpu = 1, .va = A, .kind = L, .flags = M},
 					  {.tid = 101, .cpu = 2, .va = A, .kind = L, .flags = M}};
 

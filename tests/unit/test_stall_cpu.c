@@ -195,6 +195,7 @@ static void a_quota_held_it_back(void **state)
 		{0, 4000, true, 120,
 		 "may use 4.00 ms of CPU time every 100 ms, and had used 4.00 ms"},
 		{0, 4000, false, 120, NULL},
+		{0, 0, true, 120, NULL},
 		{90 * MS, 4000, false, 120, NULL},
 		{0, 10000, true, 120, NULL},
 		{150 * MS, 4000, false, 50, NULL},
