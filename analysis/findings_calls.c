@@ -19,8 +19,8 @@
 #define SAMPLE	     16		      /* calls whose object is examined */
 #define NRS	     512
 #define FAILS	     1000
-#define MANY	     5000 /* calls without an object, or on a futex */
-#define MANY_SAME    1000 /* on one path or descriptor */
+#define MANY	     5000 /* calls on anything but a path */
+#define MANY_SAME    1000 /* on one path; small reads and writes */
 #define CONNECTS     300
 #define SYNCS	     20
 #define TINY	     16 /* bytes */

@@ -6,16 +6,17 @@
  *
  *   failing   short calls that fail: 1000 or more, 5% of the time or more
  *   polled    the same call fails repeatedly with sleeps between: 3 or more, 20 ms or more
- *   storm     many short calls on one object, or without one: 10% of the time or more;
- *             fsync and the like: 20 or more, 20% of the time or more
- *   small_io  reads or writes of 16 bytes or less on average: 5% of the time or more
+ *   storm     short calls: 1000 on one path, 10% of the time or more; 5000 others, 20% or more;
+ *             300 connects, 5% or more; 20 calls of fsync and the like, 20% or more
+ *   small_io  1000 reads or writes of 16 bytes or less on average (2 or less, if not of a file): 5%
+ *             of the time or more
  *   children  100 or more processes of one name that live 200 ms or less: 20% of the time
  *   starved   20% of the time of a command, or of the attached threads, spent runnable
  *   outliers  requests of ten times the median or more, and 20 ms or more
  *   grew      requests whose time doubled, evenly, from the first third to the last
  *
- * "The time" is that of the command, else the window's. Concluded facts are inferred: the thread
- * that released a polled lock.
+ * "The time" is that of the command, else the window's. Inferred: the thread that released a
+ * polled lock.
  *
  * Cost: one pass over the calls of the selected threads, 30 instructions for each besides decoding
  * its row; names of objects of few calls.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Streaming JSON writer over a FILE. It builds no tree, so that a dump of any length is one pass
- * (jansson builds trees only; see docs/architecture.md). The writer keeps commas and nesting.
+ * (docs/design/libraries.md). The writer keeps commas and nesting.
  * Strings are written as UTF-8; invalid bytes become U+FFFD, so that the output is always valid
  * JSON. The buffer is flushed to the FILE when it is full and at the end.
  *

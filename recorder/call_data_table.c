@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system calls whose strings are recorded: their tracepoints (syscalls:sys_enter_NAME; the
- * names are those of the kernel's functions, newstat for stat) and the arguments to read. exit: a
- * path that is often in a page not yet touched by the process (constants of the dynamic linker and
- * of libc in a new process) is read again when the call ends. The kernel takes 70 ms to remove a
- * hook, so only common calls have one. fds: a descriptor that a call creates or changes is
- * described when it ends. values: what arguments point to; of calls that do not wait, arguments
- * that the kernel only reads are read at the end as well, so that they have one hook.
+ * The system calls whose strings and structures are recorded: their tracepoints
+ * (syscalls:sys_enter_NAME; the names are those of the kernel's functions, newstat for stat) and
+ * the arguments to read. exit: a path that is often in a page not yet touched by the process
+ * (constants of the dynamic linker and of libc in a new process) is read again when the call ends.
+ * The kernel takes 70 ms to remove a hook, so only common calls have one. fds: a descriptor that a
+ * call creates or changes is described when it ends. values: what arguments point to; of calls that
+ * do not wait, arguments that the kernel only reads are read at the end as well, so that they have
+ * one hook.
  */
 #include "call_data_table.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One report: all findings, computed once for both text and JSON. */
+/* One report: all results, computed once for both text and JSON. */
 #ifndef TY_REPORT_H
 #define TY_REPORT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of findings; see findings.h. Computed once when a file is opened, not on the drawing
- * path. */
+/* The list of stalls and longest waits; see findings.h. Computed once when a file is opened, not on
+ * the drawing path. */
 #include "findings.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What may hold of a wait and the threads, calls and channels around it: the relations that rules
- * (rule.h) are made of. Each is yes or no, is found at most once for a wait, and only if a rule
+ * (rule.h) are made of. Each is true or false, is found at most once for a wait, and only if a rule
  * needs it (stall_relations.c finds them).
  *
  * The text completes "It holds that ..." and is what `report stalls --why` prints.
