@@ -54,12 +54,12 @@ void ty_wait_holder_text(const struct ty_explain *x, const struct ty_wait_holder
 			 size_t n)
 {
 	const struct ty_lock_seen *s = &h->seen;
-	char name[160] = "", who[TY_WHO_MAX] = "/", at[TY_TIME_MAX] = "", t[TY_TIME_MAX];
+	char name[160] = "", who[TY_WHO_MAX], at[TY_TIME_MAX] = "", t[TY_TIME_MAX];
 
 	if (h->thread != TY_NONE)
-		ty_model_who(x->m, h->thread, s->at_ns, who);
-	*(strrchr(who, '/') ?: who) = 0; /* its number may be that of the thread, not the process */
-
+		ty_model_who_numbered(x->m, h->thread, s->at_ns, (int32_t)s->holder, who);
+	else
+		snprintf(who, sizeof(who), "%d", (int)s->holder);
 	if (*s->name)
 		snprintf(name, sizeof(name), " %s", s->name);
 	else if (s->word)
@@ -70,10 +70,9 @@ void ty_wait_holder_text(const struct ty_explain *x, const struct ty_wait_holder
 		snprintf(at, sizeof(at), "%s", ty_time_text(x->m, x->clock, s->at_ns, 1000000, t));
 	if (*at)
 		snprintf(buf, n,
-			 "file lock (%s)%s: at %s /proc/locks listed process %s%s%d as its holder",
-			 s->kind, name, at, who, *who ? "/" : "", (int)s->holder);
+			 "file lock (%s)%s: at %s /proc/locks listed process %s as its holder",
+			 s->kind, name, at, who);
 	else
-		snprintf(buf, n, "%s%s%s%s, held by %s%s%s%d", s->process ? "file lock (" : "",
-			 s->kind, s->process ? ")" : "", name, s->process ? "process " : "", who,
-			 *who ? "/" : "", (int)s->holder);
+		snprintf(buf, n, "%s%s%s%s, held by %s%s", s->process ? "file lock (" : "", s->kind,
+			 s->process ? ")" : "", name, s->process ? "process " : "", who);
 }

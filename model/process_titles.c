@@ -97,63 +97,103 @@ static const struct ty_title *telling(const struct ty_model *m, uint32_t thread,
 	return p == thread || !strcmp(comm, ty_model_comm(m, p, t_ns)) ? t : NULL;
 }
 
-static void put_name(const struct ty_model *m, uint32_t thread, uint64_t t_ns, const char *comm,
-		     char out[TY_WHO_MAX])
+/* The words; of a title of the process' own ("nginx: worker process") those after its name. */
+static const char *words(const struct ty_model *m, const struct ty_title *t, const char *comm)
 {
-	const struct ty_title *t = telling(m, thread, t_ns, comm);
-	const char *brief = t ? m->titles->text + t->brief : "";
+	const char *brief = m->titles->text + t->brief, *own = NULL;
 
-	if (t && t->replaces_name)
-		snprintf(out, TY_WHO_MAX, "%s", brief);
-	else
-		snprintf(out, TY_WHO_MAX, "%s%s%s", comm, t ? " " : "", brief);
+	if (t->replaces_name && !strncmp(brief, comm, strlen(comm)))
+		own = strstr(brief, ": ");
+	return own && own[2] ? own + 2 : brief;
 }
 
-static const char *with_number(char out[TY_WHO_MAX], int32_t tid)
+static const char *put(const struct ty_model *m, uint32_t thread, uint64_t t_ns, const char *comm,
+		       int32_t number, char out[TY_WHO_MAX])
 {
-	const size_t n = strlen(out);
+	const struct ty_title *t = telling(m, thread, t_ns, comm);
+	const char *s = t ? words(m, t, comm) : "";
+	size_t n = (size_t)snprintf(out, TY_WHO_MAX, number < 0 ? "%s" : "%s/%d", comm, number);
 
-	snprintf(out + n, TY_WHO_MAX - n, "/%d", tid);
+	if (!t)
+		return out;
+	n += (size_t)sprintf(out + n, " \"");
+	for (; *s && n + 4 < TY_WHO_MAX; s++) {
+		if (*s == '"' || *s == '\\')
+			out[n++] = '\\';
+		out[n++] = *s;
+	}
+	strcpy(out + n, "\"");
 	return out;
+}
+
+const char *ty_model_who_numbered(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
+				  int32_t number, char out[TY_WHO_MAX])
+{
+	return put(m, thread, t_ns, ty_model_comm(m, thread, t_ns), number, out);
 }
 
 const char *ty_model_who(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 			 char out[TY_WHO_MAX])
 {
-	put_name(m, thread, t_ns, ty_model_comm(m, thread, t_ns), out);
-	return with_number(out, ty_model_tid(m, thread, t_ns));
+	return ty_model_who_numbered(m, thread, t_ns, ty_model_tid(m, thread, t_ns), out);
+}
+
+const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
+				unsigned columns, char out[TY_WHO_MAX])
+{
+	enum { WORDS = 6 }; /* with blank and quotes; fewer bytes say nothing */
+	const char *comm = ty_model_comm(m, thread, t_ns);
+	char number[16];
+	unsigned n, keep;
+
+	if (strlen(ty_model_who(m, thread, t_ns, out)) <= columns)
+		return out;
+	n = (unsigned)snprintf(number, sizeof(number), "/%d", ty_model_tid(m, thread, t_ns));
+	if (strlen(comm) + n + WORDS <= columns) {
+		for (keep = columns - 2; (out[keep] & 0xc0) == 0x80; keep--) /* whole characters */
+			;
+		keep -= out[keep - 1] == '\\';
+		strcpy(out + keep, "~\"");
+		return out;
+	}
+	keep = (unsigned)strlen(comm);
+	if (keep + n > columns) {
+		keep = columns > n + 1 ? columns - n - 1 : 0;
+		while (keep && (comm[keep] & 0xc0) == 0x80)
+			keep--;
+		snprintf(out, TY_WHO_MAX, "%.*s~%s", (int)keep, comm, number);
+	} else {
+		snprintf(out, TY_WHO_MAX, "%s%s", comm, number);
+	}
+	return out;
 }
 
 const char *ty_model_who_process(const struct ty_model *m, uint32_t thread, char out[TY_WHO_MAX])
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);
 
-	put_name(m, thread, t->end_ns, ty_model_str(m, t->name), out);
-	return with_number(out, t->tgid > 0 ? t->tgid : t->tid);
+	return put(m, thread, t->end_ns, ty_model_str(m, t->name), t->tgid > 0 ? t->tgid : t->tid,
+		   out);
 }
 
 const char *ty_model_who_last(const struct ty_model *m, uint32_t thread, char out[TY_WHO_MAX])
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);
 
-	put_name(m, thread, t->end_ns, ty_model_str(m, t->name), out);
-	return with_number(out, t->tid);
+	return put(m, thread, t->end_ns, ty_model_str(m, t->name), t->tid, out);
 }
 
 const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,
 			       char out[TY_WHO_MAX])
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);
-	const char *comm = ty_model_str(m, t->name), *own;
+	const char *comm = ty_model_str(m, t->name);
 	const struct ty_title *title = telling(m, thread, t->end_ns, comm);
+	const char *brief = title ? m->titles->text + title->brief : "";
+	const bool own = title && title->replaces_name;
 
-	put_name(m, thread, t->end_ns, comm, out);
-	if (strlen(out) <= columns || !title)
-		return out;
-	own = title->replaces_name ? strstr(out, ": ") : NULL;
-	if (own)
-		memmove(out, own + 2, strlen(own + 2) + 1);
-	else if (!title->replaces_name)
-		snprintf(out, TY_WHO_MAX, "%s", m->titles->text + title->brief);
+	snprintf(out, TY_WHO_MAX, "%s%s%s", own ? "" : comm, title && !own ? " " : "", brief);
+	if (title && strlen(out) > columns)
+		snprintf(out, TY_WHO_MAX, "%s", words(m, title, comm));
 	return out;
 }

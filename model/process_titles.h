@@ -46,9 +46,9 @@ const char *ty_model_command_line(const struct ty_model *m, uint32_t thread, uin
 uint64_t ty_model_executed(const struct ty_model *m, uint32_t process, uint64_t from_ns,
 			   uint64_t to_ns);
 
-/* "sh/12", and where that does not tell it apart: "python3 worker.py/12", "nginx: worker
- * process/12". A thread with a name of its own has only that. */
-#define TY_WHO_MAX 72
+/* sh/12, and where that does not tell it apart: python3/12 "worker.py", nginx/12 "worker process";
+ * in the quotes, " and \ have a \ before them. A thread with a name of its own has only that. */
+#define TY_WHO_MAX 96
 const char *ty_model_who(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 			 char out[TY_WHO_MAX]);
 /* The same in a buffer that lives as long as the block around it. */
@@ -59,8 +59,15 @@ const char *ty_model_who_last(const struct ty_model *m, uint32_t thread, char ou
 const char *ty_model_who_process(const struct ty_model *m, uint32_t thread, char out[TY_WHO_MAX]);
 #define ty_who_last(m, thread)	  ty_model_who_last(m, thread, (char[TY_WHO_MAX]){0})
 #define ty_who_process(m, thread) ty_model_who_process(m, thread, (char[TY_WHO_MAX]){0})
-/* Its name as ty_model_who_last without number, in `columns` bytes at most: of one that does not
- * fit only the part that tells it apart. columns < TY_WHO_MAX. */
+/* The same with another number; below 0: without one. */
+const char *ty_model_who_numbered(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
+				  int32_t number, char out[TY_WHO_MAX]);
+/* ty_model_who in so many bytes, at least 12: the whole number, then what fits of the name, then of
+ * the words; what is cut ends with ~. */
+const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
+				unsigned columns, char out[TY_WHO_MAX]);
+/* For a row with its number elsewhere: python3 worker.py, nginx: worker process; of one that does
+ * not fit in `columns` bytes only the part that tells it apart. columns < TY_WHO_MAX. */
 const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,
 			       char out[TY_WHO_MAX]);
 

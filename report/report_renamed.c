@@ -29,16 +29,12 @@ struct names {
 static void add(struct names *k, uint32_t thread, uint64_t t)
 {
 	struct named *to = &k->v[k->n];
-	char *number;
 
 	if (thread == TY_NONE || k->n == NAMES)
 		return;
 	to->thread = thread;
 	to->at_ns = t;
-	ty_model_who(k->m, thread, t, to->name);
-	number = strrchr(to->name, '/');
-	if (number)
-		*number = 0;
+	ty_model_who_numbered(k->m, thread, t, -1, to->name);
 	for (unsigned i = 0; i < k->n; i++)
 		if (k->v[i].thread == thread && !strcmp(k->v[i].name, to->name)) {
 			k->v[i].at_ns = t < k->v[i].at_ns ? t : k->v[i].at_ns;

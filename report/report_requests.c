@@ -18,6 +18,8 @@
 #define SLOWEST_SHOWN  10
 #define COMPARED_ROWS  8
 
+#define WHO_COLUMNS 20
+
 /* A request as it is shown. */
 struct shown {
 	struct ty_request q;
@@ -34,6 +36,30 @@ static const char *thread_name(const struct ty_report *r, uint32_t thread, uint6
 		return NULL;
 	snprintf(buf, n, "%s", ty_who(r->s->model, thread, at_ns));
 	return buf;
+}
+
+static const char *fit(const struct ty_report *r, uint32_t thread, uint64_t at_ns, char *buf)
+{
+	char who[TY_WHO_MAX];
+
+	snprintf(buf, WHO_COLUMNS + 1, "%s",
+		 ty_model_who_within(r->s->model, thread, at_ns, WHO_COLUMNS, who));
+	return buf;
+}
+
+static const char *service_column(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+	const struct ty_service *s = record;
+
+	return fit(r, s->process, ty_model_thread(r->s->model, s->process)->end_ns, buf);
+}
+
+static const char *receiver_column(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct shown *s = record;
+
+	return s->q.thread == TY_NONE ? NULL : fit(ctx, s->q.thread, s->q.start_ns, buf);
 }
 
 static const char *service_name(const void *ctx, const void *record, char *buf, size_t n)
@@ -95,7 +121,8 @@ static const char *server_end(const void *ctx, const void *record, char *buf, si
 
 #define OF(member) offsetof(struct ty_service, member)
 static const struct ty_field service_fields[] = {
-	{TY_F_TEXT, "service", "process", -20, .text = service_name},
+	{TY_F_TEXT, NULL, "process", -WHO_COLUMNS, .text = service_column},
+	{TY_F_TEXT, "service", NULL, 0, .text = service_name},
 	{TY_F_U64, "requests", "requests", 9, .at = OF(n)},
 	{TY_F_DURATION, "p50_ns", "p50", 7, .at = OF(p50_ns)},
 	{TY_F_DURATION, "p90_ns", "p90", 7, .at = OF(p90_ns)},
@@ -113,7 +140,8 @@ static const struct ty_field request_fields[] = {
 	{TY_F_DURATION, "duration_ns", "duration", 9, .at = OF(duration_ns)},
 	{TY_F_INSTANT, "start_ns", "start", 10, .at = OF(q.start_ns)},
 	{TY_F_TEXT, "service", NULL, 0, .text = service_of},
-	{TY_F_TEXT, "received_by", "received by", -15, .text = receiver},
+	{TY_F_TEXT, NULL, "received by", -WHO_COLUMNS, .text = receiver_column},
+	{TY_F_TEXT, "received_by", NULL, 0, .text = receiver},
 	{TY_F_TEXT, "replied_by", NULL, 0, .text = replier},
 	{TY_F_I32, "fd", "fd", 4, .at = OF(q.fd)},
 	{TY_F_TEXT, NULL, "mostly", 0, .text = where},

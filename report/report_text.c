@@ -147,7 +147,8 @@ static void header(const struct ty_report *r, FILE *f)
 	const struct ty_summary *s = ty_model_summary(r->s->model);
 	struct ty_text mach = ty_trace_section(t, TY_SEC_MACHINE),
 		       self = ty_trace_section(t, TY_SEC_SELF);
-	char v[512], w[512], a[64], b[64], n1[32], n2[32], d[TY_DURATION_MAX], d2[TY_DURATION_MAX];
+	char v[512], w[NAMES_SHOWN * (TY_WHO_MAX + 2) + 32], a[64], b[64], n1[32], n2[32],
+		d[TY_DURATION_MAX], d2[TY_DURATION_MAX];
 	uint64_t span = s->end_ns - s->start_ns, cpu, bytes = t->file_bytes - t->dropped_bytes;
 	uint32_t traced = 0;
 

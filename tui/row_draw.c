@@ -215,8 +215,13 @@ static void draw_run_names(const struct draw *d, struct ty_track track)
 			continue;
 		ty_timeline_thread_name(d->t, s.thread, s.start_ns, who);
 		n = ty_text_width(who);
-		if (n > room) { /* without its number */
-			*strrchr(who, '/') = 0;
+		if (n > room) { /* without the words that tell it apart, then without its number */
+			const char *comm = ty_model_comm(d->t->m, s.thread, s.start_ns);
+
+			n = snprintf(who, sizeof(who), "%s/%d", comm,
+				     ty_model_tid(d->t->m, s.thread, s.start_ns));
+			if (n > room)
+				n = snprintf(who, sizeof(who), "%s", comm);
 			n = ty_text_width(who);
 		}
 		if (n > room && room < 5)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process_titles.h"
 #include "query_word.h"
 #include "units.h"
 
@@ -118,12 +119,13 @@ static int add_word(struct ty_query *q, char *s, struct ty_err *err)
 	return r;
 }
 
-/* Does the word hold for this thread? Names: any that it bore. */
+/* Does the word hold for this thread? Names: any that it bore, and the words that tell it apart. */
 static bool thread_has(const struct ty_query *q, const struct ty_query_word *w, uint32_t thread)
 {
 	const struct ty_thread *t = ty_model_thread(q->m, thread);
 	const struct ty_name_at *v;
 	uint32_t n, leader;
+	char who[TY_WHO_MAX];
 
 	switch (w->field) {
 	case TID: return ty_query_word_has(w, t->tid);
@@ -134,7 +136,8 @@ static bool thread_has(const struct ty_query *q, const struct ty_query_word *w, 
 		for (uint32_t i = 0; i < n; i++)
 			if (ty_query_word_match(w, ty_model_str(q->m, v[i].str)))
 				return true;
-		if (ty_query_word_match(w, ty_model_str(q->m, t->name)))
+		if (ty_query_word_match(w, ty_model_str(q->m, t->name)) ||
+		    ty_query_word_match(w, ty_model_who_short(q->m, thread, TY_WHO_MAX - 1, who)))
 			return true;
 		if (w->field == THREAD)
 			return false;

@@ -16,6 +16,7 @@
 #define PANEL_W	 26
 #define PANEL_AT 76 /* screens as wide have the panel */
 #define LEVELS	 5
+#define SCOPE	 (TY_SPEC_THREAD_NAME_MAX + 8)
 
 struct ty_spec_layout ty_spec_layout_make(int w, int h)
 {
@@ -88,17 +89,17 @@ static struct ty_glyph worst(const struct ty_palette *p)
 }
 
 /* The subject, for the title. */
-static void scope_text(const struct ty_spectrum_view *v, char out[80])
+static void scope_text(const struct ty_spectrum_view *v, char out[SCOPE])
 {
 	const struct ty_window *w = &v->on.in->window;
 	char who[TY_SPEC_THREAD_NAME_MAX];
 
 	if (v->scope == TY_SPEC_ALL)
-		snprintf(out, 80, "%s",
+		snprintf(out, SCOPE, "%s",
 			 w->tids_n || w->comms_n || w->cpus_n ? "the filtered threads"
 							      : "all threads");
 	else
-		snprintf(out, 80, "%s%s", v->scope == TY_SPEC_PROCESS ? "process " : "",
+		snprintf(out, SCOPE, "%s%s", v->scope == TY_SPEC_PROCESS ? "process " : "",
 			 ty_spec_thread_name(v, v->of.thread, *v->on.cursor_ns, who));
 }
 
@@ -106,7 +107,7 @@ static void draw_top(const struct ty_spectrum_view *v, struct ty_grid *g,
 		     const struct ty_palette *p)
 {
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char name[32], scope[80], text[240], len[TY_TIME_MAX];
+	char name[32], scope[SCOPE], text[260], len[TY_TIME_MAX];
 	const struct ty_viewport *vp = v->on.vp;
 	uint64_t length = vp->to_ns - vp->from_ns;
 

@@ -114,46 +114,35 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	ty_grid_text(g, x, 0, g->w - x, lost, bad ? ty_palette_role(p, TY_ROLE_LOST) : bar);
 }
 
-/* The thread's name in so many columns: its number is kept, and of a long name what tells it apart.
- */
+/* The thread's name in so many columns: its number is kept. */
 static const char *name_in(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 			   int columns, char out[TY_THREAD_NAME_MAX])
 {
-	char number[16];
-	int room;
-
 	ty_timeline_thread_name(t, thread, at_ns, out);
-	if (ty_text_width(out) <= columns || thread == TY_NONE)
-		return out;
-	room = columns -
-	       snprintf(number, sizeof(number), "/%d", ty_model_thread(t->m, thread)->tid);
-	ty_model_who_short(t->m, thread, room > 0 ? (unsigned)room : 0, out);
-	if (room > 0 && (int)strlen(out) > room) {
-		out[room - 1] = '~';
-		out[room] = 0;
-	}
-	return strcat(out, number);
+	if (ty_text_width(out) > columns && thread != TY_NONE)
+		ty_model_who_within(t->m, thread, at_ns, columns > 0 ? (unsigned)columns : 0, out);
+	return out;
 }
 
 /* What ended the wait, or how it is. */
 static void cause_text(const struct ty_timeline *t, const struct ty_wait *f, int columns,
-		       char out[96])
+		       char out[TY_WAIT_CAUSE])
 {
 	char who[TY_THREAD_NAME_MAX], by[TY_WAKER_TEXT];
 	struct ty_waker k;
 
 	if (f->state == TY_ST_RUNNABLE && f->ran >= 0) {
-		snprintf(out, 96, "CPU used by %s",
+		snprintf(out, TY_WAIT_CAUSE, "CPU used by %s",
 			 name_in(t, (uint32_t)f->ran, f->start_ns + f->duration_ns, columns - 13,
 				 who));
 	} else if (f->woken) {
 		k = ty_waker_find(t->m, ty_model_span(t->m, f->span).edge);
-		snprintf(out, 96, "woken by %s",
+		snprintf(out, TY_WAIT_CAUSE, "woken by %s",
 			 k.kind == TY_WAKER_THREAD
 				 ? name_in(t, k.thread, k.act_ns, columns - 10, who)
 				 : ty_waker_text(t->m, &k, by));
 	} else {
-		snprintf(out, 96, "%s",
+		snprintf(out, TY_WAIT_CAUSE, "%s",
 			 f->flags & TY_SF_OPEN	      ? "still waiting"
 			 : f->state == TY_ST_RUNNABLE ? "-"
 						      : "waker not recorded");

@@ -261,7 +261,8 @@ struct ty_timeline_child {
 	void (*left)(struct ty_timeline *t); /* called when it is closed; NULL */
 };
 
-#define TY_THREAD_NAME_MAX 84
+#define TY_THREAD_NAME_MAX (TY_WHO_MAX + 12)
+#define TY_WAIT_CAUSE	   (TY_THREAD_NAME_MAX + 32)
 
 struct ty_timeline {
 	const struct ty_view_input *in;
@@ -276,7 +277,7 @@ struct ty_timeline {
 		bool known;
 		uint8_t clock;
 		int who_w, cause_w; /* the columns they are made for */
-		char who[TY_THREAD_NAME_MAX], cause[96], start[TY_TIME_MAX + 8];
+		char who[TY_THREAD_NAME_MAX], cause[TY_WAIT_CAUSE], start[TY_TIME_MAX + 8];
 	} wait_text[TY_FINDINGS_MAX];
 	struct ty_timeline_memory memory;
 	struct ty_timeline_lanes lanes;

@@ -85,7 +85,7 @@ print("\n".join(lines))
 shown_sum(lines[1])
 assert a["items"][0]["part"] == "others", a["items"]
 # Of the two flocks one is the command; the other one was there before.
-assert re.match(r"flock/[0-9]+ waited in flock.* for (flock sh/[0-9]+, which waited for )?sleep[^/]*/[0-9]+, which slept", a["items"][0]["text"]), a["items"]
+assert re.match(r'flock/[0-9]+( "[^"]*")? waited in flock.* for (flock/[0-9]+ "sh", which waited for )?sleep/[0-9]+( "[^"]*")?, which slept', a["items"][0]["text"]), a["items"]
 P
 }
 tries 3 locked_out

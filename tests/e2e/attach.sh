@@ -58,7 +58,7 @@ reader, child = map(int, open("pids").read().split())
 stalls = json.load(open("a.json"))["stalls"]
 s = [s for s in stalls if s["tid"] == reader][0]
 assert s["cause"]["kind"] == "pipe" and s["cause"]["tid"] == child, s["sentence"]
-assert s["object"].endswith(f" <pipe from python3 reader.py/{child}>"), (s["object"], child)
+assert s["object"].endswith(f" <pipe from python3/{child} \"reader.py\">"), (s["object"], child)
 P
 judge "-a: a descriptor from before has its name" <<'P'
 import json

@@ -341,7 +341,7 @@ rec=$!
 await 60 recording $rec pair.dat
 echo >gate
 wait $rec
-"$TARRY" report pair.dat stalls --all 2>&1 | grep -qE "recvfrom\(fd [0-9]+ <UNIX-STREAM:\[[0-9]+->[0-9]+\] to python3 pair.py/$other>\)"
+"$TARRY" report pair.dat stalls --all 2>&1 | grep -qE "recvfrom\(fd [0-9]+ <UNIX-STREAM:\[[0-9]+->[0-9]+\] to python3/$other \"pair.py\">\)"
 check "-p: the process at the other end of a socket pair that was there before" $? "$("$TARRY" report pair.dat stalls --all | head -n 5)"
 "$TARRY" record -q -a --duration 2s -o a.dat 2>err.txt &
 rec=$!

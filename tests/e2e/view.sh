@@ -83,7 +83,7 @@ flock -u 9
 wait $recorder
 exec 9>&-
 "$TARRY" view "$T/attach.dat" --print --at-wait 1 --size 160x40 >"$T/frame" 2>&1 &&
-	grep -q 'flock[^/]*/[0-9]* sleeping for' "$T/frame" && grep -q 'stall 1, proven' "$T/frame" &&
+	grep -q 'flock/[0-9]*[^,]* sleeping for' "$T/frame" && grep -q 'stall 1, proven' "$T/frame" &&
 	grep -q 'in flock([0-9]*<[^>]*the.lock>, LOCK_EX) = 0.* began before the recording' "$T/frame" &&
 	"$TARRY" report "$T/attach.dat" stalls | grep -q 'waited for the lock on fd [0-9]* <[^>]*the.lock> (flock)'
 check "attached: a stall on a descriptor that was open before, the call with its arguments" $? "$(cat "$T/frame")"

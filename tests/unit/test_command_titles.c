@@ -25,7 +25,9 @@ static const char threads[] = "taken 1 2\n" THREAD("10", "10", "python3") THREAD
 				THREAD("52", "52", "python3.11") THREAD("53", "53", "nodejs")
 					THREAD("54", "54", "flock") THREAD("55", "55", "flock")
 						THREAD("56", "56", "curl")
-							THREAD("57", "57", "curl");
+							THREAD("57", "57", "curl")
+								THREAD("58", "58", "cp")
+									THREAD("59", "59", "cp");
 
 static const char lines[] = "5\t10\tpython3\t-u\t-W\tignore\t/srv/app/worker.py\t--fast\n"
 			    "5\t20\tpostgres: autovacuum launcher\n"
@@ -44,6 +46,8 @@ static const char lines[] = "5\t10\tpython3\t-u\t-W\tignore\t/srv/app/worker.py\
 			    "5\t56\tcurl\thttp://localhost:80/\n"
 			    "5\t57\tcurl\thttp://localhost:81/\n"
 			    "5\t55\tflock\t/tmp/0123456789abcdef0123456789abcdef0123456789\n"
+			    "5\t58\tcp\ta\"b\\\\c\n"
+			    "5\t59\tcp\td\n"
 			    "garbage\n5\t-1\tx\n5\t60\n5\t99\tnobody\n";
 
 static const struct ty_model *model_of(const char *section, const struct ty_call_data_index *x)
@@ -77,28 +81,35 @@ static const char *who(const struct ty_model *m, int tid, uint64_t t)
 	return ty_model_who(m, ty_model_thread_find(m, tid, t), t, out);
 }
 
+static const char *within(const struct ty_model *m, int tid, uint64_t t, unsigned columns)
+{
+	static char out[TY_WHO_MAX];
+
+	return ty_model_who_within(m, ty_model_thread_find(m, tid, t), t, columns, out);
+}
+
 static void tell_apart(void **state)
 {
 	const struct ty_model *m = model_of(lines, NULL);
 	char out[TY_WHO_MAX];
 
-	assert_string_equal(who(m, 10, 1), "python3 worker.py/10");
-	assert_string_equal(who(m, 11, 1), "python3 worker.py/11");
+	assert_string_equal(who(m, 10, 1), "python3/10 \"worker.py\"");
+	assert_string_equal(who(m, 11, 1), "python3/11 \"worker.py\"");
 	assert_string_equal(who(m, 12, 1), "Worker/12"); /* a name of its own */
-	assert_string_equal(who(m, 20, 50), "postgres: autovacuum launcher/20");
-	assert_string_equal(who(m, 21, 50), "postgres data/21");
-	assert_string_equal(who(m, 21, 70), "postgres: idle in transaction, waiting for/21");
-	assert_string_equal(who(m, 30, 50), "cc1 one.c/30");
-	assert_string_equal(who(m, 31, 50), "cc1 two.c/31");
-	assert_string_equal(who(m, 32, 50), "cc1 -O0/32");
+	assert_string_equal(who(m, 20, 50), "postgres/20 \"autovacuum launcher\"");
+	assert_string_equal(who(m, 21, 50), "postgres/21 \"data\"");
+	assert_string_equal(who(m, 21, 70), "postgres/21 \"idle in transaction, waiting for\"");
+	assert_string_equal(who(m, 30, 50), "cc1/30 \"one.c\"");
+	assert_string_equal(who(m, 31, 50), "cc1/31 \"two.c\"");
+	assert_string_equal(who(m, 32, 50), "cc1/32 \"-O0\"");
 	assert_string_equal(who(m, 40, 50), "cat/40");
 	assert_string_equal(who(m, 50, 50), "bash/50"); /* text of a program is no name */
-	assert_string_equal(who(m, 51, 50), "java org.Main/51");
-	assert_string_equal(who(m, 52, 50), "python3.11 -m http.server/52");
-	assert_string_equal(who(m, 53, 50), "nodejs \tend/53");
-	assert_string_equal(who(m, 54, 50), "flock python3 -c/54");
-	assert_string_equal(who(m, 56, 50), "curl http://localhost:80/56");
-	assert_string_equal(who(m, 55, 50), "flock 0123456789abcd...bcdef0123456789/55");
+	assert_string_equal(who(m, 51, 50), "java/51 \"org.Main\"");
+	assert_string_equal(who(m, 52, 50), "python3.11/52 \"-m http.server\"");
+	assert_string_equal(who(m, 53, 50), "nodejs/53 \"\tend\"");
+	assert_string_equal(who(m, 54, 50), "flock/54 \"python3 -c\"");
+	assert_string_equal(who(m, 56, 50), "curl/56 \"http://localhost:80\"");
+	assert_string_equal(who(m, 55, 50), "flock/55 \"0123456789abcd...bcdef0123456789\"");
 	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 11, 50), 50),
 			    "python3 -u -W ignore /srv/app/worker.py --fast");
 	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 52, 1), 26, out),
@@ -107,6 +118,18 @@ static void tell_apart(void **state)
 			    "-m http.server");
 	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 20, 1), 20, out),
 			    "autovacuum launcher");
+	assert_string_equal(within(m, 20, 50, 34), "postgres/20 \"autovacuum launcher\"");
+	assert_string_equal(within(m, 20, 50, 32), "postgres/20 \"autovacuum launch~\"");
+	assert_string_equal(within(m, 20, 50, 17), "postgres/20 \"au~\"");
+	assert_string_equal(within(m, 20, 50, 16), "postgres/20");
+	assert_string_equal(within(m, 52, 50, 12), "python3.~/52");
+	assert_string_equal(within(m, 58, 50, 11), "cp/58 \"a~\""); /* not half of \" */
+	/* Quotes among the words; another number, and none. */
+	assert_string_equal(who(m, 58, 50), "cp/58 \"a\\\"b\\\\c\"");
+	assert_string_equal(ty_model_who_numbered(m, ty_model_thread_find(m, 11, 50), 50, 10, out),
+			    "python3/10 \"worker.py\"");
+	assert_string_equal(ty_model_who_numbered(m, ty_model_thread_find(m, 11, 50), 50, -1, out),
+			    "python3 \"worker.py\"");
 }
 
 /* Of two with different arguments only one is traced: it is told by its name. */
@@ -126,7 +149,7 @@ static void traced_ones(void **state)
 	assert_false(ty_model_thread(m, ty_model_thread_find(m, 41, 20))->traced);
 	assert_int_equal(ty_command_titles((struct ty_model *)m, section, NULL), 0);
 	assert_string_equal(who(m, 40, 5), "cat/40");
-	assert_string_equal(who(m, 41, 5), "cat two/41");
+	assert_string_equal(who(m, 41, 5), "cat/41 \"two\"");
 }
 
 /* Read just before it executed another program, whose line is not recorded. */
@@ -134,7 +157,7 @@ static void of_another_program(void **state)
 {
 	const struct ty_model *m = model_of("5\t10\tpython3\tworker.py\n", NULL);
 
-	assert_string_equal(who(m, 10, 50), "python3 worker.py/10");
+	assert_string_equal(who(m, 10, 50), "python3/10 \"worker.py\"");
 	assert_string_equal(who(m, 10, 100), "t10/10"); /* its name from there on */
 	assert_null(ty_model_command_line(m, ty_model_thread_find(m, 10, 100), 100));
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fixture_model.h"
+#include "command_titles.h"
 #include "irqs.h"
 #include "search.h"
 #include "vec.h"
@@ -503,6 +504,30 @@ static const char *hint_of(const struct ty_model *m, const char *text)
 	return hint;
 }
 
+/* By its name, and by the words that tell it apart. */
+static void titled_threads(void **state)
+{
+	static const char *const text[] = {"t12", "worker", "worker.process", "thread:^t12:"};
+	const struct ty_model *m = random_model(3);
+
+	assert_int_equal(
+		ty_command_titles((struct ty_model *)m, "2000\t12\tt12: worker process\n", NULL),
+		0);
+	for (unsigned i = 0; i < sizeof(text) / sizeof(*text); i++) {
+		struct ty_hit from = {.ord = UINT64_MAX};
+		struct ty_err err = {0};
+		struct ty_search s;
+		struct ty_query *q;
+
+		assert_int_equal(ty_query_new(m, ty_sysarch_find("x86_64"), text[i], &q, &err), 0);
+		s = run(m, q, from, false);
+		assert_true(s.found);
+		assert_int_equal(ty_model_thread(m, s.hit.thread)->tid, 12);
+		ty_query_free(q);
+	}
+	ty_mx_drop();
+}
+
 static void bad_queries_are_sentences(void **state)
 {
 	static const struct {
@@ -548,6 +573,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_hit_once_and_in_order),
 		cmocka_unit_test(cells_of_interrupts),
+		cmocka_unit_test(titled_threads),
 		cmocka_unit_test(bad_queries_are_sentences),
 	};
 
