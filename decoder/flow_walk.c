@@ -410,6 +410,47 @@ static inline struct ty_block *jump(struct ty_walk *w, const struct ty_block *b,
 	return *r ? NULL : ty_blocks_entered(w->blocks, w->pid, w->t_ns, to);
 }
 
+/* As through, counted: the block that follows; NULL: to be looked for at w->ip, or *r. */
+static inline struct ty_block *count_through(struct ty_walk *w, struct ty_block *b, int *r)
+{
+	const uint64_t next = ty_block_next(b);
+	uint64_t to = next;
+
+	w->idle++;
+	switch (b->end.cls) {
+	case TY_STEP_COND:
+		b->visits++;
+		if (!have_bits(w)) {
+			*r = ty_walk_odd();
+			return NULL;
+		}
+		w->idle = 0;
+		if (w->fresh)
+			*r = ty_walk_count_time(w, b, ty_block_last(b));
+		if (ty_pt_query_taken(&w->q))
+			to = ty_block_target(b);
+		break;
+	case TY_STEP_DIRECT:
+		b->visits++;
+		to = ty_block_target(b);
+		if (b->end.call && to != next)
+			ty_walk_remember(w, next);
+		break;
+	case TY_STEP_INDIRECT:
+	case TY_STEP_KERNEL:
+		b->visits += b->end.cls == TY_STEP_INDIRECT && !b->end.far;
+		*r = indirect(w, b);
+		return *r ? NULL : ty_blocks_after(w->blocks, b, w->pid, w->t_ns, w->ip);
+	default:
+		b->visits++;
+		*r = ty_walk_pass(w, b);
+		return *r ? NULL : ty_blocks_after(w->blocks, b, w->pid, w->t_ns, w->ip);
+	}
+	if (!*r)
+		*r = ty_walk_count_end(w, b, to, to != next && (b->end.call || b->end.leaves));
+	return *r ? NULL : ty_blocks_after(w->blocks, b, w->pid, w->t_ns, to);
+}
+
 /* By known steps from the block at w->ip, as long as there are branches. */
 static int known(struct ty_walk *w, struct ty_block *b)
 {
@@ -423,16 +464,18 @@ static int known(struct ty_walk *w, struct ty_block *b)
 		w->block = b;
 		/* A step that is rarely executed is not worth a memo. */
 		if (b->visits < TY_BLOCK_HOT) {
-			b->visits += b->end.cls != TY_STEP_KERNEL && !b->end.far;
-			return through(w, b);
+			b = count_through(w, b, &r);
+			if (b)
+				continue;
+			w->block = NULL;
+			return r;
 		}
 		if (b->end.cls == TY_STEP_INDIRECT) {
 			b = jump(w, b, &r);
-			if (!b) {
-				w->block = NULL;
-				return r;
-			}
-			continue;
+			if (b)
+				continue;
+			w->block = NULL;
+			return r;
 		}
 		if (b->end.cls == TY_STEP_COND) {
 			if (!have_bits(w))
