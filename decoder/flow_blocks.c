@@ -15,6 +15,7 @@
 #include "disasm.h"
 #include "huge_alloc.h"
 #include "insn_size.h"
+#include "unaligned.h"
 
 /* LOOK: blocks searched in a bucket; blocks after these are decoded again. */
 enum { BITS_MIN = 10, BITS_MAX = 19, GROW_BITS = 3, LOOK = 256 };
@@ -156,18 +157,55 @@ struct making {
 	bool leaves;
 };
 
-/* The last instruction's length, from the opcode maps or else from a disassembler. */
-static size_t size_of(struct ty_blocks *b, const struct making *k, const uint8_t *bytes, size_t n)
+/* Near jumps, calls and returns without a prefix, which end nearly all blocks; its length, 0: it is
+ * another instruction. */
+static inline size_t plain_end(struct making *k, const uint8_t *code)
 {
+	const uint8_t op = code[0];
 	size_t size;
+	int32_t to;
 
+	if ((op & 0xf0) == 0x70 || op == 0xeb) {
+		size = 2;
+		to = (int8_t)code[1];
+	} else if ((op & 0xfe) == 0xe8) {
+		size = 5;
+		to = (int32_t)ty_u32_at(code + 1);
+	} else if (op == 0x0f && (code[1] & 0xf0) == 0x80) {
+		size = 6;
+		to = (int32_t)ty_u32_at(code + 2);
+	} else if (op == 0xc3) {
+		k->end.cls = TY_STEP_INDIRECT;
+		k->end.ret = true;
+		return 1;
+	} else {
+		return 0;
+	}
+	k->end.cls = (op & 0xfc) == 0xe8 ? TY_STEP_DIRECT : TY_STEP_COND;
+	k->end.call = op == 0xe8;
+	k->end.next = k->last + size;
+	k->end.target = k->end.next + (uint64_t)(int64_t)to;
+	return size;
+}
+
+/* The last instruction, of which there are n bytes: by the opcode maps, its length by these or else
+ * a disassembler; its length, 0: unknown, or it cannot be followed. */
+static size_t end_with(struct ty_blocks *b, struct making *k, const uint8_t *code, size_t n)
+{
+	size_t size = n < INSN_MAX ? 0 : plain_end(k, code);
+
+	if (size)
+		return size;
+	k->end = ty_step_classify(code, n, k->last, true);
+	if (k->end.rare)
+		return 0;
 	if (k->end.cls == TY_STEP_COND || k->end.cls == TY_STEP_DIRECT)
 		return k->end.next - k->last;
-	size = ty_insn_size(bytes, n);
+	size = ty_insn_size(code, n);
 	if (size)
 		return size;
 	b->dis = b->dis ? b->dis : ty_disasm_new(TY_DISASM_X86_64, NULL);
-	return b->dis ? ty_disasm_size(b->dis, bytes, n, k->last) : 0;
+	return b->dis ? ty_disasm_size(b->dis, code, n, k->last) : 0;
 }
 
 static void hold_while(struct ty_block_when *when, const struct ty_code_at *at)
@@ -301,8 +339,7 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 		if (!k || (insns < TY_BLOCK_INSNS && left - size >= INSN_MAX)) {
 			got = left - size < INSN_MAX ? left - size : INSN_MAX;
 			m.last = ip + n + size;
-			m.end = ty_step_classify(code + size, got, m.last, true);
-			sizes[insns] = (uint8_t)(m.end.rare ? 0 : size_of(b, &m, code + size, got));
+			sizes[insns] = (uint8_t)end_with(b, &m, code + size, got);
 			if (!sizes[insns] || sizes[insns] > got)
 				return NULL;
 			size += sizes[insns++];
@@ -344,7 +381,7 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 	out->visits = 0;
 	out->cls = m.cls;
 	if (b->extent_of)
-		n = 0;
+		return keep(b, out, insns);
 	memcpy(sizes + insns, bytes, n);
 	return keep(b, out, insns + n);
 }

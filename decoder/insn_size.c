@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "unaligned.h"
+
 enum { INSN_MAX = TY_INSN_MAX };
 
 /*
@@ -243,25 +245,30 @@ static const uint8_t modrm_size[256] = {ROWS(1, SIB | 2, 5), ROWS(2, 3, 2), ROWS
 #undef ROWS
 #undef ROW
 
+/* What hardly depends on the instruction, so that the processor need not guess: all its first bytes
+ * are loaded at once, and a ModR/M byte is looked up whether there is one or not. */
 static inline size_t plain(const uint8_t *code)
 {
-	const bool rex = code[0] >> 4 == 4;
-	size_t at = rex;
-	uint8_t op = code[at++], what = plain_one[op], size;
+	uint64_t bytes = ty_u64_at(code);
+	const bool rex = (bytes & 0xf0) == 0x40;
+	const uint64_t wide = rex ? bytes & 8 : 0;
+	size_t at = 1 + rex;
+	uint8_t what, size;
 
-	if (op == 0x0f)
-		what = plain_two[code[at++]];
-	if (!what || (what & NARROW && rex && code[0] & 8))
-		return 0;
-	if (what & MODRM) {
-		if (what & REG0 && code[at] & 0x38)
-			return 0;
-		size = modrm_size[code[at]];
-		if (size & SIB && (code[at + 1] & 7) == 5)
-			at += 4;
-		at += size & ~SIB;
+	bytes >>= 8 * rex;
+	what = plain_one[bytes & 0xff];
+	if ((bytes & 0xff) == 0x0f) {
+		bytes >>= 8;
+		what = plain_two[bytes & 0xff];
+		at++;
 	}
-	return at + (what & 7);
+	bytes = bytes >> 8 & 0xffff;
+	size = modrm_size[bytes & 0xff] & (uint8_t)(0 - (what >> 6 & 1));
+	at += (size & ~SIB) + (what & 7);
+	at += (bytes & 0x700) == 0x500 ? size >> 5 & 4 : 0; /* SIB */
+	if ((what & (PLAIN | REG0 | NARROW)) == PLAIN)
+		return at;
+	return !what || (what & NARROW && wide) || (what & REG0 && bytes & 0x38) ? 0 : at;
 }
 
 unsigned ty_insn_plain(const uint8_t *code, size_t n, uint8_t *sizes, unsigned most, size_t *bytes)
