@@ -405,16 +405,22 @@ static bool give(struct ty_symbols *s, const struct ty_sym *y, struct ty_symbol 
 	return to_off(s, y->addr, &out->start);
 }
 
-/* The number of symbols that begin at the address or before it; often the last answer, or the next.
- */
+/* The number of symbols that begin at the address or before it; often the last answer, or a little
+ * more. */
 static size_t begun_at(struct ty_symbols *s, uint64_t addr)
 {
+	const struct ty_sym *v = s->syms.v;
 	const size_t n = s->syms.n;
+	size_t lo = 0, hi = s->last;
 
-	for (size_t i = s->last; i <= s->last + 1 && i <= n; i++)
-		if ((!i || s->syms.v[i - 1].addr <= addr) && (i == n || s->syms.v[i].addr > addr))
-			return s->last = i;
-	return s->last = partition_point(i, 0, n, s->syms.v[i].addr <= addr);
+	if (!hi || v[hi - 1].addr <= addr) {
+		lo = hi;
+		for (size_t step = 1; hi < n && v[hi].addr <= addr; step *= 2) {
+			lo = hi + 1;
+			hi = n - hi > step ? hi + step : n;
+		}
+	}
+	return s->last = partition_point(i, lo, hi, v[i].addr <= addr);
 }
 
 bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
