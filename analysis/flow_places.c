@@ -167,6 +167,7 @@ static void forget_places(struct ty_flow_places *ps)
 	ps->places.n = 0;
 	memset(ps->buckets, 0, sizeof(*ps->buckets) << ps->bits);
 	memset(ps->recent, 0, sizeof(ps->recent));
+	ps->before = 0;
 }
 
 static void put_place(struct ty_flow_places *ps, size_t i)
@@ -227,7 +228,7 @@ static void ask(struct ty_flow_places *ps, struct ty_flow_place *p, uint64_t t)
 	p->func = function(ps, n.own, length, n.function, n.file ? n.file : "");
 }
 
-uint32_t ty_flow_place_find(struct ty_flow_places *ps, int32_t pid, uint64_t t, uint64_t ip)
+static uint32_t find(struct ty_flow_places *ps, int32_t pid, uint64_t t, uint64_t ip)
 {
 	uint32_t i = ps->buckets[ty_code_bucket(pid, ip, ps->bits)];
 	struct ty_flow_place *p;
@@ -243,4 +244,18 @@ uint32_t ty_flow_place_find(struct ty_flow_places *ps, int32_t pid, uint64_t t, 
 		return 0;
 	ask(ps, p, t);
 	return (uint32_t)(p - ps->places.v) + 1;
+}
+
+/* Code that is executed again leads to the same places in the same order. */
+uint32_t ty_flow_place_find(struct ty_flow_places *ps, int32_t pid, uint64_t t, uint64_t ip)
+{
+	uint32_t i = ps->before ? ps->places.v[ps->before - 1].after : 0;
+
+	if (!i || !ty_flow_is_place(ps, &ps->places.v[i - 1], pid, t, ip)) {
+		i = find(ps, pid, t, ip);
+		/* Which may have forgotten all. */
+		if (ps->before)
+			ps->places.v[ps->before - 1].after = i;
+	}
+	return ps->before = i;
 }

@@ -26,6 +26,7 @@ struct ty_flow_place {
 	int32_t pid;
 	uint32_t func;
 	uint32_t chain; /* the next in its bucket, plus 1 */
+	uint32_t after; /* the place looked up last after it, plus 1; 0: none */
 	uint32_t age;
 	bool start, entry; /* first byte of a function; of a program (_start) */
 };
@@ -47,6 +48,7 @@ struct ty_flow_places {
 	VEC(struct ty_flow_place) places;
 	uint32_t age;				     /* of those that hold */
 	uint32_t recent[1 << TY_PLACES_RECENT_BITS]; /* places by address, plus 1 */
+	uint32_t before;			     /* the last one that was not there, plus 1 */
 	uint32_t *buckets;			     /* 2^bits: the first place of each, plus 1 */
 	unsigned bits;
 	bool nomem;
