@@ -61,5 +61,8 @@ int ty_perf_read_header(struct ty_perf *p, struct ty_err *err);
 /* Processes a pipe-form record of attributes or features. 0 or -TY_E.... */
 int ty_perf_pipe_record(struct ty_perf *p, const struct ty_perf_rec *r, struct ty_err *err);
 void ty_perf_meta_fini(struct ty_perf *p);
+#define TY_PERF_EVENT_NAME 64
+/* The event's name by its attribute, as perf derives it. False: its kind has no such name. */
+bool ty_perf_event_name(const struct ty_perf_attr *a, char out[TY_PERF_EVENT_NAME]);
 
 #endif

@@ -33,6 +33,19 @@ static int no_memory(const struct ty_perf *p, struct ty_err *err)
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", p->path);
 }
 
+static int set_name(struct ty_perf *p, struct ty_perf_event *e, const char *name,
+		    struct ty_err *err)
+{
+	char *copy = strdup(name);
+
+	if (!copy || vec_push(&p->priv->names, copy)) {
+		free(copy);
+		return no_memory(p, err);
+	}
+	e->name = copy;
+	return 0;
+}
+
 /* ids are little-endian words at src; src may be NULL when n is 0. */
 static int add_event(struct ty_perf *p, const struct ty_perf_attr *attr, const uint8_t *src,
 		     uint64_t n, uint64_t off, struct ty_err *err)
@@ -41,6 +54,7 @@ static int add_event(struct ty_perf *p, const struct ty_perf_attr *attr, const u
 	struct ty_perf_event e = {.attr = *attr, .ids_n = (uint32_t)n, .name = ""};
 	uint64_t *ids = NULL;
 	uint32_t index = (uint32_t)p->events.n;
+	char name[TY_PERF_EVENT_NAME];
 
 	if (index >= EVENTS_MAX)
 		return damaged(p, off, "an impossible number of events", err);
@@ -58,6 +72,8 @@ static int add_event(struct ty_perf *p, const struct ty_perf_attr *attr, const u
 			return no_memory(p, err);
 	v->ids_sorted = false;
 	v->last_event = UINT32_MAX;
+	if (ty_perf_event_name(attr, name) && set_name(p, &e, name, err))
+		return -TY_ENOMEM;
 	if (vec_push(&p->events, e))
 		return no_memory(p, err);
 	if (!index)
@@ -283,7 +299,6 @@ static int name_events(struct ty_perf *p, struct ty_err *err)
 		const char *name;
 		const uint8_t *ids;
 		struct ty_perf_event *e = i < p->events.n ? &p->events.v[i] : NULL;
-		char *copy;
 
 		ty_rd_bytes(&rd, attr_size);
 		ids_n = ty_rd_u32(&rd);
@@ -291,14 +306,8 @@ static int name_events(struct ty_perf *p, struct ty_err *err)
 		ids = ty_rd_bytes(&rd, 8ull * ids_n);
 		if (ids && ids_n)
 			e = (struct ty_perf_event *)ty_perf_event_find(p, ty_load(ids, 8, false));
-		if (!e || !name || !ids)
-			continue;
-		copy = strdup(name);
-		if (!copy || vec_push(&p->priv->names, copy)) {
-			free(copy);
-			return no_memory(p, err);
-		}
-		e->name = copy;
+		if (e && name && ids && set_name(p, e, name, err))
+			return -TY_ENOMEM;
 	}
 	return 0;
 }
@@ -393,6 +402,23 @@ static int read_attrs(struct ty_perf *p, uint64_t attr_size, uint64_t off, uint6
 	return 0;
 }
 
+/* Pipe form, of a perf without EVENT_DESC there: the name of an event that the kernel's numbers do
+ * not name. */
+static int update_event(struct ty_perf *p, const struct ty_perf_rec *r, struct ty_err *err)
+{
+	enum { NAME = 2, TEXT = 16 }; /* struct perf_record_event_update: type, id, name */
+	struct ty_perf_event *e;
+
+	if (r->n <= TEXT || ty_load(r->body, 8, false) != NAME ||
+	    !memchr(r->body + TEXT, 0, r->n - TEXT))
+		return 0;
+	if (r->n > p->priv->meta_left)
+		return damaged(p, r->off, "too many names of events", err);
+	p->priv->meta_left -= r->n;
+	e = (struct ty_perf_event *)ty_perf_event_find(p, ty_load(r->body + 8, 8, false));
+	return e ? set_name(p, e, (const char *)r->body + TEXT, err) : 0;
+}
+
 int ty_perf_pipe_record(struct ty_perf *p, const struct ty_perf_rec *r, struct ty_err *err)
 {
 	struct ty_perf_priv *v = p->priv;
@@ -414,6 +440,8 @@ int ty_perf_pipe_record(struct ty_perf *p, const struct ty_perf_rec *r, struct t
 		v->meta_left -= (r->n - size) / 8 * 24;
 		return add_event(p, &attr, r->body + size, (r->n - size) / 8, r->off, err);
 	}
+	if (r->type == TY_PERF_EVENT_UPDATE)
+		return update_event(p, r, err);
 	if (r->type == TY_PERF_HEADER_TRACING_DATA) {
 		v->feat[TY_PERF_F_TRACING_DATA].off = r->data_off;
 		v->feat[TY_PERF_F_TRACING_DATA].n = r->data_n;

@@ -14,7 +14,7 @@
 #include "section.h"
 
 /* PERF_TYPE_..., PERF_COUNT_HW_CPU_CYCLES; exclude_user, exclude_kernel of linux/perf_event.h */
-enum { HARDWARE = 0, SOFTWARE = 1, CPU_CYCLES = 0, ONE_MODE = 1 << 4 | 1 << 5 };
+enum { HARDWARE = 0, CPU_CYCLES = 0, ONE_MODE = 1 << 4 | 1 << 5 };
 
 static bool stopped(const struct loader *l)
 {
@@ -34,10 +34,6 @@ static void describe(struct ty_samples *s, const struct ty_perf_event *e)
 		s->hz = (uint32_t)((1000000000 + a->sample_period / 2) / a->sample_period);
 	if (*e->name)
 		snprintf(s->event, sizeof(s->event), "%s", e->name);
-	else if (a->type == SOFTWARE && a->config <= 1)
-		snprintf(s->event, sizeof(s->event), "%s", a->config ? "task-clock" : "cpu-clock");
-	else if (!a->type && a->config <= 1)
-		snprintf(s->event, sizeof(s->event), "%s", a->config ? "instructions" : "cycles");
 	else
 		snprintf(s->event, sizeof(s->event), "event %u:0x%" PRIx64, a->type, a->config);
 	ty_plain(s->event, strlen(s->event));

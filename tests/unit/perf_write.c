@@ -200,6 +200,8 @@ static bool feature(const struct perf_write *w, unsigned f, struct ty_buf *b)
 		string(b, "record");
 		return true;
 	case TY_PERF_F_EVENT_DESC:
+		if (w->unnamed)
+			return false;
 		ty_buf_addle(b, 2, 4);
 		ty_buf_addle(b, 128, 4);
 		for (unsigned e = 0; e < 2; e++) {

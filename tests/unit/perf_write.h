@@ -20,6 +20,7 @@ struct perf_write {
 	uint32_t cpus;
 	bool no_id_all;
 	bool switches; /* the dummy tells of them */
+	bool unnamed;  /* the file has no names of its events */
 };
 
 struct pw_at { /* the tail of a record */

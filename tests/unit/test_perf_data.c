@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "perf_data.h"
+#include "perf_file.h"
 #include "perf_write.h"
 
 static const struct pw_at at1 = {.pid = 70, .tid = 71, .time = 1000, .cpu = 1};
@@ -508,6 +509,74 @@ static void test_build_id(void **state)
 	}
 }
 
+/* Names of events that the file does not name are perf's: by the attribute, and as a pipe tells
+ * them later on. */
+static void test_names(void **state)
+{
+	enum { USER = 1 << 4, KERNEL = 1 << 5, HV = 1 << 6, HOST = 1 << 19, GUEST = 1 << 20 };
+	static const struct {
+		uint32_t type;
+		uint64_t config, flags;
+		const char *name; /* NULL: none */
+	} cases[] = {
+		{0, 2, GUEST, "cache-references"},
+		{0, 0, KERNEL | HV | GUEST, "cycles:uH"},
+		{0, 1, USER | HV, "instructions:k"},
+		{0, 1, HOST, "instructions:G"},
+		{0, 0, 2 << 15 | GUEST, "cycles:ppH"},
+		{0, 10, GUEST, NULL},
+		{1, 0, GUEST, "cpu-clock"},
+		{1, 9, GUEST, "dummy"},
+		{3, 0x10002, GUEST, "LLC-load-misses"},
+		{3, 0x00203, GUEST, "dTLB-prefetches"},
+		{3, 0x20002, GUEST, NULL},
+		{3, 0x00302, GUEST, NULL},
+		{4, 0x1a8, GUEST, "raw 0x1a8"},
+		{2, 300, GUEST, NULL},
+		{8, 0, GUEST, NULL},
+	};
+	static const char update[] = "\2\0\0\0\0\0\0\0"
+				     "\x65\0\0\0\0\0\0\0"
+				     "mem-loads\0\0\0\0\0\0";
+	char name[TY_PERF_EVENT_NAME], path[32];
+	struct ty_err err = {0};
+	struct ty_perf_rec r;
+	struct perf_write w;
+	struct ty_buf file;
+	struct ty_perf *p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct ty_perf_attr a = {
+			.type = cases[i].type, .config = cases[i].config, .flags = cases[i].flags};
+
+		assert_int_equal(ty_perf_event_name(&a, name), cases[i].name != NULL);
+		if (cases[i].name)
+			assert_string_equal(name, cases[i].name);
+	}
+	for (unsigned cut = 0; cut < 2; cut++) { /* cut: the text has no end */
+		pw_init(&w);
+		w.type = 4;
+		w.config = 0x1cd;
+		w.unnamed = true;
+		pw_rec(&w, TY_PERF_EVENT_UPDATE, 0, update, cut ? 24 : sizeof(update) - 1);
+		ty_buf_init(&file, 1 << 20);
+		pw_pipe(&w, &file);
+		pw_save(&file, path);
+		assert_int_equal(ty_perf_open(path, &p, &err), 0);
+		unlink(path);
+		while (ty_perf_next(p, &r, &err) > 0)
+			;
+		assert_int_equal(strncmp(p->events.v[0].name, "raw 0x1cd", 9) == 0, cut);
+		if (!cut)
+			assert_string_equal(p->events.v[0].name, "mem-loads");
+		assert_int_equal(strncmp(p->events.v[1].name, "dummy", 5), 0);
+		ty_perf_close(p);
+		ty_buf_fini(&file);
+		pw_fini(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -515,7 +584,7 @@ int main(void)
 		cmocka_unit_test(test_compressed), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_buffer),	   cmocka_unit_test(test_shared),
-		cmocka_unit_test(test_build_id),
+		cmocka_unit_test(test_build_id),   cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
