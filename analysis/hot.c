@@ -86,7 +86,7 @@ static struct sum *by_node(const struct ty_hot_of *of, struct ty_sample_weights 
 	int e = v ? ty_sample_weights_find(of, weights) : -TY_ENOMEM;
 	size_t first, end;
 
-	ty_samples_range(of->s, of->w->from_ns, of->w->to_ns, &first, &end);
+	ty_hot_range(of, &first, &end);
 	for (size_t i = first; !e && of->what != TY_HOT_WAITS && i < end; i++) {
 		const struct ty_sample *s = &of->s->v.v[i];
 		const uint64_t time = weights->by_time ? weights->v.v[i - first] : s->period;

@@ -10,6 +10,18 @@
 #include "window_filter.h"
 #include "thread_walk.h"
 
+void ty_hot_range(const struct ty_hot_of *of, size_t *first, size_t *end)
+{
+	const struct ty_summary *all = of->model ? ty_model_summary(of->model) : NULL;
+	uint64_t from = of->w->from_ns, to = of->w->to_ns;
+
+	if (all && from <= all->start_ns)
+		from = 0;
+	if (all && to > all->end_ns)
+		to = UINT64_MAX;
+	ty_samples_range(of->s, from, to, first, end);
+}
+
 bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *s)
 {
 	const struct ty_window *w = of->w;
@@ -146,7 +158,7 @@ static int divide(const struct ty_hot_of *of, struct share *v, uint32_t threads,
 	uint32_t *of_thread;
 	int e;
 
-	ty_samples_range(of->s, of->w->from_ns, of->w->to_ns, &first, &end);
+	ty_hot_range(of, &first, &end);
 	of_thread = malloc((end - first + 1) * sizeof(*of_thread));
 	if (!of_thread || vec_reserve(&out->v, end - first + 1)) {
 		free(of_thread);

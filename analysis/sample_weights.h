@@ -26,6 +26,9 @@ struct ty_hot_of {
 	enum ty_hot_what what;
 	int32_t pid; /* of a process; 0: of all */
 };
+/* The samples of the window: of a window to an end of the trace, also those beyond that end. Events
+ * and samples need not cover the same time. */
+void ty_hot_range(const struct ty_hot_of *of, size_t *first, size_t *end);
 bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *sample);
 /* Can the thread have samples that are asked about? */
 bool ty_hot_thread(const struct ty_hot_of *of, uint32_t thread);

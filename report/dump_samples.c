@@ -195,7 +195,7 @@ int ty_dump_samples(const char *path, const struct ty_texts *roots, const struct
 			    "%s: it has no samples with a time and a thread", path);
 	if (!e) {
 		of = (struct ty_hot_of){.s = d.s, .w = &d.w, .model = d.session.model};
-		ty_samples_range(d.s, d.w.from_ns, d.w.to_ns, &first, &end);
+		ty_hot_range(&of, &first, &end);
 		for (size_t i = first; i < end && !ferror(out); i++)
 			if (ty_hot_chosen(&of, &d.s->v.v[i]))
 				(sel->json ? json_sample : text_sample)(&d, &d.s->v.v[i], out);

@@ -234,11 +234,42 @@ static void parts(void **state)
 	drop();
 }
 
+/* Samples before the first event and behind the last are of windows to there, and of no other. */
+static void beyond_the_trace(void **state)
+{
+	const struct ty_model *m = machine();
+	const uint64_t start = ty_model_summary(m)->start_ns, end = ty_model_summary(m)->end_ns;
+	static const struct {
+		unsigned later, earlier; /* the window's ends, in ns from those of the trace */
+		uint64_t more;
+	} cases[] = {{0, 0, 2}, {1, 0, 1}, {0, 1, 1}, {1, 1, 0}};
+	struct ty_hot h;
+
+	(void)state;
+	sample(start - 5, 11, "a", 10);
+	sample(end + 5 * MS, 11, "a", 10);
+	ty_samples_sort(samples);
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct ty_window w = {.from_ns = start + cases[i].later,
+					    .to_ns = end + 1 - cases[i].earlier};
+		const struct ty_hot_of of = {.s = samples, .w = &w, .model = m};
+		size_t first, last;
+
+		ty_hot_range(&of, &first, &last);
+		assert_int_equal(last - first + cases[i].later, 51 + cases[i].more);
+		assert_int_equal(ty_hot_find(&of, &h), 0);
+		assert_int_equal(h.samples, last - first);
+		ty_hot_fini(&h);
+	}
+	drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_those_of_the_ledgers),
 					   cmocka_unit_test(a_sample_is_worth_its_threads_time),
-					   cmocka_unit_test(parts)};
+					   cmocka_unit_test(parts),
+					   cmocka_unit_test(beyond_the_trace)};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
