@@ -263,10 +263,13 @@ static bool is_name(char c)
 static void add_signs(const struct ty_fmt_entry *e, const char *p, size_t n, struct ty_buf *out)
 {
 	for (size_t i = 0, k; i < n; i += k) {
-		const struct ty_ft_field *fd = e->fields, *end = fd + e->nfields;
+		const bool is_rec = n - i > 5 && !strncmp(p + i, "REC->", 5);
 		const char *name = p + i + 5;
 
-		for (k = 1; n - i > 5 && !strncmp(p + i, "REC->", 5) && fd < end; fd++)
+		k = 1;
+		for (unsigned f = 0; is_rec && f < e->nfields; f++) {
+			const struct ty_ft_field *fd = &e->fields[f];
+
 			if (fd->is_signed && fd->size < 4 && fd->size && !fd->is_array &&
 			    !fd->is_loc && n - i - 5 >= fd->name_n &&
 			    !strncmp(name, fd->name, fd->name_n) &&
@@ -278,6 +281,7 @@ static void add_signs(const struct ty_fmt_entry *e, const char *p, size_t n, str
 					    2 * sign - 1, sign);
 				break;
 			}
+		}
 		if (k == 1)
 			ty_buf_addc(out, p[i]);
 	}

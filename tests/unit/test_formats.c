@@ -750,6 +750,9 @@ static void hostile_texts(void **state)
 		HEAD("sched_switch", 1) F("int prev_comm", 8, 4, 1)
 			F("char prev_pid[200]", 8, 200, 1)
 				F("__data_loc int[] prev_state", 12, 4, 1),
+		"name: sys_enter\nID: 1\nformat:\n" F(
+			"unsigned short common_flags", 16, 48,
+			0) "\nprint fmt: \"NR %ld\", REC->common_flags\n",
 	};
 	struct fake k;
 
