@@ -120,7 +120,9 @@ static void descend(const struct ty_model *m, struct node *v, const ty_processes
 			v[*p].level = (uint8_t)(level + 1);
 }
 
-static void say_children(const struct ty_model *m, const ty_groups *g, char *out, size_t size)
+/* of_first: what is said of the first group. */
+static void say_children(const struct ty_model *m, const ty_groups *g, const char *of_first,
+			 char *out, size_t size)
 {
 	uint64_t rest = 0;
 	uint32_t others = 0;
@@ -133,7 +135,7 @@ static void say_children(const struct ty_model *m, const ty_groups *g, char *out
 		}
 		ty_put_behind(out, size, i ? ", " : " ");
 		say_group(out, size, m, &g->v[i]);
-		ty_put_behind(out, size, " %s", ty_duration(g->v[i].ns));
+		ty_put_behind(out, size, " %s%s", ty_duration(g->v[i].ns), i ? "" : of_first);
 	}
 	if (others)
 		ty_put_behind(out, size, ", %u other%s %s", others, others > 1 ? "s" : "",
@@ -146,9 +148,11 @@ int ty_answer_children(const struct ty_answer_work *k, uint32_t root, uint64_t t
 	const struct ty_model *m = k->x->m;
 	struct node *v = calloc((size_t)ty_model_summary(m)->threads + 1, sizeof(*v));
 	ty_processes all = {0};
-	ty_groups g = {0};
-	char line[160] = "", last[80] = "", d[TY_DURATION_MAX];
-	uint64_t ns = 0, first_ns = 0;
+	ty_groups g = {0}, below = {0};
+	char via[160] = "", last[TY_WHO_MAX + 24] = "",
+	     of_first[sizeof(via) + sizeof(last) + 64] = "";
+	uint64_t ns = 0;
+	unsigned level;
 	int r = v ? find_times(k, root, v, &all) : -TY_ENOMEM;
 
 	*out = 0;
@@ -156,30 +160,35 @@ int ty_answer_children(const struct ty_answer_work *k, uint32_t root, uint64_t t
 		v[root].level = 1;
 		r = find_groups(m, v, &all, 1, &g);
 	}
+	/* Where most of the first group's time was, generation by generation. */
+	for (level = 1; !r && level < DEPTH; level++) {
+		const struct group *most = level == 1 ? g.v : below.v;
+
+		if (!(level == 1 ? g.n : below.n) || most->ns <= total_ns / 2)
+			break;
+		if (level > 2)
+			ty_put_behind(via, sizeof(via), "%s%s", *via ? " -> " : "", last);
+		*last = 0;
+		if (level > 1)
+			say_group(last, sizeof(last), m, most);
+		ns = most->ns;
+		descend(m, v, &all, level, most->name);
+		r = find_groups(m, v, &all, level + 1, &below);
+	}
+	if (*last)
+		snprintf(of_first, sizeof(of_first), " (of which in %s %s%s%s: %s)",
+			 *via ? "descendant" : "child", last, *via ? " via " : "", via,
+			 ty_duration(ns));
 	if (!r && g.n) {
 		if (v[root].self_ns)
-			ty_put_behind(out, size,
-				      "%s in %s itself. In children and their descendants:",
-				      ty_fmt_duration(v[root].self_ns, d), ty_who_last(m, root));
+			ty_put_behind(out, size, "%s in %s itself. By child, with descendants:",
+				      ty_duration(v[root].self_ns), ty_who_last(m, root));
 		else
-			ty_put_behind(out, size, "In children of %s and their descendants:",
-				      ty_who_last(m, root));
-		say_children(m, &g, out, size);
+			ty_put_behind(out, size,
+				      "By child of %s, with descendants:", ty_who_last(m, root));
+		say_children(m, &g, of_first, out, size);
 	}
-	/* Where most of it was, generation by generation. */
-	for (unsigned level = 1; !r && g.n && g.v[0].ns > total_ns / 2 && level < DEPTH; level++) {
-		ns = g.v[0].ns;
-		first_ns = first_ns ? first_ns : ns;
-		if (*last)
-			ty_put_behind(line, sizeof(line), "%s%s", *line ? " -> " : "", last);
-		*last = 0;
-		say_group(last, sizeof(last), m, &g.v[0]);
-		descend(m, v, &all, level, g.v[0].name);
-		r = find_groups(m, v, &all, level + 1, &g);
-	}
-	if (!r && *line)
-		ty_put_behind(out, size, ". Of these %s, %s in %s (started by %s)",
-			      ty_fmt_duration(first_ns, d), ty_duration(ns), last, line);
+	vec_fini(&below);
 	vec_fini(&g);
 	vec_fini(&all);
 	free(v);

@@ -79,7 +79,7 @@ static void note_disks(const struct ty_explain *x, const struct ty_window *w, st
 	const struct ty_model *m = x->m;
 	struct disk v[DISKS] = {0}, *most = v;
 	uint32_t n = 0, ios = ty_model_ios(m);
-	char disk[TY_DISK_TEXT];
+	char disk[TY_DISK_TEXT], of[40] = "";
 
 	for (uint32_t i = 0; i < ios; i++) {
 		struct ty_io io = ty_model_io(m, i);
@@ -109,12 +109,14 @@ static void note_disks(const struct ty_explain *x, const struct ty_window *w, st
 	}
 	for (uint32_t k = 1; k < n; k++)
 		most = v[k].busy_ns > most->busy_ns ? &v[k] : most;
+	if (n > 1)
+		snprintf(of, sizeof(of), " (the busiest of %u disks)", n);
 	if (n)
 		ty_answer_note(out, "%s was busy for %s: %s request%s, %s, the longest %s%s",
 			       ty_explain_disk(x, most->major, most->minor, disk),
 			       ty_duration(most->busy_ns), ty_count(most->n),
 			       most->n == 1 ? "" : "s", ty_byte_count(most->bytes),
-			       ty_duration(most->longest_ns), n > 1 ? "; other disks less" : "");
+			       ty_duration(most->longest_ns), of);
 }
 
 /* The process that spent most time in requests. */
@@ -122,13 +124,16 @@ static void note_requests(const struct ty_model *m, const struct ty_requests *q,
 			  struct ty_answer *out)
 {
 	const struct ty_service *s = q && q->services_n ? &q->services[0] : NULL;
+	char of[72] = "";
 
 	if (!s || !s->n)
 		return;
+	if (q->services_n > 1)
+		snprintf(of, sizeof(of), " (the server with the most request time of %u)",
+			 q->services_n);
 	ty_answer_note(out, "%s replied to %s request%s: p50 %s, max %s%s",
 		       ty_who_process(m, s->process), ty_count(s->n), s->n == 1 ? "" : "s",
-		       ty_duration(s->p50_ns), ty_duration(s->max_ns),
-		       q->services_n > 1 ? "; other processes took less time" : "");
+		       ty_duration(s->p50_ns), ty_duration(s->max_ns), of);
 }
 
 int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w,

@@ -194,10 +194,16 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 		for (unsigned i = 0; i < c->rivals_n; i++) {
 			const struct ty_ran *ran = &c->rivals[i];
 
-			ty_put(o, "%s%s %s", i ? ", " : ", mostly ", who(ran->thread, ran->at_ns),
-			       ty_duration(ran->ns));
+			if (!i && c->rivals_n > 1)
+				ty_put(o, "; the top %s: ", c->rivals_n == 2 ? "two" : "three");
+			ty_put(o, "%s%s (%s",
+			       i		 ? ", "
+			       : c->rivals_n > 1 ? ""
+						 : "; the top one: ",
+			       who(ran->thread, ran->at_ns), ty_duration(ran->ns));
 			if (ran->prio != 120)
-				say_prio(o, ran->prio, " (", ")");
+				say_prio(o, ran->prio, ", ", "");
+			ty_put(o, ")");
 		}
 		say_idle(o, h, c);
 	} else if (c->idle_ns) {

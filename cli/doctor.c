@@ -284,7 +284,8 @@ static void check_strings(void)
 	char why[TY_CALL_DATA_WHY];
 
 	if (ty_call_data_available(why))
-		say("ok", "strings", "paths and addresses of system calls are recorded (BPF)");
+		say("ok", "strings",
+		    "paths and socket addresses passed to system calls are recorded (BPF)");
 	else
 		say("no", "strings", "%s", why);
 }

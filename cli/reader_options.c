@@ -122,10 +122,10 @@ const struct ty_option ty_unused_options[] = {
 	{0, "memory", "SIZE", NULL, .take = take_memory, .at = AT(memory_bytes)},
 	{0, "no-index", NULL, NULL, .take = ty_take_flag, .at = AT(no_index)},
 	{0}};
-const struct ty_option ty_index_option[] = {
-	{0, "no-index", NULL, "do not read or write the index file, which makes reopening fast",
-	 .take = ty_take_flag, .at = AT(no_index)},
-	{0}};
+const struct ty_option ty_index_option[] = {{0, "no-index", NULL,
+					     "do not use an index file (reopening will be slower)",
+					     .take = ty_take_flag, .at = AT(no_index)},
+					    {0}};
 
 const struct ty_option ty_mem_options[] = {
 	{0, "spe-raw", "FILE", "memory samples: read a bare Arm SPE stream, not a recording",

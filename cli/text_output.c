@@ -36,7 +36,8 @@ static int take_color(void *to, const char *arg, struct ty_err *err)
 }
 
 const struct ty_option ty_text_option_list[] = {
-	{0, "color", "[=WHEN]", "color the text: auto, always (default WHEN) or never",
+	{0, "color", "[=WHEN]",
+	 "when to use color: auto (default), always or never; --color alone: always",
 	 .take = take_color, .is_value = is_color_word,
 	 .at = offsetof(struct ty_text_options, color)},
 	{0, "no-pager", NULL, "do not page the text through $PAGER", .take = ty_take_flag,

@@ -104,7 +104,9 @@ static const struct ty_option options[] = {
 	{0, "size", "WxH",
 	 "set the size of that frame (default: COLUMNS x LINES, the terminal, or 100x30)",
 	 .take = take_size},
-	{0, "color", "[=WHEN]", "color auto, always (default WHEN), never, truecolor, 256 or 16",
+	{0, "color", "[=WHEN]",
+	 "when to use color, or how much: auto (default), always (--color alone), "
+	 "never, truecolor, 256 or 16",
 	 .take = take_color, .is_value = is_color_word},
 	{0, "keys-man", NULL, "print the table of keys as man(7) text", .take = ty_take_flag,
 	 .at = offsetof(struct ty_view_options, keys_man)},

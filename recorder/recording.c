@@ -215,8 +215,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (stacks.maps_unread)
 		ty_rec_note(r,
 			    "the mappings of %" PRIu64
-			    " processes could not be read: something holds their memory locked. "
-			    "Their stacks are cut",
+			    " processes could not be read in time (their mmap lock may have been "
+			    "held). Their stacks are cut",
 			    stacks.maps_unread);
 	if (stacks.locks_left)
 		ty_rec_note(r,

@@ -122,8 +122,8 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 
 	putc('\n', f);
 	ty_put_heading(f, "outliers",
-		       "the slowest call compared with a median one of the same thread; objects "
-		       "are named for waits of 1 ms or more");
+		       "the slowest call compared with a median one of the same thread; files, "
+		       "sockets and locks are named only in waits of at least 1 ms");
 	for (uint32_t i = 0; i < r->outliers.n && i < OUTLIERS_SHOWN; i++) {
 		const struct ty_outlier *o = &r->outliers.v[i];
 		uint32_t shown = o->n > 0;

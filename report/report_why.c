@@ -99,25 +99,26 @@ static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
 			continue;
 		fprintf(f, "    %-8s %s\n",
 			!first ? ""
-			: hold ? "true"
-			       : "false",
+			: hold ? "because"
+			       : "and not",
 			ty_relation_text((enum ty_relation)abs(r->when[i])));
 		first = false;
 	}
 }
 
-/* What the classification rests on; the cause has a grade of its own. */
-static const char *const grade_says[] = {
-	"by pattern: how such threads usually wait",
-	"by protocol: what the waiter and its waker did",
-	"by stack: the function that the thread waited in",
-	"by recorded facts",
-};
-
 static void put_rule(const struct ty_rule *r, FILE *f)
 {
-	fprintf(f, "    rule     %s: %s\n    verdict  %s, classified %s\n", r->id, r->says,
-		ty_verdict_text((enum ty_verdict)r->verdict), grade_says[r->grade]);
+	fprintf(f, "    rule     %s: %s\n    verdict  %s (evidence: %s)\n", r->id, r->says,
+		ty_verdict_text((enum ty_verdict)r->verdict),
+		ty_grade_evidence((enum ty_grade)r->grade));
+}
+
+static bool some_inferred(const struct ty_stall_edge *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (v[i].grade != TY_RECORDED)
+			return true;
+	return false;
 }
 
 void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
@@ -137,7 +138,10 @@ void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
 	fprintf(f, "    cause    %s\n",
 		s->proven ? "proven: it follows from recorded events alone"
 		: !strcmp(ty_stall_grade(s), "inferred")
-			? "inferred: it does not follow from recorded events alone"
+			? some_inferred(edge, edges)
+				  ? "inferred: not all of the evidence below is recorded"
+				  : "inferred: the events below are recorded; that one caused the "
+				    "next is a conclusion"
 			: "unknown: the wait had not ended");
 	fprintf(f, "    evidence%s, from the victim to the root cause\n",
 		s->waits > 1 && s->links ? " of one of its waits" : "");

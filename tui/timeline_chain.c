@@ -82,9 +82,9 @@ static void add_calls(struct ty_timeline *t, const struct ty_call_sums *s, uint3
 static void add_rule(struct ty_timeline *t, const struct ty_rule *r, bool proven)
 {
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "Classified as %s by rule %s (%s)",
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "Classified as %s by rule %s. Evidence: %s",
 		    ty_verdict_text((enum ty_verdict)r->verdict), r->id,
-		    ty_grade_name((enum ty_grade)r->grade));
+		    ty_grade_evidence((enum ty_grade)r->grade));
 	ty_page_add(&t->page, TY_ROLE_TEXT, "  %s", r->says);
 	ty_page_add(
 		&t->page, TY_ROLE_TEXT, "%s",
@@ -261,9 +261,9 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 		 process ? "process " : "",
 		 l->thread == TY_NONE && l->inferred
 			 ? "the command (critical path), partly inferred"
-		 : l->thread == TY_NONE
-			 ? "the command (critical path)"
-			 : ty_timeline_thread_name(t, l->thread, a->window.from_ns, who),
+		 : l->thread == TY_NONE ? "the command (critical path)"
+		 : process		? ty_model_who_process(t->m, l->thread, who)
+					: ty_model_who_last(t->m, l->thread, who),
 		 ty_fmt_length(l->total_ns, len), many,
 		 ty_timeline_at(t, l->start_ns, (a->window.to_ns - a->window.from_ns) / 1000 + 1,
 				at));

@@ -65,6 +65,7 @@ _Static_assert(TY_R_COUNT < 128, "a relation fits into int8_t");
 const char *ty_verdict_name(enum ty_verdict v);
 const char *ty_verdict_text(enum ty_verdict v);
 const char *ty_grade_name(enum ty_grade g);
+const char *ty_grade_evidence(enum ty_grade g); /* as people read it */
 
 /* All rules, strongest first; the last one matches every wait. */
 extern const struct ty_rule ty_rule_table[];

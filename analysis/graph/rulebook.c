@@ -29,6 +29,15 @@ const char *ty_grade_name(enum ty_grade g)
 	return name[g];
 }
 
+const char *ty_grade_evidence(enum ty_grade g)
+{
+	static const char *const text[] = {
+		"heuristic on wait patterns", "what the waiter and its waker did",
+		"the function that the thread waited in", "recorded facts"};
+
+	return text[g];
+}
+
 const char *ty_verdict_text(enum ty_verdict v)
 {
 	return v == TY_OWN_CHOICE ? "voluntary sleep" : v == TY_IDLE ? "not a stall" : "stall";

@@ -51,7 +51,7 @@ shown_sum(lines[1])
 assert a["of"] == "command" and a["total_ns"] >= 400e6, a
 assert re.match(r"sleep/[0-9]+ slept in clock_nanosleep$", a["items"][0]["text"]), a["items"]
 assert a["items"][0]["part"] == "sleep" and 400e6 <= a["items"][0]["ns"] < 500e6, a["items"]
-assert re.search(r"In children and their descendants: sh/[0-9]+ .*\. Of these .*, .* in sleep/[0-9]+ \(started by sh/[0-9]+\)", a["children"]), a["children"]
+assert re.search(r"By child, with descendants: sh/[0-9]+ .* \(of which in child sleep/[0-9]+: .*\)", a["children"]), a["children"]
 P
 }
 tries 3 in_children

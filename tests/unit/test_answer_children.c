@@ -48,9 +48,8 @@ static void child_has_the_time(void **state)
 	assert_int_equal(a.part_ns[TY_PART_RUNNABLE], 2 * MS);
 	assert_string_equal(a.item[0].text, "t12/12 slept in nanosleep");
 	assert_string_equal(a.item[1].text, "t12/12 ran: 100% outside system calls");
-	assert_string_equal(
-		a.children,
-		"17.0 ms in t11/11 itself. In children and their descendants: t12/12 393 ms");
+	assert_string_equal(a.children,
+			    "17.0 ms in t11/11 itself. By child, with descendants: t12/12 393 ms");
 	assert_int_equal(a.items, 2);
 	ty_mx_drop();
 }

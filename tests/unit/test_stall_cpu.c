@@ -107,9 +107,10 @@ static void who_shared_the_cpu(void **state)
 	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].culprit, TY_NONE);
-	assert_non_null(strstr(s.v[0].text, "shared CPU 0 all that time, mostly t13/13 70.0 ms"));
-	assert_non_null(strstr(s.v[0].text, ", t14/14 60.0 ms"));
-	assert_non_null(strstr(s.v[0].text, ", t15/15 50.0 ms"));
+	assert_non_null(strstr(s.v[0].text,
+			       "shared CPU 0 all that time; the top three: t13/13 (70.0 ms, "));
+	assert_non_null(strstr(s.v[0].text, ", t14/14 (60.0 ms, "));
+	assert_non_null(strstr(s.v[0].text, ", t15/15 (50.0 ms, "));
 	assert_null(strstr(s.v[0].text, "t12/12"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();

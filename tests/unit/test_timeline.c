@@ -122,6 +122,32 @@ static void pages_are_as_they_were(void **state)
 	ty_model_free(m);
 }
 
+/* By the name that its row has, not by the one that it had when the window began. */
+static void ledger_of_a_renamed_thread(void **state)
+{
+	const struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};
+	struct ty_event ev = {.u.rename = {.tid = 7, .old_comm = "busy", .new_comm = "later"}},
+			out = {.u.sw = {.prev_tid = 7, .prev_state = 1, .prev_comm = "later"}};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 7);
+	ty_tl_feed(ev, 20, 0, 7, TY_EV_RENAME);
+	ty_tl_feed(out, 90, 0, 7, TY_EV_SWITCH);
+	m = ty_tl_built();
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	t->row = ty_tracks_reveal(&t->tracks, ty_model_thread_find(m, 7, t->vp.from_ns));
+	assert_true(ty_timeline_ledger(t));
+	while (ty_timeline_ops.work(t) == TY_VIEW_CHANGED)
+		;
+	assert_non_null(strstr(t->page.title, "Ledger of later/7: "));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 /* Help is searched: the lines that hold it, all of a topic that does, under their titles. */
 static void help_is_searched(void **state)
 {
@@ -481,6 +507,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_are_as_they_were),
 		cmocka_unit_test(pages_are_as_they_were),
+		cmocka_unit_test(ledger_of_a_renamed_thread),
 		cmocka_unit_test(help_is_searched),
 		cmocka_unit_test(stacks_of_a_wait_and_its_waker),
 		cmocka_unit_test(every_action_is_handled),
