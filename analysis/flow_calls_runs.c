@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_calls.h: calls from runs. A call to another function and the return from it, which
- * nearly all are, change the stack here; when nothing is called between, not even that; those of
- * paths are counted with their path. Budget: 120 instructions for a call and its return, with their
- * sums.
+ * See flow_calls.h: calls from runs. Ordinary calls and returns (nearly all) are handled here. A
+ * leaf call does not even push a frame. Calls within a path are counted with the path. Budget: 120
+ * instructions for a call and its return, with their sums.
  */
 #include "flow_calls_priv.h"
 #include "flow_walk.h"

@@ -26,7 +26,7 @@ static struct ty_stall_edge *add(struct list *l, enum ty_edge_kind kind, uint32_
 	struct ty_stall_edge *e = &l->v[l->n++];
 
 	*e = (struct ty_stall_edge){.kind = (uint8_t)kind,
-				    .grade = TY_RECORDED,
+				    .basis = TY_RECORDED,
 				    .thread = thread,
 				    .to = TY_NONE,
 				    .call = TY_NONE,
@@ -69,7 +69,7 @@ static void root(const struct ty_explain *x, struct list *l, const struct ty_lin
 	if (kind != TY_EDGE_WAITS) {
 		e = add(l, kind, k->thread, k->start_ns, k->end_ns);
 		if (k->what == TY_SEG_STOLEN)
-			e->grade = TY_BY_PROTOCOL;
+			e->basis = TY_BY_PROTOCOL;
 		else if (kind == TY_EDGE_RUNS)
 			e->call = ty_model_syscall_at(x->m, k->thread,
 						      k->start_ns + (k->end_ns - k->start_ns) / 2);
@@ -93,7 +93,7 @@ uint32_t ty_stall_edges(const struct ty_explain *x, const struct ty_stall *s,
 	struct ty_stall_edge *e;
 
 	if (s->request_ns)
-		add(&l, TY_EDGE_RECEIVES, s->thread, s->request_ns, s->request_ns)->grade =
+		add(&l, TY_EDGE_RECEIVES, s->thread, s->request_ns, s->request_ns)->basis =
 			TY_BY_PROTOCOL;
 	if (s->sent_request_ns) {
 		e = add(&l, TY_EDGE_SENDS, s->thread, s->sent_request_ns, s->sent_request_ns);
@@ -114,7 +114,7 @@ uint32_t ty_stall_edges(const struct ty_explain *x, const struct ty_stall *s,
 		e->to = k->thread;
 		e->call = ty_model_syscall_at(x->m, k->waker.thread, k->waker.act_ns);
 		if (k->waker.inferred)
-			e->grade = TY_BY_PROTOCOL;
+			e->basis = TY_BY_PROTOCOL;
 	}
 	return l.n;
 }

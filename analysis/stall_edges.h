@@ -28,7 +28,7 @@ const char *ty_edge_kind_name(enum ty_edge_kind k);
 
 struct ty_stall_edge {
 	uint8_t kind;		   /* enum ty_edge_kind */
-	uint8_t grade;		   /* enum ty_grade: recorded, or by protocol (inferred) */
+	uint8_t basis;		   /* enum ty_basis: recorded, or by protocol (inferred) */
 	uint32_t thread, to;	   /* the thread, and its receiver or wakee: TY_NONE: none */
 	uint32_t call;		   /* in or by which; TY_NONE */
 	uint32_t io;		   /* COMPLETES: the block request; TY_NONE */

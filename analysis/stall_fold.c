@@ -313,7 +313,7 @@ static void lead(struct ty_stall_search *h, size_t i, size_t n)
 		struct ty_candidate *b = &h->cand.v[k];
 
 		if (b->dropped || c->s.culprit == TY_NONE || !b->s.rule || !c->s.rule ||
-		    b->s.rule->grade <= c->s.rule->grade ||
+		    b->s.rule->basis <= c->s.rule->basis ||
 		    ty_stall_overlap(c, b) < c->s.duration_ns / 10 * 9 ||
 		    !same_cause(h->x->m, c, b, &by_root))
 			continue;

@@ -24,7 +24,7 @@ int ty_stall_by_length(const void *pa, const void *pb)
 static bool is_end(const struct ty_candidate *c)
 {
 	/* Who is known to have waited for a reply did not wait for the end that follows. */
-	bool words = c->last_words && (!c->s.rule || c->s.rule->grade == TY_BY_PATTERN);
+	bool words = c->last_words && (!c->s.rule || c->s.rule->basis == TY_BY_PATTERN);
 
 	return (c->w.class == TY_WAIT_END || words) && c->s.state == TY_ST_SLEEPING;
 }

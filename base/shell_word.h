@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A word of a command line that a shell takes as it is meant. */
+/* Quotes a word for a shell. */
 #ifndef TY_SHELL_WORD_H
 #define TY_SHELL_WORD_H
 

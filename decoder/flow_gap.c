@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow.h: what is to be said of a gap. */
+/* See flow.h: the message for a gap. */
 #include <inttypes.h>
 #include <stdio.h>
 

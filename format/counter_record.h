@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Readings of performance counters (the records of TY_SEC_COUNTERS); see section.h. What is counted
- * says machine fact `counter`, a line per counter in their order: "GROUP UNIT NAME", groups from 0
- * in ascending order, unit ns or count.
+ * Readings of performance counters (the records of TY_SEC_COUNTERS); see section.h. The machine
+ * fact `counter` says what is counted, a line per counter in their order: "GROUP UNIT NAME", groups
+ * from 0 in ascending order, unit ns or count.
  *
  * A record is a head; then per counter how much it grew; then per group for how long (ns) it was
  * enabled, and for how long of that it counted: all u64, in the machine's byte order, without

@@ -17,10 +17,10 @@
  * (a reservation that was never written) and torn tails cost at most the chunks that lay there.
  *
  * A spool may drop its oldest data (ty_spool_keep). Then `kept` in the head is the offset of the
- * newest TY_SEC_KEPT chunk, which says what is not there by intent: a range of the file, and for
- * each stream the number of its first chunk that counts. It is written before anything is taken
- * away, and what belongs to the part that begins with it before that (TY_SPOOL_LATER), so that a
- * spool is whole at every moment.
+ * newest TY_SEC_KEPT chunk, which lists what was dropped on purpose: a range of the file, and for
+ * each stream the number of its first chunk that counts. Order of writing: first the chunks of the
+ * kept part (TY_SPOOL_LATER), then this chunk; only then is data removed. So a spool is whole at
+ * every moment.
  */
 #ifndef TY_SPOOL_H
 #define TY_SPOOL_H

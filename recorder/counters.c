@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See counters.h. One event per counter and CPU, whichever thread runs; a BPF program
- * (counters.bpf.c) reads them at switches and gives the growth to the thread that ran. So threads
- * cost nothing, counts of events that other groups displace for a while are right at any switch,
- * and the kernel does not switch events at every context switch. The other way, inherited events
- * with PERF_SAMPLE_READ, needs kernel 6.13 and loses the counts of threads that end without a
- * sample.
+ * (counters.bpf.c) reads them at switches and attributes the increase to the thread that ran. So no
+ * event per thread is needed, counts stay right at each switch even if groups are multiplexed, and
+ * the kernel does not switch events at every context switch. The alternative, inherited events with
+ * PERF_SAMPLE_READ, needs kernel 6.13 and loses the counts of threads that end without a sample.
  */
 #include "counters.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Execs, forks, exits and executable mappings of all processes, from perf's side band (a ring per
- * CPU, of an event that does nothing else, so that nothing else can fill it), in the order of time:
- * what happened on one CPU may come later than what followed on another one.
+ * CPU, of an event that does nothing else, so that nothing else can fill it), in the order of time,
+ * although events of different CPUs may arrive out of order.
  *
  * Not thread-safe. Times: the trace clock.
  */

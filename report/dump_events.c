@@ -2,10 +2,10 @@
 /*
  * tarry dump events: every event once, as trace-cmd report -t prints it, or as NDJSON.
  *
- * With --from the events before are still read (not printed), not sought over: a name that a thread
- * took before the window is its name in the window, and only those events tell it. Gaps are shown
- * whatever threads are chosen, because the threads of lost events are unknown; with --to those that
- * began before it, though only the next record of their CPU reports them.
+ * With --from the earlier events are read but not printed (no seek): one of them may have set a
+ * thread's name. Gaps are shown whatever threads are chosen, because the threads of lost events are
+ * unknown; with --to those that began before it, though only the next record of their CPU reports
+ * them.
  *
  * --clock shows other times in the same place: from the first event, or the time of day.
  *

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of a report's text: what others chose without controls, and styles by meaning. */
+/* Pieces of a report's text: untrusted text without control characters, and styles by meaning. */
 #ifndef TY_PUT_TEXT_H
 #define TY_PUT_TEXT_H
 
 #include <stdio.h>
 
-/* Text that others chose; a very long one ends with its first KB. */
+/* Untrusted text; a very long one ends with its first KB. */
 void ty_put_plain(FILE *f, const char *s);
 /* "\nname: what it is" */
 void ty_put_heading(FILE *f, const char *name, const char *fmt, ...)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report's section "threads": time in each state, by thread; in text others than the traced
- * ones by name. */
+/* The report's section "threads": time in each state, by thread; the text sums untraced threads
+ * by name. */
 #include <stdlib.h>
 
 #include "compare.h"

@@ -86,8 +86,8 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
 	}
 	if (is_piece_of_root(s, e))
 		fprintf(f, " (the longest stretch of %s in all)", ty_duration(s->root_ns));
-	fprintf(f, "  [%s%s]\n", e->grade == TY_RECORDED ? "" : "inferred, ",
-		ty_grade_name((enum ty_grade)e->grade));
+	fprintf(f, "  [%s%s]\n", e->basis == TY_RECORDED ? "" : "inferred, ",
+		ty_basis_name((enum ty_basis)e->basis));
 }
 
 static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
@@ -110,13 +110,13 @@ static void put_rule(const struct ty_rule *r, FILE *f)
 {
 	fprintf(f, "    rule     %s: %s\n    verdict  %s (evidence: %s)\n", r->id, r->says,
 		ty_verdict_text((enum ty_verdict)r->verdict),
-		ty_grade_evidence((enum ty_grade)r->grade));
+		ty_basis_text((enum ty_basis)r->basis));
 }
 
 static bool some_inferred(const struct ty_stall_edge *v, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (v[i].grade != TY_RECORDED)
+		if (v[i].basis != TY_RECORDED)
 			return true;
 	return false;
 }
@@ -175,7 +175,7 @@ void ty_rule_json(const struct ty_rule *r, struct ty_json *j)
 	ty_json_object(j, "rule");
 	ty_json_str(j, "id", r->id);
 	ty_json_str(j, "verdict", ty_verdict_name((enum ty_verdict)r->verdict));
-	ty_json_str(j, "grade", ty_grade_name((enum ty_grade)r->grade));
+	ty_json_str(j, "grade", ty_basis_name((enum ty_basis)r->basis));
 	ty_json_str(j, "sentence", r->says);
 	for (unsigned not = 0; not < 2; not ++) {
 		ty_json_array(j, not ? "not" : "holds");
@@ -209,7 +209,7 @@ void ty_edges_json(const struct ty_explained *e, const struct ty_stall *s, struc
 
 		ty_json_object(j, NULL);
 		ty_json_str(j, "kind", ty_edge_kind_name((enum ty_edge_kind)g->kind));
-		ty_json_str(j, "grade", ty_grade_name((enum ty_grade)g->grade));
+		ty_json_str(j, "grade", ty_basis_name((enum ty_basis)g->basis));
 		json_tid(e->x.m, j, "tid", g->thread, g->start_ns);
 		json_tid(e->x.m, j, "to", g->to, g->start_ns);
 		ty_json_str(j, "syscall", *call ? call : NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread waits for that is in a function: a table of well-known ones. */
+/* Maps well-known functions to what a thread inside them waits for (a lock, a sleep). */
 #ifndef TY_STACK_ROLES_H
 #define TY_STACK_ROLES_H
 

@@ -78,13 +78,13 @@ static void add_calls(struct ty_timeline *t, const struct ty_call_sums *s, uint3
 			    "", s->unnamed);
 }
 
-/* Why the wait is a finding, which has a grade of its own; and how sure the chain is. */
+/* Why the wait is a stall, which has a basis of its own; and how sure the chain is. */
 static void add_rule(struct ty_timeline *t, const struct ty_rule *r, bool proven)
 {
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 	ty_page_add(&t->page, TY_ROLE_ACCENT, "Classified as %s by rule %s. Evidence: %s",
 		    ty_verdict_text((enum ty_verdict)r->verdict), r->id,
-		    ty_grade_evidence((enum ty_grade)r->grade));
+		    ty_basis_text((enum ty_basis)r->basis));
 	ty_page_add(&t->page, TY_ROLE_TEXT, "  %s", r->says);
 	ty_page_add(
 		&t->page, TY_ROLE_TEXT, "%s",

@@ -22,20 +22,20 @@ const char *ty_verdict_name(enum ty_verdict v)
 	return name[v];
 }
 
-const char *ty_grade_name(enum ty_grade g)
+const char *ty_basis_name(enum ty_basis b)
 {
 	static const char *const name[] = {"by pattern", "by protocol", "by stack", "recorded"};
 
-	return name[g];
+	return name[b];
 }
 
-const char *ty_grade_evidence(enum ty_grade g)
+const char *ty_basis_text(enum ty_basis b)
 {
 	static const char *const text[] = {
 		"heuristic on wait patterns", "what the waiter and its waker did",
 		"the function that the thread waited in", "recorded facts"};
 
-	return text[g];
+	return text[b];
 }
 
 const char *ty_verdict_text(enum ty_verdict v)

@@ -235,14 +235,14 @@ static void each_rule_has_a_wait(void **state)
 	}
 }
 
-/* So that it is grade and priority that decide, in a table that is tried from its begin. The last
+/* So that it is basis and priority that decide, in a table that is tried from its begin. The last
  * rule matches every wait, and only that. */
 static void each_rule_is_weaker_than_the_one_before(void **state)
 {
 	for (unsigned i = 0; i + 1 < ty_rules_n; i++) {
 		const struct ty_rule *a = &ty_rule_table[i], *b = a + 1;
 
-		if (a->grade < b->grade || (a->grade == b->grade && a->priority <= b->priority))
+		if (a->basis < b->basis || (a->basis == b->basis && a->priority <= b->priority))
 			fail_msg("%s and %s", a->id, b->id);
 		assert_int_not_equal(a->when[0], TY_R_NONE);
 	}

@@ -66,7 +66,7 @@ static void edges_lead_to_the_root_cause(void **state)
 	assert_int_equal(e[3].kind, TY_EDGE_EXPIRES);
 	assert_int_equal(e[3].to, s.v[0].culprit);
 	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(e[i].grade, TY_RECORDED);
+		assert_int_equal(e[i].basis, TY_RECORDED);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }

@@ -155,7 +155,7 @@ static void who_lets_it_go_is_the_holder(void **state)
 	assert_false(s.v[0].proven);
 	assert_true(ty_stall_edges(&x, &s.v[0], e) >= 2);
 	assert_int_equal(e[1].kind, TY_EDGE_WAKES);
-	assert_int_equal(e[1].grade, TY_BY_PROTOCOL);
+	assert_int_equal(e[1].basis, TY_BY_PROTOCOL);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	/* Another file is another lock. */
