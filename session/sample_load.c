@@ -192,6 +192,17 @@ static int add_frame(struct loader *l, struct ty_sample_frame f, const char *fun
 	return id == UINT32_MAX ? -TY_ENOMEM : vec_push(&l->frames, id);
 }
 
+/* perf's name for the kernel, which mappings carry with a symbol appended, and old files not at
+ * all. */
+static const char *module_of(const struct ty_flow_name *at, bool kernel)
+{
+	static const char name[] = "[kernel.kallsyms]";
+
+	return (kernel && !at->file) || (at->file && !strncmp(at->file, name, sizeof(name) - 1))
+		       ? name
+		       : at->file;
+}
+
 /* The frames at an address, including inlined ones. NULL: out of memory. */
 static const struct named *name_at(struct loader *l, int32_t pid, uint64_t ns, uint64_t pc)
 {
@@ -223,8 +234,8 @@ static const struct named *name_at(struct loader *l, int32_t pid, uint64_t ns, u
 		e = add_frame(l, (struct ty_sample_frame){.line = in[i].line, .inlined = true},
 			      in[i].name, at.file, in[i].file, false);
 	e = e ? e
-	      : add_frame(l, (struct ty_sample_frame){.line = caller.line}, at.function, at.file,
-			  caller.file, kernel);
+	      : add_frame(l, (struct ty_sample_frame){.line = caller.line}, at.function,
+			  module_of(&at, kernel), caller.file, kernel);
 	v.n = (uint32_t)l->frames.n - v.first;
 	if (e || vec_push(&l->named, v))
 		return NULL;

@@ -183,6 +183,9 @@ static char *dumped(const char *path, bool json)
 static void other_branch_stacks(void **state)
 {
 	const uint64_t chain[] = {CONTEXT_USER, at(leaf), at(outer)};
+	/* Of the kernel as perf has it mapped, and beside that. */
+	const uint64_t kernel[] = {CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff91000010,
+				   CONTEXT_USER, at(leaf)};
 	const struct branch any[] = {{0x1234, 0x5678, 1 | 8 | 300 << 4}, {0x9, 0xa, 2 | 4}};
 	struct ty_buf file;
 	char path[32], *text;
@@ -191,8 +194,11 @@ static void other_branch_stacks(void **state)
 
 	(void)state;
 	begin(&w, 1 << 3);
+	pw_mmap2(&w, (struct pw_at){-1, 0, 1, 0}, 0xffffffff81000000, 1 << 20, 0x81000000, 5,
+		 "[kernel.kallsyms]_stext");
 	sample(&w, 1000000010, chain, 3, any, 2);
 	sample(&w, 1000000020, chain, 3, NULL, 0);
+	sample(&w, 1000000030, kernel, 5, NULL, 0);
 	ty_buf_init(&file, 1 << 20);
 	pw_file(&w, &file);
 	pw_save(&file, path);
@@ -205,7 +211,9 @@ static void other_branch_stacks(void **state)
 	text = dumped(path, false);
 	if (strncmp(text, "1.000000010 /7 CPU - 1024 ", 26) ||
 	    !strstr(text, "    branches: 0x1234/0x5678/M/-/A/300 0x9/0xa/P/X/-/0\n1.000000020 ") ||
-	    !strstr(text, "\n    leaf (") || !strstr(text, "\n    outer ("))
+	    !strstr(text, "\n    leaf (") || !strstr(text, "\n    outer (") ||
+	    !strstr(text, "\n    [no symbol] ([kernel.kallsyms])\n"
+			  "    [no symbol] ([kernel.kallsyms])\n    leaf ("))
 		fail_msg("%s", text);
 	free(text);
 	text = dumped(path, true);
