@@ -149,8 +149,8 @@ static int note_backlog(const struct ty_explain *x, const struct ty_window *w,
 			 b.n > 2 ? "s" : "");
 	ty_model_who(x->m, b.client, b.start_ns, who);
 	ty_answer_note(out,
-		       "not in these times: %s waited %s until its request was received (listen "
-		       "backlog or socket buffer), then %s for the reply%s (inferred)",
+		       "these times exclude queueing: %s waited %s before its request was received "
+		       "(listen backlog or socket buffer), then %s for the reply%s (inferred)",
 		       who, ty_fmt_duration(b.wait_ns, d[0]),
 		       ty_fmt_duration(length(&b.longest), d[1]), more);
 	return 0;
@@ -200,7 +200,7 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 			sum += part[p] = beside.part_ns[p] / medians;
 		text[0] = 0;
 		ty_answer_sum_text(part, sum, text, sizeof(text));
-		ty_answer_note(out, "requests near the median, their mean: %s", text);
+		ty_answer_note(out, "the mean of the requests near the median: %s", text);
 	}
 	r = note_backlog(x, w, q, out);
 	if (r)

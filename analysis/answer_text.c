@@ -121,7 +121,7 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 		any = true;
 	}
 	if (percent(idle, s->ns) >= 5) {
-		ty_put(o, "%s no thread %u%%", any ? "," : RAN, percent(idle, s->ns));
+		ty_put(o, "%s idle %u%%", any ? "," : RAN, percent(idle, s->ns));
 		told += percent(idle, s->ns);
 		any = true;
 	}

@@ -433,20 +433,21 @@ const struct ty_hot_row *ty_hot_first(const struct ty_hot *h)
 bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size_t size)
 {
 	const struct ty_hot_row *r = ty_hot_first(h);
-	char of[80], d[TY_DURATION_MAX];
+	char time[TY_DURATION_MAX + 16], threads[40], d[TY_DURATION_MAX];
 	int n;
 
 	if (h->samples < TY_HOT_LEAST || !r)
 		return false;
 	if (h->weights.by_time)
-		snprintf(of, sizeof(of), "%s on CPU of %" PRIu64 " thread%s",
-			 ty_fmt_duration(h->weights.on_cpu_ns, d), h->weights.ran,
-			 h->weights.ran == 1 ? "" : "s");
+		snprintf(time, sizeof(time), "%s of CPU time",
+			 ty_fmt_duration(h->weights.on_cpu_ns, d));
+	snprintf(threads, sizeof(threads), "%" PRIu64 " thread%s; ", h->weights.ran,
+		 h->weights.ran == 1 ? "" : "s");
 	n = snprintf(out, size,
-		     "%s%.0f%% of the %s (95%% interval %.0f to %.0f%%, %" PRIu64 " samples) in %s",
-		     h->weights.by_time ? "~" : "", 100 * r->share,
-		     h->weights.by_time ? of : "CPU samples", 100 * r->low, 100 * r->high,
-		     h->samples, place);
+		     "%s %s %.0f%% of the %s (%s95%% interval %.0f to %.0f%%, %" PRIu64 " samples)",
+		     place, h->weights.by_time ? "used about" : "took", 100 * r->share,
+		     h->weights.by_time ? time : "CPU samples", h->weights.by_time ? threads : "",
+		     100 * r->low, 100 * r->high, h->samples);
 	if (n > 0 && (size_t)n < size && h->no_call >= TY_HOT_LEAST && h->faults >= h->no_call / 5)
 		snprintf(out + n, size - (size_t)n,
 			 "; %" PRIu64 " of the samples are in the kernel without a system call "

@@ -380,6 +380,7 @@ static void requests(struct walk *w, const struct ty_waker *by, struct ty_ledger
 	struct ty_ledger_key rest = k, io = k;
 
 	rest.end = by->io != TY_NONE ? TY_END_NO_REQUEST : k.end;
+	rest.name = by->io != TY_NONE ? 0 : k.name;
 	io.name = by->io != TY_NONE ? k.name : 0;
 	for (unsigned i = 0; i < n; i++) {
 		if (f[i].from_ns > from)

@@ -147,8 +147,8 @@ static void woken_by(const struct ty_book *b, const struct ty_ledger_key *k, cha
 	case TY_END_QUEUED:
 		snprintf(out, size, ", I/O request not yet issued to the device");
 		return;
+	case TY_END_NO_REQUEST: snprintf(out, size, ", no I/O request in flight"); return;
 	case TY_END_IO:
-	case TY_END_NO_REQUEST:
 		if (!*name) {
 			snprintf(out, size, ", waiting for I/O completion");
 			return;
@@ -166,9 +166,7 @@ static void woken_by(const struct ty_book *b, const struct ty_ledger_key *k, cha
 		return;
 	default: snprintf(out, size, ", waker not recorded"); return;
 	}
-	snprintf(out, size, "%s, woken by %s",
-		 k->end == TY_END_NO_REQUEST ? ", while no I/O request was in flight" : "",
-		 ty_waker_text(b->x->m, &by, text));
+	snprintf(out, size, ", woken by %s", ty_waker_text(b->x->m, &by, text));
 }
 
 static void text(const struct ty_book *b, const struct ty_book_row *r, char *out, size_t size)
@@ -216,7 +214,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 						    : "",
 			 k->end == TY_END_THREAD    ? name
 			 : k->end == TY_END_SEVERAL ? "several threads ran on its CPU"
-			 : k->end == TY_END_IDLE    ? "no thread ran on its CPU"
+			 : k->end == TY_END_IDLE    ? "its CPU was idle"
 						    : "activity of its CPU not recorded",
 			 k->end == TY_END_THREAD ? " ran on its CPU" : "");
 		return;

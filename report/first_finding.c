@@ -52,7 +52,7 @@ bool ty_first_finding(struct ty_session *s, char *out, size_t size)
 	const struct ty_select all = {0};
 	struct ty_report r = {.s = s};
 	struct ty_err err = {0};
-	char d[TY_DURATION_MAX], of[TY_DURATION_MAX];
+	char d[TY_DURATION_MAX], of[TY_DURATION_MAX], text[2 * WORDS_MAX];
 	bool any = false;
 
 	if (!ty_select_window(&all, s, &r.w, &err) && !ty_report_find(&r, &all, &q, &err)) {
@@ -64,12 +64,10 @@ bool ty_first_finding(struct ty_session *s, char *out, size_t size)
 		else if (!ty_model_summary(s->model)->has_sched)
 			snprintf(out, size, "stalls unknown: scheduling was not recorded");
 		else if (r.answer.items && r.answer.of == TY_ANSWER_COMMAND) {
-			size_t n =
-				(size_t)snprintf(out, size, "no stalls. %s of the command's %s: ",
-						 ty_fmt_duration(r.answer.item[0].ns, d),
-						 ty_fmt_duration(r.answer.total_ns, of));
-
-			of_text(r.answer.item[0].text, out + n, size - n);
+			of_text(r.answer.item[0].text, text, sizeof(text));
+			snprintf(out, size, "no stalls. %s (%s of the command's %s)", text,
+				 ty_fmt_duration(r.answer.item[0].ns, d),
+				 ty_fmt_duration(r.answer.total_ns, of));
 		} else
 			any = false;
 	}

@@ -311,29 +311,31 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 
 	ty_put_heading(f, "stalls", "%s%s",
 		       others_too(&e->stalls)
-			       ? "all long waits, stalls or not (numbers differ: use --why N --all)"
+			       ? "all long waits, stalls or not (numbered differently than without "
+				 "--all; for details use --why N --all)"
 			       : "waits that kept a thread from making progress",
 		       !e->stalls.n	      ? ""
-		       : e->stalls.by_command ? ", by the time each adds to the command "
-						"(its length, unless a row says \"adds\")"
-					      : ", by length");
+		       : e->stalls.by_command ? ", ranked by how much each delayed the "
+						"command: its length, unless a row says otherwise"
+					      : ", ranked by length");
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
 
 		if (s->ranks_last && !last && i)
-			fputs("     below, whatever their length: waits for a CPU that several "
-			      "threads shared, and waits that a stall above explains:\n",
+			fputs("     ranked last regardless of length: waits for a CPU shared by "
+			      "several threads, and waits explained by a stall above\n",
 			      f);
 		last = s->ranks_last;
 		fprintf(f, "%4u %s%9s%s  ", i + 1, ty_style(TY_STYLE_STRONG),
 			ty_fmt_duration(s->duration_ns, d), ty_style(TY_STYLE_END));
 		/* The number by which it ranks, where that is another one. */
 		if (e->stalls.by_command && !s->path_ns && !s->ranks_last)
-			fputs("(adds nothing) ", f);
+			fputs("(did not delay the command) ", f);
 		else if (e->stalls.by_command && !near(s->rank_ns, s->duration_ns))
-			fprintf(f, "(%s %s) ",
-				s->rank_ns < s->duration_ns ? "adds"
-							    : "all waits of this cause add",
+			fprintf(f,
+				s->rank_ns < s->duration_ns
+					? "(delayed the command by %s) "
+					: "(%s with the other waits of this cause) ",
 				ty_fmt_duration(s->rank_ns, d));
 		if (s->rule && s->rule->verdict != TY_STALL)
 			fprintf(f, "(%s) ", ty_verdict_text((enum ty_verdict)s->rule->verdict));

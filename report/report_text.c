@@ -263,6 +263,7 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 	struct ty_span whole;
 	struct ty_buf b;
 
+	whole = ty_model_span(r->s->model, w->span);
 	fprintf(f, "%9s at %s  ", dur(w->duration_ns, d), at(r, w->start_ns, a));
 	put_thread(r, w->thread, w->start_ns, f);
 	if (w->state != TY_ST_RUNNABLE)
@@ -296,11 +297,9 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 	else
 		fputs("waker not recorded", f);
 	if (w->ran >= 0) {
-		fputs("; meanwhile ", f);
+		fprintf(f, "; CPU %u ran longest: ", whole.cpu);
 		put_thread(r, (uint32_t)w->ran, w->start_ns, f);
-		fputs(" ran longest on its CPU", f);
 	}
-	whole = ty_model_span(r->s->model, w->span);
 	if (whole.start_ns < w->start_ns || whole.end_ns > w->start_ns + w->duration_ns) {
 		fprintf(f, "; clipped to the selection: the wait took %s, from ",
 			ty_fmt_duration(whole.end_ns - whole.start_ns, d));
@@ -322,8 +321,8 @@ static void longest(const struct ty_report *r, FILE *f)
 	putc('\n', f);
 	ty_put_heading(f, "longest waits", "%s",
 		       r->blocked_ours
-			       ? "all of traced threads, only uninterruptible ones of others "
-				 "(--comm '*': all but idle kernel threads)"
+			       ? "waits of traced threads; of other threads, only uninterruptible "
+				 "waits (--comm '*' shows their sleeps, too)"
 			       : "sleeping or blocked, with what woke the thread (idle "
 				 "kernel threads are left out)");
 	for (uint32_t i = 0; i < r->blocked_n; i++)

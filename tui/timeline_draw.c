@@ -274,7 +274,7 @@ static void draw_list(struct ty_timeline *t, struct ty_grid *g, const struct ty_
 	if (!l->list_h)
 		return;
 	snprintf(ranked, sizeof(ranked), "Stalls by %s, then the longest waits%s",
-		 t->findings.stalls.by_command ? "time added" : "length",
+		 t->findings.stalls.by_command ? "delay" : "length",
 		 t->findings.traced_only && l->w >= 100 ? " of traced threads" : "");
 	snprintf(right, sizeof(right), "%u stall%s, %u wait%s", t->findings.stalls.n,
 		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,

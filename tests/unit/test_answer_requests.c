@@ -37,7 +37,7 @@ static void a_slow_request(void **state)
 	assert_string_equal(a.item[0].text, "t11/11 waited in flock on fd 7 for t20/20, which ran");
 	assert_int_equal(a.notes, 1);
 	assert_string_equal(a.note[0],
-			    "requests near the median, their mean: 1.00 ms, all of it on CPU");
+			    "the mean of the requests near the median: 1.00 ms, all of it on CPU");
 	ty_requests_fini(&q);
 	ty_mx_drop();
 }

@@ -130,7 +130,7 @@ static void a_short_request_ends_a_long_wait(void **state)
 	assert_int_equal(of_path(&x, TY_SEG_DEVICE), 367 * US);
 	assert_in_range(of_path(&x, TY_SEG_NO_REQUEST), 499 * MS, 500 * MS);
 	assert_int_equal(row_ns(&x, "blocked (uninterruptible) in fsync, woken by I/O"), 367 * US);
-	assert_in_range(row_ns(&x, "no I/O request was in flight"), 499 * MS, 500 * MS);
+	assert_in_range(row_ns(&x, "no I/O request in flight"), 499 * MS, 500 * MS);
 	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_UNINTERRUPTIBLE);

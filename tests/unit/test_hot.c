@@ -252,7 +252,7 @@ static void note_of_the_answer(void **state)
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	assert_string_equal(
 		text,
-		"26% of the CPU samples (95% interval 15 to 40%, 20 samples) in clear (prog)");
+		"clear (prog) took 26% of the CPU samples (95% interval 15 to 40%, 20 samples)");
 	h.weights.by_time = true;
 	h.weights.on_cpu_ns = 1200000000;
 	h.weights.ran = 3;
@@ -263,9 +263,10 @@ static void note_of_the_answer(void **state)
 	h.faults = 12;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	assert_string_equal(
-		text, "~26% of the 1.200 s on CPU of 3 threads (95% interval 15 to 40%, 20 "
-		      "samples) in clear (prog); 12 of the samples are in the kernel without a "
-		      "system call (page faults, interrupts)");
+		text,
+		"clear (prog) used about 26% of the 1.200 s of CPU time (3 threads; 95% "
+		"interval 15 to 40%, 20 samples); 12 of the samples are in the kernel without a "
+		"system call (page faults, interrupts)");
 }
 
 int main(void)

@@ -606,7 +606,7 @@ static void a_frame_does_not_wait_for_stalls(void **state)
 	in.explain = &x;
 	t = ty_tl_open(&in);
 	assert_true(t->findings.stalls.n > 0);
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "Stalls by time added, then"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "Stalls by delay, then"));
 	ty_timeline_free(t);
 	used = enough - left;
 	assert_true(used > 0 && left > 0);
