@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "call_data_source.h"
 #include "call_objects_load.h"
 #include "count_load.h"
 #include "explain_session.h"
@@ -280,7 +281,8 @@ static int shown_init(struct shown *v, struct ty_view_options *o, struct ty_sess
 	s->locks = &v->locks;
 	ty_session_symfs(s, &o->flow.roots);
 	s->titles_later = !o->print && !o->at_finding &&
-			  ty_trace_section_bytes(s->trace, TY_SEC_CALL_DATA) > TITLES_AT_ONCE;
+			  (ty_trace_section_bytes(s->trace, TY_SEC_CALL_DATA) > TITLES_AT_ONCE ||
+			   ty_session_event_strings(s));
 	v->explain = ty_explain_session(s);
 	v->explain.where =
 		NULL; /* stacks are read from the file; no text of the timeline has one */

@@ -245,7 +245,8 @@ bool ty_call_data_short(const struct ty_call_data_item *i, bool to, struct ty_bu
 	const bool path = i->len > 2 && i->p[2];
 
 	if (i->kind == TY_EVK_STRING)
-		return !ty_buf_add(out, i->p, i->len);
+		return !ty_buf_add(out, i->p, i->len) &&
+		       !(i->flags & TY_EVF_CUT && ty_buf_adds(out, "..."));
 	if (i->kind != TY_EVK_SOCKADDR || i->len < 3)
 		return false;
 	memcpy(&family, i->p, 2);

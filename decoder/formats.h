@@ -55,6 +55,7 @@ struct ty_field_value {
 	int64_t i;
 	uint64_t u;
 	const char *s;	     /* STR: s[0..n), without NUL */
+	size_t room;	     /* STR: bytes of the field: 0 is not an empty string */
 	size_t n;	     /* STR: bytes; ARRAY: elements, fetched by ty_formats_element */
 	const uint8_t *base; /* ARRAY: bytes of the array */
 	unsigned elem_size;

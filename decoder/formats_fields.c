@@ -56,6 +56,7 @@ int ty_formats_field(const struct ty_formats *f, const struct ty_event *ev, unsi
 	if (fd->is_string) {
 		out->type = TY_FIELD_STR;
 		out->s = (const char *)p;
+		out->room = n;
 		out->n = strnlen(out->s, n);
 	} else if (fd->is_array || fd->is_loc || (n != 1 && n != 2 && n != 4 && n != 8)) {
 		out->type = TY_FIELD_ARRAY;

@@ -130,7 +130,7 @@ static int begin_find(const struct ty_export_cut *c, struct begin *b)
 	int r;
 
 	b->first_ns = c->from_ns;
-	if (ty_call_walk_init(&b->walk, t, c->s->arch))
+	if (ty_call_walk_init(&b->walk, c->s))
 		return no_memory(c);
 	r = ty_events_seek(c->s->events, 0, c->err);
 	while (!r && (r = ty_events_next(c->s->events, &ev, c->err)) > 0) {

@@ -422,7 +422,7 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 
 	d->comms = ty_thread_names_new(t->cmdlines.s, ty_trace_section(t, TY_SEC_THREADS).s);
 	d->inner = ty_strtab_new();
-	if (ty_call_walk_init(&d->walk, t, d->s->arch) || !d->comms || !d->inner)
+	if (ty_call_walk_init(&d->walk, d->s) || !d->comms || !d->inner)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	ty_pairs_command(d->walk.pairs, ty_trace_command(t));
 	if (d->json)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "call_walk.h"
 
-int ty_call_walk_init(struct ty_call_walk *w, const struct ty_trace *t,
-		      const struct ty_sysarch *arch)
-{
-	const struct ty_text strings = ty_trace_section(t, TY_SEC_CALL_DATA);
+#include "call_data_source.h"
 
-	w->pairs = ty_pairs_new(arch);
+int ty_call_walk_init(struct ty_call_walk *w, struct ty_session *s)
+{
+	const struct ty_trace *t = s->trace;
+	const struct ty_text strings = ty_session_call_data(s);
+
+	w->pairs = ty_pairs_new(s->arch);
 	w->tgids = ty_tgids_new(ty_trace_section(t, TY_SEC_THREADS).s);
 	w->strings = strings.n ? ty_call_data_index_new(strings.s, strings.n) : NULL;
 	if (!w->pairs || !w->tgids || (strings.n && !w->strings))
 		return -TY_ENOMEM;
-	w->fds = ty_fd_track_new(t, arch, w->strings);
+	w->fds = ty_fd_track_new(t, s->arch, w->strings);
 	return w->fds ? 0 : -TY_ENOMEM;
 }
 

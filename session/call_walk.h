@@ -9,6 +9,7 @@
 
 #include "call_data_index.h"
 #include "fd_track.h"
+#include "session.h"
 #include "syscall_pair.h"
 #include "tgids.h"
 #include "trace_dat.h"
@@ -21,8 +22,7 @@ struct ty_call_walk {
 };
 
 /* 0 or -TY_ENOMEM; fini in either case. */
-int ty_call_walk_init(struct ty_call_walk *w, const struct ty_trace *t,
-		      const struct ty_sysarch *arch);
+int ty_call_walk_init(struct ty_call_walk *w, struct ty_session *s);
 void ty_call_walk_fini(struct ty_call_walk *w);
 /* lost: it is a gap in which calls may be missing. Fills *step. 0 or -TY_E... */
 int ty_call_walk_feed(struct ty_call_walk *w, const struct ty_event *ev, bool lost,

@@ -9,6 +9,7 @@
 #include "compare.h"
 #include "command_titles.h"
 #include "call_data_index.h"
+#include "call_data_source.h"
 #include "fd_names.h"
 #include "fd_others.h"
 #include "cfs_throttle.h"
@@ -146,15 +147,20 @@ static const char *fd_name(struct ty_session *s, const struct ty_call_data_item 
 	return p;
 }
 
+static bool has_call_data(const struct ty_session *s)
+{
+	return ty_trace_section_bytes(s->trace, TY_SEC_CALL_DATA) || ty_session_event_strings(s);
+}
+
 /* Out of memory, or damaged: as if none were recorded. With s->locks->reading held. */
 static struct ty_call_data_index *call_data(struct ty_session *s)
 {
-	const bool first = !s->call_data && ty_trace_section_bytes(s->trace, TY_SEC_CALL_DATA);
+	const bool first = !s->call_data && has_call_data(s);
 
 	if (first && !s->addresses)
 		s->addresses = ty_strtab_new();
 	if (first && s->addresses) {
-		const struct ty_text t = ty_trace_section(s->trace, TY_SEC_CALL_DATA);
+		const struct ty_text t = ty_session_call_data(s);
 
 		s->call_data = t.n ? ty_call_data_index_new(t.s, t.n) : NULL;
 	}
@@ -191,7 +197,7 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 	ty_call_data_of(s->call_data, &k, call_before(s, thread, call, &c), item);
 	if (arg >= TY_POINTEE_FD)
 		return fd_name(s, item, arg - TY_POINTEE_FD);
-	if (!item[arg].p || item[arg].kind == TY_EVK_STRING)
+	if (!item[arg].p || (item[arg].kind == TY_EVK_STRING && !(item[arg].flags & TY_EVF_CUT)))
 		return item[arg].p;
 	row = ty_syscall_row(s->arch, c.abi, c.nr);
 	ty_buf_init(&b, 512);
@@ -555,7 +561,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
 	uint64_t tid = ty_key_u64(facts, "command_tid"), path = ty_key_u64(facts, "cut_path_tid"),
 		 recorder = ty_key_u64(facts, "recorder_tid");
-	const bool strings = ty_trace_section_bytes(s->trace, TY_SEC_CALL_DATA);
+	const bool strings = has_call_data(s);
 	char mode[16] = "";
 
 	ty_key_value(facts, "mode", mode, sizeof(mode));

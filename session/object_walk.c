@@ -170,7 +170,7 @@ static int prepare(struct work *k, struct ty_err *err)
 	struct ty_trace *t = k->s->trace;
 
 	k->w->comms = ty_thread_names_new(t->cmdlines.s, ty_trace_section(t, TY_SEC_THREADS).s);
-	if (ty_call_walk_init(&k->walk, t, k->s->arch) || !k->w->comms)
+	if (ty_call_walk_init(&k->walk, k->s) || !k->w->comms)
 		return -TY_ENOMEM;
 	ty_pairs_command(k->walk.pairs, ty_trace_command(t));
 	return ty_events_open(t, k->s->formats, &k->events, err);

@@ -266,7 +266,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	struct progress p = {.on = !(flags & TY_OPEN_QUIET) && isatty(STDERR_FILENO)};
 	int r;
 
-	*s = (struct ty_session){0};
+	*s = (struct ty_session){.event_strings_lock = PTHREAD_MUTEX_INITIALIZER};
 	if (!path)
 		path = "tarry.dat";
 	clock_gettime(CLOCK_MONOTONIC, &p.begin);
@@ -405,6 +405,7 @@ int ty_session_counts(struct ty_session *s, struct ty_err *err)
 void ty_session_fini(struct ty_session *s)
 {
 	ty_call_data_index_free(s->call_data);
+	ty_buf_fini(&s->event_strings);
 	ty_wait_stacks_free(s->stacks);
 	ty_samples_free(s->samples);
 	ty_samples_free(s->functions);

@@ -55,9 +55,12 @@ struct ty_session {
 	struct ty_ticks *ticks;		      /* of the CPUs; created on first use */
 	struct ty_call_data_index *call_data; /* created on first use; also NULL when none are
 					       * recorded */
-	struct ty_strtab *addresses;	      /* of sockets, as text */
-	VEC(char *) address;		      /* by id: strings do not move when others are added */
-	ty_thread_lines snapshot;	      /* of TY_SEC_THREADS; created on first use */
+	struct ty_buf event_strings;	      /* ty_session_call_data */
+	pthread_mutex_t event_strings_lock;
+	bool event_strings_read;
+	struct ty_strtab *addresses;   /* of sockets, as text */
+	VEC(char *) address;	       /* by id: strings do not move when others are added */
+	ty_thread_lines snapshot;      /* of TY_SEC_THREADS; created on first use */
 	struct ty_wait_stacks *stacks; /* created on first use; also NULL when none are recorded */
 	struct ty_samples *samples;    /* created on first use; also NULL when none are recorded */
 	struct ty_samples *functions;  /* the same, of each only the innermost frame */

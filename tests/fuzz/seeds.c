@@ -52,6 +52,41 @@ static void spool(const char *name, bool finish)
 	ty_spool_close(s);
 }
 
+/* A call's string in an event of its own (user_strings.h), and one whose place is outside. */
+static void event_string(void)
+{
+	const uint64_t ptr = 0x10;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const uint32_t number = 80, tid = TY_STORY_WEB, loc = (i ? 5000 : 28) | 4 << 16;
+		const uint64_t ns = TY_STORY_START + 4000000000ull + i * 10000;
+		uint8_t p[32] = {700 & 0xff, 700 >> 8};
+		struct ty_event ev = {.ts_ns = ns, .tid = TY_STORY_WEB, .kind = TY_EV_SYS_ENTER};
+
+		ev.u.enter.nr = number;
+		ev.u.enter.args[0] = ptr;
+		ty_story_event(&ev);
+		memcpy(p + 4, &tid, 4);
+		memcpy(p + 8, &number, 4);
+		memcpy(p + 16, &ptr, 8);
+		memcpy(p + 24, &loc, 4);
+		memcpy(p + 28, "/a", 3);
+		ty_story_event(&(struct ty_event){
+			.ts_ns = ns + 1000, .kind = TY_EV_OTHER, .data = p, .size = sizeof(p)});
+	}
+}
+
+static const char string_format[] =
+	"name: sys_enter_chdir\nID: 700\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:long filename;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:__data_loc char[] __filename_val;\toffset:24;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"\"\n";
+
 /* Readings of counters, of which a ratio can be made; one damaged, one of losses. Command lines,
  * one of them cut. */
 static void counted(const char *name)
@@ -89,7 +124,9 @@ static void counted(const char *name)
 	ty_story_begin(in_dir(name), 2, facts, TY_STORY_THREADS);
 	ty_story_section(TY_SEC_COUNTERS, b.p, b.len);
 	ty_story_section(TY_SEC_COMMANDS, commands, strlen(commands));
+	ty_story_format("syscalls", string_format);
 	ty_story_stall(ty_story_event);
+	event_string();
 	ty_story_end();
 	ty_buf_fini(&b);
 }

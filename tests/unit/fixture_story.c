@@ -267,6 +267,7 @@ static struct {
 	struct ty_spool *spool;
 	struct ty_spool_writer *w;
 	unsigned cpus;
+	uint64_t formats;
 	struct cpu {
 		uint8_t page[PAGE];
 		struct page_maker m;
@@ -294,10 +295,20 @@ static void text(enum ty_spool_meta kind, uint64_t seq, const char *s)
 	put(TY_SPOOL_META, kind, seq, 0, 0, s, strlen(s));
 }
 
+void ty_story_format(const char *system, const char *format)
+{
+	struct ty_buf b;
+
+	ty_buf_init(&b, 1 << 16);
+	ty_buf_add(&b, system, strlen(system) + 1);
+	ty_buf_adds(&b, format);
+	put(TY_SPOOL_META, TY_META_EVENT_FORMAT, out.formats++, 0, 0, b.p, b.len);
+	ty_buf_fini(&b);
+}
+
 void ty_story_begin(const char *path, unsigned cpus, const char *machine, const char *threads)
 {
 	struct ty_err err = {0};
-	struct ty_buf b;
 	char n[16];
 
 	memset(&out, 0, sizeof(out));
@@ -311,13 +322,8 @@ void ty_story_begin(const char *path, unsigned cpus, const char *machine, const 
 	text(TY_META_HEADER_PAGE, 0, header_page);
 	text(TY_META_HEADER_EVENT, 0, "# header\n");
 	text(TY_META_FTRACE_FORMAT, 0, print_format);
-	for (unsigned i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		ty_buf_init(&b, 1 << 16);
-		ty_buf_add(&b, formats[i].system, strlen(formats[i].system) + 1);
-		ty_buf_adds(&b, formats[i].text);
-		put(TY_SPOOL_META, TY_META_EVENT_FORMAT, i, 0, 0, b.p, b.len);
-		ty_buf_fini(&b);
-	}
+	for (unsigned i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		ty_story_format(formats[i].system, formats[i].text);
 	put(TY_SPOOL_META, TY_META_BUFFER, 0, 0, 0, "\0perf", 6);
 	text(TY_META_UNAME, 0, "Linux test 6.0 x86_64");
 	text(TY_META_VERSION, 0, "tarry test");
@@ -377,6 +383,10 @@ static unsigned encode(const struct ty_event *ev, uint8_t p[256])
 		     {TY_EV_PRINT, ID_PRINT, 16},     {TY_EV_SIGNAL_GENERATE, ID_SIGNAL, 48}};
 	unsigned i, n;
 
+	if (ev->kind == TY_EV_OTHER && ev->size <= 256) {
+		memcpy(p, ev->data, ev->size);
+		return ev->size;
+	}
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds) && kinds[i].kind != ev->kind; i++)
 		;
 	if (i == sizeof(kinds) / sizeof(*kinds))

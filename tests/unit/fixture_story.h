@@ -25,6 +25,9 @@ void ty_story_stall(void (*emit)(const struct ty_event *ev));
  * tarry's section; NULL: none. */
 void ty_story_begin(const char *path, unsigned cpus, const char *machine, const char *threads);
 void ty_story_section(unsigned type, const void *p, size_t n); /* one of tarry's sections */
+/* One more format; such an event is of kind TY_EV_OTHER, with its record as data (at most 256
+ * bytes, a multiple of 4). */
+void ty_story_format(const char *system, const char *format);
 void ty_story_event(const struct ty_event *ev);
 void ty_story_end(void);
 
