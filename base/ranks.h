@@ -29,7 +29,8 @@ struct ty_ranks {
 int ty_ranks_keep(struct ty_ranks *r, uint64_t v, size_t *held);
 /* Adds a value, at most 2^32 - 1 in all; to *held, which may be of many, the memory that this
  * takes. 0 or -TY_ENOMEM. */
-static inline int ty_ranks_add(struct ty_ranks *r, uint64_t v, size_t *held)
+static inline __attribute__((always_inline)) int ty_ranks_add(struct ty_ranks *r, uint64_t v,
+							      size_t *held)
 {
 	if (v < r->limit)
 		r->small[v]++;

@@ -176,6 +176,9 @@ static inline bool have_bits(struct ty_walk *w)
 {
 	if (w->q.branches)
 		return true;
+	w->idle = 0;
+	if (ty_pt_query_quick_branches(&w->q))
+		return true;
 	if (w->q.next != TY_PT_TNT)
 		return false;
 	ty_pt_query_branches(&w->q);
@@ -205,7 +208,7 @@ static inline int target(struct ty_walk *w, const struct ty_block *b, uint64_t *
 			return ty_walk_odd();
 		*to = w->returns[--w->returns_at % TY_WALK_RETURNS];
 		w->returns_n--;
-	} else {
+	} else if (!ty_pt_query_quick_tip(&w->q, to)) {
 		if (!ty_pt_query_tip(&w->q, to))
 			return ty_walk_odd();
 		ty_walk_now(w);

@@ -33,23 +33,26 @@ static bool has(const struct ty_pt_query *q, size_t n)
 	return (size_t)(q->end - q->p) >= n;
 }
 
-/* Bytes of a packet's address, and the bits of it that they replace, by the packet's upper bits. */
-static const uint8_t ip_sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
-static const uint64_t ip_masks[8] = {0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff,
-				     0, ~0ull,	0};
+const uint8_t ty_pt_ip_sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
+const uint64_t ty_pt_ip_masks[8] = {0, 0xffff, 0xffffffff, 0xffffffffffff, 0xffffffffffff,
+				    0, ~0ull,  0};
 
-/* v replaces what it has of the last address. */
-static inline void set_ip(struct ty_pt_query *q, unsigned ipc, uint64_t v)
-{
-	q->ip = (q->ip & ~ip_masks[ipc]) | (v & ip_masks[ipc]);
-	if (ipc == 3)
-		q->ip = (uint64_t)((int64_t)(q->ip << 16) >> 16);
-}
+#define TNT(o)	 [(o)] = 1 + TY_PT_TNT, [(o) + 2] = 1 + TY_PT_TNT
+#define TNTS(o)	 TNT(o), TNT((o) + 4), TNT((o) + 8), TNT((o) + 12)
+#define TIP(ipc) [(ipc) << 5 | OP_TIP] = 1 + TY_PT_TIP
+const uint8_t ty_pt_quick[256] = {TNT(0x04),  TNT(0x08),  TNT(0x0c),  TNTS(0x10), TNTS(0x20),
+				  TNTS(0x30), TNTS(0x40), TNTS(0x50), TNTS(0x60), TNTS(0x70),
+				  TNTS(0x80), TNTS(0x90), TNTS(0xa0), TNTS(0xb0), TNTS(0xc0),
+				  TNTS(0xd0), TNTS(0xe0), TNTS(0xf0), TIP(1),	  TIP(2),
+				  TIP(3),     TIP(4),	  TIP(6)};
+#undef TNT
+#undef TNTS
+#undef TIP
 
 /* Take the address of the packet at p; false: it is odd. */
 static inline bool take_ip(struct ty_pt_query *q)
 {
-	const unsigned ipc = *q->p >> 5, n = ip_sizes[ipc];
+	const unsigned ipc = *q->p >> 5, n = ty_pt_ip_sizes[ipc];
 	uint64_t v;
 
 	q->suppressed = !ipc;
@@ -57,7 +60,7 @@ static inline bool take_ip(struct ty_pt_query *q)
 		return odd(q);
 	v = has(q, 9) ? ty_le_at(q->p + 1, 8) : ty_le_at(q->p + 1, n); /* mostly one load */
 	q->p += 1 + n;
-	set_ip(q, ipc, v);
+	ty_pt_query_ip(q, ipc, v);
 	return true;
 }
 
@@ -379,6 +382,26 @@ static inline void advance(struct ty_pt_query *q)
 		advance_far(q);
 }
 
+void ty_pt_query_far(struct ty_pt_query *q)
+{
+	q->quick = NULL;
+	advance_far(q);
+}
+
+/* As advance, behind a query that was answered with the time. */
+static inline void go_on(struct ty_pt_query *q)
+{
+	if (q->p >= q->stop || !is_asked(q, *q->p)) {
+		ty_pt_query_far(q);
+		return;
+	}
+	q->next = *q->p & 1 ? TY_PT_TIP : TY_PT_TNT;
+	/* An address is read as 8 bytes. */
+	q->quick = q->end - q->p <= 8 ? NULL : q->end - 8 < q->stop ? q->end - 8 : q->stop;
+	if (!ty_pt_quick[*q->p])
+		q->quick = NULL;
+}
+
 static void stamp(struct ty_pt_query *q)
 {
 	q->timed = q->clock.timed;
@@ -395,6 +418,7 @@ static void begin_at(struct ty_pt_query *q, const uint8_t *p)
 static void begin(struct ty_pt_query *q, const uint8_t *p)
 {
 	q->p = p;
+	q->quick = NULL;
 	q->on = q->fup = false;
 	q->branches = 0;
 	q->bits = 0;
@@ -486,16 +510,10 @@ void ty_pt_query_branches(struct ty_pt_query *q)
 	q->silent = NULL;
 	q->p += n;
 	stamp(q);
-	advance(q);
+	go_on(q);
 }
 
-static __attribute__((noinline)) bool advanced(struct ty_pt_query *q)
-{
-	advance_far(q);
-	return true;
-}
-
-static __attribute__((noinline)) bool tip_far(struct ty_pt_query *q, uint64_t *to)
+bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
 {
 	const uint8_t *before = q->p;
 	bool known;
@@ -515,34 +533,8 @@ static __attribute__((noinline)) bool tip_far(struct ty_pt_query *q, uint64_t *t
 	*to = q->ip;
 	known = !q->suppressed;
 	stamp(q);
-	advance(q);
+	go_on(q);
 	return known;
-}
-
-/* Whatever is not ordinary is left to a call at the end, so that nothing is saved for it here. */
-bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
-{
-	const uint8_t *p = q->p;
-	unsigned ipc, n;
-
-	if (q->next != TY_PT_TIP || !has(q, 9) || q->silent)
-		return tip_far(q, to);
-	ipc = *p >> 5;
-	n = ip_sizes[ipc];
-	if (!n)
-		return tip_far(q, to);
-	q->before = p;
-	q->left = q->branches + 1;
-	q->suppressed = false;
-	set_ip(q, ipc, ty_le_at(p + 1, 8));
-	*to = q->ip;
-	p += 1 + n;
-	q->p = p;
-	stamp(q);
-	if (p >= q->stop || !is_asked(q, *p))
-		return advanced(q);
-	q->next = *p & 1 ? TY_PT_TIP : TY_PT_TNT;
-	return true;
 }
 
 void ty_pt_query_event(struct ty_pt_query *q)

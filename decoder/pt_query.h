@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "pt_clock.h"
+#include "unaligned.h"
 
 enum ty_pt_next {
 	TY_PT_TNT, /* branches */
@@ -54,7 +55,8 @@ struct ty_pt_query {
 	uint64_t at, to;
 
 	const uint8_t *p;
-	uint64_t ip; /* last address; addresses are compressed relative to it */
+	const uint8_t *quick; /* up to there the functions below do; NULL: not for the next one */
+	uint64_t ip;	      /* last address; addresses are compressed relative to it */
 	bool on;
 	const uint8_t *event; /* packet of the event that is next; of a PSB+ its PSBEND */
 	/* For ty_pt_query_sure; silent: the first packet since then without information. */
@@ -82,8 +84,70 @@ void ty_pt_query_branches(struct ty_pt_query *q);
 /* Target of an indirect branch. False: next was not TIP, nor TNT followed by TIP, or the target is
  * suppressed. */
 bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to);
+/* The same for packets that nothing but such packets lies before, so that the time is still that of
+ * the last query: TNT of 8 bits, and TIPs with an address. False: not that, nothing is done. */
+static inline bool ty_pt_query_quick_branches(struct ty_pt_query *q);
+static inline bool ty_pt_query_quick_tip(struct ty_pt_query *q, uint64_t *to);
 /* next is an event: advances. tsc and timed become the event's. */
 void ty_pt_query_event(struct ty_pt_query *q);
+
+/* Private, for these. By a packet's first byte what it answers (enum ty_pt_next, plus 1); 0: it is
+ * no such packet. By the upper bits of that byte: bytes of the address, and what they replace. */
+extern const uint8_t ty_pt_quick[256];
+extern const uint8_t ty_pt_ip_sizes[8];
+extern const uint64_t ty_pt_ip_masks[8];
+void ty_pt_query_far(struct ty_pt_query *q);
+
+static inline void ty_pt_query_went(struct ty_pt_query *q, const uint8_t *p)
+{
+	const uint8_t next = p < q->quick ? ty_pt_quick[*p] : 0;
+
+	q->p = p;
+	if (next)
+		q->next = next - 1;
+	else
+		ty_pt_query_far(q);
+}
+
+/* The address of which these are the bytes. */
+static inline void ty_pt_query_ip(struct ty_pt_query *q, unsigned ipc, uint64_t v)
+{
+	q->ip = (q->ip & ~ty_pt_ip_masks[ipc]) | (v & ty_pt_ip_masks[ipc]);
+	if (ipc == 3)
+		q->ip = (uint64_t)((int64_t)(q->ip << 16) >> 16);
+}
+
+static inline bool ty_pt_query_quick_branches(struct ty_pt_query *q)
+{
+	const uint8_t *p = q->p;
+	unsigned width;
+
+	if (!q->quick || q->next != TY_PT_TNT)
+		return false;
+	/* The highest bit set is the stop bit, not a branch. */
+	width = 30 - (unsigned)__builtin_clz(*p);
+	q->bits = (uint64_t)*p << (63 - width);
+	q->branches = q->left = width;
+	q->before = p;
+	ty_pt_query_went(q, p + 1);
+	return true;
+}
+
+static inline bool ty_pt_query_quick_tip(struct ty_pt_query *q, uint64_t *to)
+{
+	const uint8_t *p = q->p;
+	const unsigned ipc = *p >> 5;
+
+	if (!q->quick || q->next != TY_PT_TIP)
+		return false;
+	ty_pt_query_ip(q, ipc, ty_u64_at(p + 1));
+	*to = q->ip;
+	q->before = p;
+	q->left = q->branches + 1;
+	q->suppressed = false;
+	ty_pt_query_went(q, p + 1 + ty_pt_ip_sizes[ipc]);
+	return true;
+}
 
 static inline bool ty_pt_query_taken(struct ty_pt_query *q)
 {
