@@ -134,11 +134,15 @@ static uint32_t median_ones(const struct ty_requests *q, const struct ty_service
 	return some;
 }
 
-/* The requests that the server received late: the times above begin only then. */
+/* The requests that the server received late: the times of requests begin only then. A
+ * second note is what the server did until then, if one item is half of it. */
 static int note_backlog(const struct ty_explain *x, const struct ty_window *w,
 			const struct ty_requests *q, struct ty_answer *out)
 {
 	char d[2][TY_DURATION_MAX], who[TY_WHO_MAX], more[64] = "";
+	struct ty_answer meanwhile = {0};
+	const struct ty_request *before;
+	struct ty_request until;
 	struct ty_backlog b;
 	int r = ty_request_backlog_find(x, q, w, &b);
 
@@ -147,13 +151,21 @@ static int note_backlog(const struct ty_explain *x, const struct ty_window *w,
 	if (b.n > 1)
 		snprintf(more, sizeof(more), "; %u other request%s waited, too", b.n - 1,
 			 b.n > 2 ? "s" : "");
-	ty_model_who(x->m, b.client, b.start_ns, who);
+	ty_model_who_process(x->m, b.client, who);
 	ty_answer_note(out,
 		       "these times exclude queueing: %s waited %s before its request was received "
 		       "(listen backlog or socket buffer), then %s for the reply%s (inferred)",
 		       who, ty_fmt_duration(b.wait_ns, d[0]),
 		       ty_fmt_duration(length(&b.longest), d[1]), more);
-	return 0;
+	until = b.longest;
+	until.start_ns = b.start_ns;
+	until.end_ns = b.start_ns + b.wait_ns;
+	before = &until;
+	r = explain(x, q, &before, 1, q->services[0].process, &meanwhile);
+	if (!r && meanwhile.items && meanwhile.item[0].ns >= b.wait_ns / 2)
+		ty_answer_note(out, "before it was received: %s %s",
+			       ty_fmt_duration(meanwhile.item[0].ns, d[0]), meanwhile.item[0].text);
+	return r;
 }
 
 int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
@@ -193,6 +205,9 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 	else
 		snprintf(out->sum_of, sizeof(out->sum_of),
 			 "%srequest: ", s->n > 1 ? "slowest " : "");
+	r = note_backlog(x, w, q, out);
+	if (r)
+		return r;
 	if (beside.total_ns && s->n > 1) {
 		uint64_t part[TY_ANSWER_PARTS_N], sum = 0;
 
@@ -202,9 +217,6 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 		ty_answer_sum_text(part, sum, text, sizeof(text));
 		ty_answer_note(out, "the mean of the requests near the median: %s", text);
 	}
-	r = note_backlog(x, w, q, out);
-	if (r)
-		return r;
 	if (q->services_n > 1)
 		ty_answer_note(out,
 			       "%u more process%s replied to requests: tarry report FILE requests",

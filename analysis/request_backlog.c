@@ -6,6 +6,7 @@
 
 #include "process.h"
 #include "syscall_ipc.h"
+#include "wait_retry.h"
 #include "wakeup.h"
 
 #define LOOKED 200000
@@ -39,22 +40,59 @@ static const struct ty_request *replied_by(const struct ty_explain *x, const str
 	return r && ty_syscall_ipc_on(x, &c, &ipc, r->fd) & TY_GIVES ? r : NULL;
 }
 
+/* When a thread of the process other than this one last ran before t: it may have sent the request.
+ */
+static uint64_t others_ran_ns(const struct ty_explain *x, uint32_t thread, uint32_t process,
+			      uint64_t t)
+{
+	const struct ty_seek ran = {.states = 1u << TY_ST_RUNNING, .nr = -1};
+	uint32_t threads = ty_model_summary(x->m)->threads;
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		uint32_t k = TY_NONE;
+		uint64_t end;
+
+		if (i != thread && ty_process_of(x->m, i) == process)
+			k = ty_model_seek(x->m, (struct ty_track){TY_TRACK_THREAD, i}, &ran, t,
+					  true);
+		if (k == TY_NONE)
+			continue;
+		end = ty_model_span_brief(x->m, i, k).end_ns;
+		end = end < t ? end : t;
+		last = end > last ? end : last;
+	}
+	return last;
+}
+
 /* What the end of the client's sleep says of the request. */
-static void look(const struct ty_explain *x, const struct ty_requests *q, const struct ty_span *s,
-		 uint32_t span, struct ty_backlog *out)
+static void look(const struct ty_explain *x, const struct ty_requests *q, uint64_t from_ns,
+		 const struct ty_span *s, uint32_t span, bool several, struct ty_backlog *out)
 {
 	struct ty_waker by = ty_waker_find(x->m, ty_model_span_edge(x->m, s, span));
 	const struct ty_request *r;
+	uint64_t slept_ns, others_ns = 0;
+	uint32_t first;
+	bool inferred = false; /* all of it is, anyway */
 
 	if (by.kind != TY_WAKER_THREAD || ty_process_of(x->m, by.thread) != q->services[0].process)
 		return;
 	r = replied_by(x, q, &by);
-	if (!r || r->flags & TY_REQ_BEFORE || r->start_ns < s->start_ns + TY_BACKLOG_NS)
+	if (!r || r->flags & TY_REQ_BEFORE)
+		return;
+	first = ty_wait_retry_first(x, s->thread, span, from_ns, &inferred);
+	first = ty_wait_loop_first(x, s->thread, first, from_ns, &by);
+	slept_ns = ty_model_span_brief(x->m, s->thread, first).start_ns;
+	if (several)
+		others_ns =
+			others_ran_ns(x, s->thread, ty_process_of(x->m, s->thread), r->start_ns);
+	slept_ns = others_ns > slept_ns ? others_ns : slept_ns;
+	if (r->start_ns < slept_ns + TY_BACKLOG_NS)
 		return;
 	out->n++;
-	if (r->start_ns - s->start_ns > out->wait_ns) {
-		out->wait_ns = r->start_ns - s->start_ns;
-		out->start_ns = s->start_ns;
+	if (r->start_ns - slept_ns > out->wait_ns) {
+		out->wait_ns = r->start_ns - slept_ns;
+		out->start_ns = slept_ns;
 		out->client = s->thread;
 		out->longest = *r;
 	}
@@ -71,7 +109,6 @@ int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests
 	*out = (struct ty_backlog){.client = TY_NONE};
 	if (!several)
 		return -TY_ENOMEM;
-	/* Another thread of the client may have sent the request only later. */
 	for (uint32_t i = 0; i < threads; i++)
 		several[ty_process_of(x->m, i)] += several[ty_process_of(x->m, i)] < 2;
 	for (uint32_t i = 0; i < threads && looked < LOOKED; i++) {
@@ -79,8 +116,7 @@ int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests
 		uint32_t process = ty_process_of(x->m, i), k = TY_NONE;
 		uint64_t at = w->from_ns;
 
-		if (t->kernel || t->tgid < 0 || !t->spans_n || several[process] > 1 ||
-		    process == q->services[0].process)
+		if (t->kernel || t->tgid < 0 || !t->spans_n || process == q->services[0].process)
 			continue;
 		for (; looked < LOOKED; looked++) {
 			uint32_t next = ty_model_seek(x->m, (struct ty_track){TY_TRACK_THREAD, i},
@@ -97,7 +133,7 @@ int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests
 				free(several);
 				return -TY_EINTR;
 			}
-			look(x, q, &s, k, out);
+			look(x, q, w->from_ns, &s, k, several[process] > 1, out);
 			at = s.start_ns;
 		}
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Requests that waited before the server received them: in the listen backlog, or in the buffer of
- * a socket. The client, a process of one thread, slept from before the request was received until
- * the reply woke it. Inferred: the client's calls need not be recorded, its sleep began when it
- * had sent the request or connected. Only clients on the same machine are seen.
+ * a socket. The client slept from before the request was received until the reply woke it, and no
+ * other thread of it ran meanwhile. Waits that its own timers cut are one. Inferred: the client's
+ * calls need not be recorded, its sleep began when it had sent the request or connected. Only
+ * clients on the same machine are seen.
  */
 #ifndef TY_REQUEST_BACKLOG_H
 #define TY_REQUEST_BACKLOG_H

@@ -6,7 +6,7 @@
 #include "syscall_ipc.h"
 #include "thread_walk.h"
 
-#define LOOP_BACK 64 /* spans of a thread */
+#define LOOP_BACK 64 /* sleeps of a thread */
 #define HANDED	  4  /* threads of one process that wake one another */
 
 uint32_t ty_wait_retry_beside(const struct ty_model *m, uint32_t thread, uint32_t span,
@@ -174,24 +174,28 @@ uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32
 	return span;
 }
 
-/* Since when, up to t, did no thread of the process wake this one? */
+/* Since when, up to t, did no thread of the process wake this one? It can only be
+ * woken from a sleep. */
 static uint64_t independent_since(const struct ty_model *m, uint32_t thread, uint32_t process,
 				  uint64_t t)
 {
-	uint32_t first = ty_model_thread(m, thread)->spans_first,
-		 k = ty_model_span_find(m, thread, t);
+	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED, .nr = -1};
+	const struct ty_track track = {TY_TRACK_THREAD, thread};
 
-	for (unsigned n = 0; n < LOOP_BACK && k > first; n++, k--) {
-		struct ty_span s = ty_model_span_brief(m, thread, k);
+	for (unsigned n = 0; n < LOOP_BACK; n++) {
+		uint32_t k = ty_model_seek(m, track, &q, t, true);
 		struct ty_waker by;
+		struct ty_span s;
 
-		if (s.state != TY_ST_RUNNABLE || s.flags & (TY_SF_PREEMPT | TY_SF_YIELD))
-			continue;
+		if (k == TY_NONE)
+			return 0;
+		s = ty_model_span_brief(m, thread, k);
 		by = ty_waker_find(m, ty_model_span_edge(m, &s, k));
 		if (by.kind == TY_WAKER_THREAD && ty_process_of(m, by.thread) == process)
-			return s.start_ns;
+			return s.end_ns;
+		t = s.start_ns;
 	}
-	return k > first ? ty_model_span_brief(m, thread, k).start_ns : 0;
+	return t;
 }
 
 /* Is the wait one of an event loop, for all that is known? *call: TY_NONE: calls are not recorded.

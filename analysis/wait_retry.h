@@ -58,7 +58,7 @@ uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32
  * process did: timers ended them, and the thread did little in between. That other thread has not
  * been woken by this process since: what it did meanwhile held the loop up, however often a timer
  * woke the loop. The span itself when there are none. Goes back at most to the wait that contains
- * from_ns. Cost: LOOP_BACK spans of both threads.
+ * from_ns. Cost: LOOP_BACK sleeps of both threads.
  */
 uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
 			    uint64_t from_ns, const struct ty_waker *by);

@@ -34,8 +34,8 @@ static inline void goes_on(int from, uint64_t state, int tid, int nr, int64_t re
 	ty_mx_exit(0, t += 1000, tid, nr, ret);
 }
 
-/* A timer ends the thread's wait, `ms` later, while CPU 0 is idle. */
-static inline void time_is_up(int tid, int nr, int64_t ret, unsigned ms)
+/* A timer wakes the thread, `ms` later, while CPU 0 is idle. */
+static inline void timer_wakes(int tid, unsigned ms)
 {
 	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
 
@@ -45,6 +45,12 @@ static inline void time_is_up(int tid, int nr, int64_t ret, unsigned ms)
 	ty_mx_feed(ev);
 	ty_mx_waking_irq(0, t += 1000, 0, tid, 0);
 	ty_mx_switch(0, t += 1000, 0, R, tid);
+}
+
+/* And its call ends. */
+static inline void time_is_up(int tid, int nr, int64_t ret, unsigned ms)
+{
+	timer_wakes(tid, ms);
 	ty_mx_exit(0, t += 1000, tid, nr, ret);
 }
 

@@ -17,7 +17,8 @@ enum how {
 	BACKLOG,
 	SOON,	 /* the server is idle: it receives the request after 40 ms */
 	PUSHED,	 /* the client is woken by what is sent to another descriptor */
-	THREADS, /* another thread of the client may have sent the request later */
+	THREADS, /* another thread of the client ran later, and may have sent the request */
+	TIMERS,	 /* the client's own timer wakes it twice meanwhile */
 };
 
 /* 13 sleeps for 300 ms, then 11 receives its request and replies, which wakes it. */
@@ -38,6 +39,14 @@ static void late(enum how how)
 	slept = t += 1000;
 	ty_mx_switch(0, t, 13, S, 11);
 	t += how == SOON ? 40 * MS : 300 * MS;
+	for (unsigned i = 0; i < (how == TIMERS ? 2 : how == THREADS); i++) {
+		const int tid = how == TIMERS ? 13 : 14;
+
+		ty_mx_switch(0, t += 1000, 11, R, 0);
+		timer_wakes(tid, 1);
+		ty_mx_switch(0, t += 1000, tid, S, 11);
+		t += how == TIMERS ? 299 * MS : 40 * MS;
+	}
 	call(t += 1000, 11, NR_ACCEPT, 6, 3);
 	call(t += 2000, 11, NR_RECVFROM, 40, 6);
 	if (how == PUSHED)
@@ -50,14 +59,18 @@ static void late(enum how how)
 	assert_int_equal(ty_requests_find(&x, &w, 100, 0, &q, NULL), 0);
 	assert_int_equal(q.n, 1);
 	assert_int_equal(ty_request_backlog_find(&x, &q, &w, &b), 0);
-	assert_int_equal(b.n, how == BACKLOG);
+	assert_int_equal(b.n, how == BACKLOG || how == TIMERS);
 	if (b.n) {
 		assert_int_equal(ty_model_thread(x.m, b.client)->tid, 13);
 		assert_int_equal(b.start_ns, slept);
 		assert_int_equal(b.wait_ns, q.v[0].start_ns - slept);
 		assert_int_equal(ty_answer_find(&x, &w, &q, &a), 0);
-		assert_non_null(strstr(a.note[a.notes - 1], "13 waited 300 ms until its "
-							    "request was received"));
+		assert_non_null(
+			strstr(a.note[0],
+			       how == TIMERS ? "13 waited 900 ms before its request was received"
+					     : "13 waited 300 ms before its request was received"));
+		assert_non_null(strstr(a.note[1], "before it was received: "));
+		assert_non_null(strstr(a.note[1], "11 ran"));
 	}
 	ty_requests_fini(&q);
 	ty_mx_drop();
@@ -66,6 +79,7 @@ static void late(enum how how)
 static void a_request_waits_before_it_is_received(void **state)
 {
 	late(BACKLOG);
+	late(TIMERS);
 	late(SOON);
 }
 

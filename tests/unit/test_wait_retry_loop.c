@@ -27,16 +27,9 @@ static void sleeps_in(bool recorded, int tid, int nr, uint64_t fd, int next)
 		ty_mx_switch(0, t += MS / 10, tid, S, next);
 }
 
-static void timer_wakes(bool recorded, int tid, int nr, unsigned ms)
+static void timer_ends(bool recorded, int tid, int nr, unsigned ms)
 {
-	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
-
-	ev.ts_ns = t += ms * MS;
-	ty_mx_feed(ev);
-	ev.kind = TY_EV_HRTIMER_EXPIRE;
-	ty_mx_feed(ev);
-	ty_mx_waking_irq(0, t += 1000, 0, tid, 0);
-	ty_mx_switch(0, t += 1000, 0, R, tid);
+	timer_wakes(tid, ms);
 	if (recorded)
 		ty_mx_exit(0, t += 1000, tid, nr, 0);
 }
@@ -64,11 +57,11 @@ static unsigned backend_ms(enum how how)
 		sleeps_in(rec, 14, NR_FUTEX, 0x1400, 12);
 	sleeps_in(rec, 12, nr, 4, 0);
 	if (how == OWN_THREAD) {
-		timer_wakes(rec, 14, NR_FUTEX, 200);
+		timer_ends(rec, 14, NR_FUTEX, 200);
 		wakes(14, NR_WRITE, 5, 0, 12);
 		goes_on(14, S, 12, nr, 1);
 	} else {
-		timer_wakes(rec, 12, nr, 200);
+		timer_ends(rec, 12, nr, 200);
 	}
 	if (rec)
 		call(t += 1000, 12, NR_WRITE, 1, 7); /* a log: no attempt of one wait */
@@ -80,7 +73,7 @@ static unsigned backend_ms(enum how how)
 		ty_mx_exit(0, t += 1000, 13, NR_NANOSLEEP, 0);
 		sleeps(13, NR_NANOSLEEP, 0, 0, 0);
 	}
-	timer_wakes(rec, 13, NR_NANOSLEEP, 100);
+	timer_ends(rec, 13, NR_NANOSLEEP, 100);
 	ty_mx_waking(0, t += 1000, 13, 12, 0);
 	ty_mx_switch(0, t += 1000, 13, S, 12);
 	if (rec)
