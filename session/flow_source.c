@@ -456,27 +456,28 @@ static void tell_missing(const struct ty_flow_source *s, const struct ty_flow_mi
 {
 	struct ty_code *code = ty_flow_code(s->flow);
 	struct ty_bytes b = ty_code_file_bytes(code, m->file);
+	const bool kernel = m->ip >> 63;
 	char name[300];
 
 	if (m->file < 0) {
 		fprintf(stderr,
 			"tarry: unknown what was mapped at %#" PRIx64 " and elsewhere (%" PRIu64
-			" gap%s): give it with --image FILE@ADDRESS\n",
-			m->ip, m->gaps, m->gaps == 1 ? "" : "s");
+			" gap%s): give it with %s\n",
+			m->ip, m->gaps, m->gaps == 1 ? "" : "s",
+			kernel ? "--kcore FILE" : "--image FILE@ADDRESS");
 		return;
 	}
 	snprintf(name, sizeof(name), "%s", ty_code_file_name(code, m->file));
 	ty_plain(name, strlen(name));
-	fprintf(stderr,
-		"tarry: %s %s (%" PRIu64 " gap%s, the first at %#" PRIx64
-		"): give the directory with the mapped files with --symfs DIR, or the code with "
-		"--image "
-		"FILE@ADDRESS\n",
+	fprintf(stderr, "tarry: %s %s (%" PRIu64 " gap%s, the first at %#" PRIx64 "): give %s\n",
 		name,
 		!b.n						 ? "is not available"
 		: b.n > SELFMAG && !memcmp(b.p, ELFMAG, SELFMAG) ? "has no such code"
 								 : "is not an ELF file",
-		m->gaps, m->gaps == 1 ? "" : "s", m->ip);
+		m->gaps, m->gaps == 1 ? "" : "s", m->ip,
+		kernel ? "the kernel's code of the recorded machine with --kcore FILE"
+		       : "the directory with the mapped files with --symfs DIR, or the code "
+			 "with --image FILE@ADDRESS");
 }
 
 void ty_flow_source_note(const struct ty_flow_source *s)

@@ -35,6 +35,8 @@ open(out + "/faults", "wb").write(
     head + tip(A) + fup(A) + pgd + cbr + begin(1100, A) + pgd + cbr + begin(1200, A) + tail)
 # Packets that are not of this code, and where tracing begins again.
 open(out + "/other", "wb").write(head + tip(A) + fup(0x400060) + pgd + begin(1300, 0x400060) + tip(0x400002))
+# Into the kernel, whose code is not there.
+open(out + "/kernel", "wb").write(head + tip(0xffff81000010) + b"\x06")
 open(out + "/overflow", "wb").write(head + b"\x02\xf3" + fup(0x400060) + tip(0x400002))
 END
 flow() { # dump|report FILE [ARG...]
@@ -85,17 +87,24 @@ name = b"/nowhere/prog\0\0\0"
 rec = lambda t, misc, body: struct.pack("<IHH", t, misc, 8 + len(body)) + body
 open(sys.argv[1] + "/side", "wb").write(
     rec(3, 2, struct.pack("<II", 7, 7) + b"prog\0\0\0\0") +
-    rec(1, 2, struct.pack("<II3Q", 7, 7, 0x400000, 0x1000, 0) + name))
+    rec(1, 2, struct.pack("<II3Q", 7, 7, 0x400000, 0x1000, 0) + name) +
+    rec(1, 1, struct.pack("<iI3Q", -1, 0, 0xffffffff81000000, 0x1000, 0) + b"[kernel.kallsyms]_text\0\0"))
 END
 mapped() { "$TARRY" dump flow --pt-raw "$out/faults,tid=7" --pt-sideband "$out/side,sample=0" --symfs "$out/root" --insn --json "$@"; }
 mapped >"$out/d" 2>"$out/err"
 is "a program that is not there is named, and what would help" 1 \
 	"$(grep -c '^tarry: /nowhere/prog is not available (.*--symfs.*--image' "$out/err")"
+"$TARRY" dump flow --pt-raw "$out/kernel,tid=7" --pt-sideband "$out/side,sample=0" --image "$out/code@0x400000:0:128" >"$out/d" 2>"$out/err"
+is "of a kernel that is not there, the option that would help" 1 \
+	"$(grep -c '^tarry: \[kernel.kallsyms\].* is not available (.*--kcore FILE$' "$out/err")"
 printf 'version https://example.invalid/spec/v1\noid sha256:0\n' >"$out/root/prog"
 mapped >"$out/d" 2>"$out/err"
 is "a file that is not an ELF file is named, too" 1 "$(grep -c '^tarry: /nowhere/prog is not an ELF file' "$out/err")"
 mapped --image "$out/code@0x400000:0:128" >"$out/d" 2>"$out/err"
 is "and --image comes before it" "8 " "$(insns "$out/d") $(cat "$out/err")"
+
+flow dump kernel >"$out/d" 2>"$out/err"
+is "and where nothing says what was mapped" 1 "$(grep -c '^tarry: unknown what was mapped at 0xffff.*give it with --kcore FILE$' "$out/err")"
 
 # A library by its name, as the command would load it.
 if [ "$(id -u)" -eq 0 ] && command -v cc >/dev/null; then
