@@ -2,7 +2,7 @@
 /*
  * What decoding executed instructions costs, for tests/bench/flow:
  *   flow_decode make PERFDATA MEGABYTES OUT   a perf.data file with its largest PT stream repeated,
- * with times that go on, and no end of its thread
+ * with increasing times, and no end of its thread
  *   flow_decode libipt FILE                libipt's block decoder alone, with the mapped files as
  * image sections, so that it keeps the blocks it has seen
  *   flow_decode follow FILE                the code followed and its instructions counted, as
@@ -10,7 +10,8 @@
  * branches flow_decode bounds FILE                the times of 1,000 instructions in the middle
  *   flow_decode window FILE FROM TO        the instructions between two times
  * All but bounds print seconds and what was found: libipt's and those of follow are CPU time
- * without opening the file, those of tarry with all that opening it costs, which is told beside.
+ * without opening the file, those of tarry with all that opening it costs, which is printed beside
+ * it.
  */
 #include <intel-pt.h>
 #include <stdio.h>
@@ -118,7 +119,7 @@ static const uint8_t *records(const struct ty_buf *file, size_t *n)
 	return (const uint8_t *)file->p + head[DATA];
 }
 
-/* Add `by` to the offset that is told at a place of the file. */
+/* Add `by` to the offset that is stored at a place of the file. */
 static void move(struct ty_buf *file, uint64_t at, uint64_t by)
 {
 	uint64_t v;
@@ -130,7 +131,7 @@ static void move(struct ty_buf *file, uint64_t at, uint64_t by)
 	memcpy(file->p + at, &v, sizeof(v));
 }
 
-/* Zero the word whose offset is told at a place of the file. */
+/* Zero the word whose offset is stored at a place of the file. */
 static void clear(struct ty_buf *file, uint64_t at)
 {
 	uint64_t v;
@@ -307,7 +308,7 @@ static int libipt(const char *path)
 				pt_image_add_cached(image, cache, id, NULL);
 		}
 	}
-	/* What goes on is one stream. */
+	/* A stream that continues is one stream. */
 	ty_buf_init(&stream, SIZE_MAX / 2);
 	for (pos = 0; ty_perf_buf_next(p, n, &pos, &r) > 0;) {
 		struct ty_perf_auxtrace a;
@@ -416,7 +417,7 @@ static int tarry(const char *path, const struct ty_flow_window *w)
 	if (ty_flow_source_open(&src, path, &err))
 		die(err.msg);
 	opened = now() - t;
-	/* As who turns seconds from the start into times. */
+	/* As the command that turns seconds from the start into times. */
 	if (w && !ty_flow_span(src.flow, &first, &last))
 		die("the packets have no time");
 	if (ty_flow_seek(src.flow, w ? w : &all, !w, &err))

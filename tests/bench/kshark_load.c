@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Times KernelShark opening a trace file with all its buffers, as its window does
- * (KsDataStore::loadDataFile of its src/KsUtils.cpp): the plugins that it loads unless told
- * otherwise, where they are named; all entries; the collection of each CPU's. Prints the entries,
- * the seconds until they are loaded, and the seconds until the collections are there, too.
- * Usage: kshark_load FILE [PLUGIN.so...]
+ * (KsDataStore::loadDataFile of its src/KsUtils.cpp): the plugins that it loads by default, or
+ * those named; all entries; the collection of each CPU's. Prints the entries, the seconds until
+ * they are loaded, and the seconds until the collections are there, too. Usage: kshark_load FILE
+ * [PLUGIN.so...]
  */
 #include <stdio.h>
 #include <stdlib.h>

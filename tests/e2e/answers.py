@@ -18,7 +18,7 @@ class Case:
     started first, for `attach` and `machine` the program itself that is looked at."""
     def __init__(self, name, want, code=None, sh=None, how="command", beside=None, after="", may=(), quiet=False):
         self.__dict__.update(locals())
-        self.may = tuple(may) + ("starved",) # whoever else uses the machine
+        self.may = tuple(may) + ("starved",) # other users of the machine
         CASES.append(self)
 
 # on a CPU ---------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ P
 kill $loop $idle $parent 2>/dev/null
 wait $parent 2>/dev/null
 
-# -p of who made tarry: its other children, and not tarry itself, whose calls would make calls.
+# -p of tarry's parent: its other children, and not tarry itself, whose calls would make calls.
 loop others & other=$!
 await 60 test -s others
 "$TARRY" record -q -p $$ -o s.dat 2>said & rec=$!

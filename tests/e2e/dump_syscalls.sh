@@ -106,7 +106,7 @@ for line in open(sys.argv[1]):
 P
 )
 [ -z "$d" ] && ok "JSON: keys, order, pid" || not_ok "JSON: keys, order, pid" "$d"
-# The exec by a thread goes on as the leader: the last program's seven getgid are the leader's.
+# The exec by a thread continues as the leader's: the last program's seven getgid are the leader's.
 leader=$(head -n 1 p.txt | cut -d' ' -f1)
 [ "$(grep -c "^$leader .*getgid()" p.txt)" = 7 ] && ok "exec by a thread that is not the leader" ||
 	not_ok "exec by a thread that is not the leader" "$(grep getgid p.txt)"
@@ -114,7 +114,7 @@ leader=$(head -n 1 p.txt | cut -d' ' -f1)
 d=$("$TARRY" dump p.dat syscalls --tid "$leader" | grep -v "^$leader " | sed -E 's/^[0-9]+ +[0-9:.]+ (execve\().* = 0 <[0-9.]+>$/\1/')
 [ "$d" = 'execve(' ] && [ "$("$TARRY" dump p.dat syscalls --tid "$leader" | grep -c "^$leader ")" = "$(grep -c "^$leader " p.txt)" ] &&
 	ok "--tid" || not_ok "--tid" "$d"
-# The name is the one at the call's beginning, whoever asks how.
+# The name is the one at the call's start, whatever the query.
 comm=$(sed -n '1s/.*"comm":"\([^"]*\)".*/\1/p' p.json)
 [ "$("$TARRY" dump p.dat syscalls --json --comm "$comm")" = "$(grep -F "\"comm\":\"$comm\"" p.json)" ] && ok "--comm" || not_ok "--comm" "$comm"
 "$TARRY" dump p.dat syscalls --from 99999 >behind.txt 2>behind.err

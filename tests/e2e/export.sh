@@ -66,7 +66,7 @@ else
 	grep -q 'execve(' got
 	check "perf trace shows system calls" $? "$(head got)"
 	perf sched latency -i whole >got 2>&1
-	grep -qE '^ +(ls|sort|wc):' got # perf leaves out who never waited
+	grep -qE '^ +(ls|sort|wc):' got # perf leaves out threads that never waited
 	check "perf sched latency knows the threads" $? "$(head -n 20 got)"
 	# perf's run times are those of the report, within its microseconds.
 	"$TARRY" report t.dat --json >t.json

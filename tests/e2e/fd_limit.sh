@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A limit on open files is named as such, whatever fails for it: each command does all of its work or says
-# so at once, and never takes what it could not open for what is not there.
+# so at once, and never reports a file that it could not open as missing.
 # Lane: beside
 set -u
 . "$(dirname "$0")/await.bash"

@@ -282,7 +282,7 @@ jitted() {
 	"$TARRY" dump "$out/t.dat" flow --insn | grep -q ' __vdso_clock_gettime+0x'
 	check "the vdso is the recording's own" $?
 }
-# A program that is not where it was: another one with its path is told, and not used; a debuginfod
+# A program that is not where it was: another one with its path is reported, and not used; a debuginfod
 # server that the user has named has it.
 elsewhere() {
 	local id
@@ -309,7 +309,7 @@ elsewhere() {
 }
 
 # What was stripped of a program is found by build id, and by the name that the program tells; another
-# program's is told, and not used.
+# program's is reported, and not used.
 stripped() {
 	local id
 	cp "$PROGRAMS/flow_traps" "$out/prog"
@@ -366,7 +366,7 @@ soak() { # PART
 	esac
 }
 
-# Whatever its threads are doing when the stepping ends, a command goes on as if nothing had been.
+# Whatever its threads are doing when the stepping ends, a command continues as if nothing had happened.
 let_go() {
 	local d pid got=
 	# A function that is left after a popf, a signal and a fork.

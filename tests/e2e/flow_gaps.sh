@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What of a trace cannot be decoded: how much it is, where decoding goes on, and what would help. Streams of
+# What of a trace cannot be decoded: how much it is, where decoding resumes, and what would help. Streams of
 # our own making; real ones (../shared/pt) where they are there.
 # Lane: beside
 set -u

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Who has the lock that a thread waits for: contended locks of each kind against what their program
+# The holder of the lock that a thread waits for: contended locks of each kind against what their program
 # wrote, and file locks taken before the recording. TIMES=210 is 10,000 contentions.
 set -u
 . "$(dirname "$0")/tap.bash"
@@ -39,7 +39,7 @@ for l in open('stacks.json'):
     looked += 1
     start, end, where = d['start_ns'], d['start_ns'] + d['duration_ns'], int(lock['address'], 16)
     v = next((held[w] for w in (where, where - 8, where - 12) if w in held), None)
-    # Who had it at some time of the wait; proven: and was the last one before it ended.
+    # The holder at some time of the wait; proven: and was the last one before it ended.
     had = {t for a, b, t, _ in v if a < end + SLACK and b > start - SLACK} if v else {}
     if lock['holder_tid'] not in had or lock['kind'] != v[0][3]:
         wrong.append((lock, had))
@@ -70,7 +70,7 @@ passes "the finding names lock and holder, proven" grep -qE '^ +mutex g_lock \(l
 ! grep 'held by' out.txt | grep -qE 'alike|pair'
 check "a word that looks like a lock has no holder, nor has a condition variable" $? "$(grep -E 'alike|pair' out.txt)"
 
-# File locks: who took them before the recording began.
+# File locks: the process that took them before the recording began.
 file_lock() { # NAME CALL KIND TYPE TEXT [HAVING]: what the holder does once it has the lock
 	cat >holder.py <<P
 import fcntl, os, signal, time
@@ -95,7 +95,7 @@ P
 }
 file_lock flock 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK ', held by process HOLDER \[proven\]'
 file_lock fcntl 'fcntl.lockf(f, fcntl.LOCK_EX)' 'fcntl lock' POSIX ', held by process HOLDER \[proven\]'
-# The one who took it closes the file; its child has the lock until that one is told to end.
+# The process that took it closes the file; its child has the lock until it is requested to exit.
 file_lock "flock of a child that inherited it" 'fcntl.flock(f, fcntl.LOCK_EX)' flock FLOCK ': at [0-9.]+ s /proc/locks listed process HOLDER as its holder \[inferred\]' "
 child = os.fork()
 if not child:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tarry record --keep: the newest part of a recording, whole, on a bounded disk, whoever ends it.
+# tarry record --keep: the newest part of a recording, whole, on a bounded disk, however it ends.
 set -u
 . "$(dirname "$0")/await.bash"
 . "$(dirname "$0")/tap.bash"
@@ -122,7 +122,7 @@ window = threads(os.environ["t"] + "/c.dat", "--from", at[0], "--to", at[1])
 ours = {t["tid"]: t for t in cut["threads"]}
 for t in window["threads"]:
     mine = ours.pop(t["tid"])
-    # What shows who ran may be cut off, and where a kernel leaves out a switch one of both may know more:
+    # What shows which thread ran may be cut off, and where a kernel leaves out a switch one of both may know more:
     # no known state of one is another state of the other.
     more = t["unknown_ns"] - mine["unknown_ns"]
     for k in t: # of kernel threads /proc has other names than their events
@@ -137,7 +137,7 @@ assert sleeper["sleeping_ns"] == cut["summary"]["end_ns"] - cut["summary"]["star
 P
 for f in part whole; do
 	said=$(sleeper=$sleeper python3 "$t/same.py" "$t/$f.dat" 2>&1)
-	check "$f: every thread is in the states that it was in then, whoever never stirred, too" $? "$said"
+	check "$f: every thread is in the states that it was in then, threads without events, too" $? "$said"
 done
 numbers "$t/part.dat"; numbers "$t/whole.dat"
 said=$(row "$t/part.dat" 2 90000) && [ "$(cat "$t/whole.dat.numbers")" = "$(cat "$t/c.dat.numbers")" ]
@@ -195,7 +195,7 @@ calls = [c for c in map(json.loads, sys.stdin) if c["name"] == "dup2"]
 named = [c for c in calls if c.get("fd_name") == os.environ["t"] + "/log2"]
 assert len(named) > 10, (len(named), calls[:2])' 2>"$t/err"
 	check "descriptors that a child opened before the kept part have their names $*" $? "$(tail -n 1 "$t/err")"
-	# Of everybody's others wait longer.
+	# Of all processes, others wait longer.
 	"$TARRY" report "$t/f.dat" longest --tid "$(cat "$t/cat")" --json 2>/dev/null >"$t/longest.json"
 	judge "who waits since before the kept part is one of the traced $*" <"$t/waits.py"
 	if [ $# = 0 ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The ledger of real recordings: rows sum to the time exactly, little is unknown where nothing was lost,
-# time on CPU is the kernel's own account, user and kernel mode are told apart.
+# time on CPU is the kernel's own account, with user and kernel mode separate.
 set -u
 # Lane: alone
 . "$(dirname "$0")/tap.bash"

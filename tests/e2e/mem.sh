@@ -146,7 +146,7 @@ else
 	skip "view opens a file of memory samples" "../shared/spe is not there"
 fi
 
-# The variable that is accessed is told, though another one lies at the line's begin: one of tarry's own
+# The variable that is accessed is named, though another one lies at the line's start: one of tarry's own
 # that does not begin with its line; only the code is mapped.
 variable_of_a_line() {
 	python3 - "$shared/tools" "$TARRY" "$dir/v.data" >"$dir/v.name" <<'PY' &&

@@ -86,7 +86,7 @@ for p in pie fixed; do
 	passes "variables of a $p program whose data are not mapped" named $p.code.data
 	passes "source lines without .debug_aranges ($p)" with_lines $p.data
 done
-# The first page of its data belongs to two segments: .bss cannot be told from that mapping alone.
+# The first page of its data belongs to two segments: .bss cannot be identified from that mapping alone.
 half_named() {
 	"$TARRY" dump "$dir/pie.data-only.data" memory --symfs "$dir/root" >"$dir/out.txt" &&
 		grep -q "initialised+0x8" "$dir/out.txt" && ! grep -q "zeroed+0x[^4]" "$dir/out.txt" &&

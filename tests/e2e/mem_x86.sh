@@ -75,7 +75,7 @@ if [ -r "$tools/mkx86.py" ] && command -v python3 >/dev/null; then
 else
 	skip "the headline says whether writes were sampled" "python3 or ../shared/spe is not there"
 fi
-# What a file holds is told where there is nothing for a timeline; cycles are no memory samples.
+# What a file holds is said where there is nothing for a timeline; cycles are no memory samples.
 contents() {
 	perf record -q -B -d -e cpu-clock -o "$dir/c.data" -- "$PROGRAMS/hot_shares" 10 >/dev/null 2>&1
 	[ -s "$dir/c.data" ] || return 1

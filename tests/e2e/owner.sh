@@ -37,7 +37,7 @@ await 60 test -s "$t/u/killed.dat"
 kill -9 $p; wait $p 2>/dev/null
 owned "what a killed recorder leaves" "$t/u/killed.dat" 12345:23456:600
 
-# a folder of root's: no file of somebody else's is left in root's cache
+# a folder of root's: no file of another user is left in root's cache
 mkdir -m 755 "$t/r"
 as "$TARRY" record -q -o "$t/r/x.dat" -- "$PROGRAMS/syscall_loop" 1 200000
 owned "a recording in a folder of root's" "$t/r/x.dat" 12345:23456:600

@@ -136,7 +136,7 @@ for o in /dev/null /dev/stdout "$t"; do
 done
 [ -L /dev/stdout ] && [ -c /dev/null ]; check "devices are still there" $?
 
-# one output path for two recorders: the second is told, the first keeps its recording
+# one output path for two recorders: the second gets an error, the first keeps its recording
 echo mine >"$t/same.dat.tmp"
 "$TARRY" record -q -o "$t/same.dat" -- sh -c 'while [ ! -e "$0" ]; do sleep 0.1; done; exit 5' "$t/go" 2>"$t/1.err" & a=$!
 await 60 test -e "$t/same.dat"

@@ -40,7 +40,7 @@ for line in open("ran.txt"):
     running, ready, inferred = got["running_ns"], got["running_ns"] + got["runnable_ns"], got["inferred_ns"]
     print(f"{name}: kernel {ran} ns, tarry {running} ns ({running / ran - 1:+.3%}), "
           f"runnable {got['runnable_ns']}, inferred {inferred}, unknown {got['unknown_ns']}, stood still {still}, preempted {preempted}, steal {steal}")
-    # The kernel charges from the wakeup on who takes the CPU at once: some microseconds in which the
+    # The kernel charges a thread that takes the CPU at once from the wakeup on: some microseconds in which the
     # thread is runnable, to tarry, and its waker still runs. In bursts of milliseconds that is below 1%.
     bad |= ran > within * (ready if short else running) + inferred
     # What is inferred (switches that this machine does not deliver) is known to no better than that.

@@ -101,7 +101,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 import json
 q = json.load(open("q.json"))["requests"]
 print("#", q["count"], q["services"])
-# redis-benchmark asks for the configuration before it starts.
+# redis-benchmark requests the configuration before it starts.
 assert 3000 <= q["count"] <= 3010, q["count"]
 P
 else

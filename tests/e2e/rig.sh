@@ -35,9 +35,9 @@ machine() { # ARCHITECTURE QEMU SCRIPT WHAT BUILD [NAME=VALUE...]
 	done <"$log"
 	grep -q '^1\.\.' "$log" && return
 	n=$((n + 1))
-	# What hangs in there is ended and told by the script in there; a machine this slow proves nothing.
+	# What hangs in there is ended and reported by the script in there; a machine this slow proves nothing.
 	if [ $failed = 124 ] && grep -q '^\(# \|ok \)' "$log"; then
-		# No sign of life from a machine that gives them (guest_e2e): it, not what is tested in it.
+		# No output from a machine that gives it (guest_e2e): it, not what is tested in it.
 		grep -q '^alive' "$log" && [ $silent -gt 60 ] && slow="the emulated machine stood still for its last $silent s"
 		echo "ok $n - $4: all of it # SKIP $slow"
 	else

@@ -99,7 +99,7 @@ passes "folded lines" grep -qE '^pie;.*;main;plain_caller;plain_wait;.*nanosleep
 "$TARRY" report p.dat stacks >out.txt
 passes "the report adds up 40 threads of a pool" grep -qE '^ +2\.[34]...s +40 ' out.txt
 
-# gdb on the same waits: every frame by its address, as far as ours says it goes. STACKS: of which programs.
+# gdb on the same waits: every frame by its address, up to where ours ends. STACKS: of which programs.
 cat >bt.py <<'P'
 import gdb, json
 out = []
@@ -222,7 +222,7 @@ else
 	skip "code of a JIT compiler" "its code here is x86-64"
 fi
 
-# Who woke it.
+# Its waker.
 cat >waker.c <<'C'
 #include <unistd.h>
 __attribute__((noinline)) void waiting(int fd) { char c; (void)!read(fd, &c, 1); __asm__ volatile("" ::: "memory"); }

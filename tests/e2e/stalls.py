@@ -41,7 +41,7 @@ KINDS = {
     "turns": {"lock", "futex", "semaphore"},
     "gate": {"futex"},
 }
-# What the sentence says of a cause; of all others who ended it, or that it is not recorded.
+# What the sentence says of a cause; of all others its waker, or that it is not recorded.
 SAYS = {
     "stopped": r"was stopped .*, stopped by (a signal |its tracer )",
     "runqueue": r"(waited for a CPU .*(ran .*that time on CPU|shared CPU|starved|not recorded)|woken by )",
@@ -238,7 +238,7 @@ def check_top(doc, truth, name, data):
         seen = [t for t in chain if t in rest]
         first = [t for i, t in enumerate(seen) if t not in seen[:i]]
         expect(first == rest, f"the chain should go over {rest}, it goes over {chain}")
-    if name == "futex_nap":
+    if name == "futex_timeout":
         expect(cause["evidence"] == "inferred", "a runtime's sleep is no proof")
     if name == "sleep_in_lock":
         expect(any(hop["tid"] == culprit["tid"] and "nanosleep" in hop["what"] for hop in top["chain"]),
@@ -521,7 +521,7 @@ def main():
                 os.mkdir(where)
                 skipped, faults = one(name, seed, where)
             # make check runs on machines that others keep busy, where a planted stall is not always the
-            # worst one: a miss is told and tried twice more. make soak counts every miss.
+            # worst one: a miss is printed and tried twice more. make soak counts every miss.
             for again in range(2):
                 if faults and a.times == 1 and not any(f.startswith(CONTRADICTS) for f in faults):
                     print(f"# missed, tried again: stalls.py --seed {seed} {name}: {faults[0].strip().splitlines()[0]}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The index file and --memory on real recordings: used again, made anew when it does not fit, told
+# The index file and --memory on real recordings: used again, made anew when it does not fit, reported
 # when it is damaged, in the cache folder where the trace's is not ours, and nothing left behind.
 # Lane: beside
 set -u

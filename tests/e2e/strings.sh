@@ -93,7 +93,7 @@ P
 judge "every descriptor and folder has the name that strace -yy has for it, or none" <<'P'
 import collections, difflib, os, re
 named = re.compile(r'(?:AT_FDCWD|(?<![\w"\[:>])\d+)<((?:[^<>]|->)*)>')
-# Whose other end nobody has accepted yet has no peer here: strace looks later.
+# A connection that is not accepted yet has no peer here: strace looks later.
 ours = re.compile(r' listening|(?<=UNIX-STREAM:\[)(\d+).*')
 def calls(file):
     by = collections.defaultdict(list)
@@ -267,7 +267,7 @@ check "--data: too many bytes are refused" $? "$(cat err.txt)"
 [ $? = 2 ] && grep -q 'not both' err.txt
 check "--data with --no-strings is refused" $? "$(cat err.txt)"
 
-# Command lines: of the traced ones, nobody else's, and none where no strings are wanted.
+# Command lines: of the traced ones only, and none where no strings are wanted.
 sleep 1000.25 &
 other=$!
 "$TARRY" record -q -o c.dat -- sh -c 'sleep 0.125; :' 2>err.txt
@@ -310,7 +310,7 @@ P
 { ! grep -q passwd no.dump && [ ! -s err.txt ]; }
 check "--no-strings records none, and nothing is said to be missing" $? "$(cat err.txt)"
 
-# Processes that run already, and what they make; nobody else.
+# Running processes and their descendants, no others.
 mkfifo gate
 sh -c 'read _ <gate; ls /etc/hostname; cat /etc/hosts >/dev/null' >/dev/null &
 other=$!
@@ -345,7 +345,7 @@ wait $rec
 check "-p: the process at the other end of a socket pair that was there before" $? "$("$TARRY" report pair.dat stalls --all | head -n 5)"
 "$TARRY" record -q -a --duration 2s -o a.dat 2>err.txt &
 rec=$!
-while kill -0 $rec 2>/dev/null; do # how long it takes to start depends on who else removes hooks
+while kill -0 $rec 2>/dev/null; do # how long it takes to start depends on what else removes hooks
 	ls /etc/networks >/dev/null
 	sleep 0.2
 done

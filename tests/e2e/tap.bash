@@ -20,7 +20,7 @@ is() { # NAME WANTED GOT
 	[ "$2" = "$3" ]
 	check "$1" $? "wanted: $2; got: $3"
 }
-# What a busy machine does to a program nobody knows: the results of the first try in which all is good, or
+# What a busy machine does to a program is unknown: the results of the first try in which all is good, or
 # of the last.
 tries() { # HOW-MANY CMD...
 	local k before=$n was=$bad out

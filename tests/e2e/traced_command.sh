@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A command that asks to be traced (PTRACE_TRACEME), or traces others: its exit status, its signals and its
+# A command that requests to be traced (PTRACE_TRACEME), or traces others: its exit status, its signals and its
 # end are those it has without tarry.
 # Lane: beside
 set -u
@@ -49,7 +49,7 @@ else
 	skip "strace" "not here"
 fi
 [ "$(uname -m)" != x86_64 ] || {
-	# Who is stepped cannot be traced by anybody else; that is said.
+	# A stepped process cannot have another tracer; that is said.
 	recorded 1 --flow=step -- "$me" debugger
 	grep -q 'could not use ptrace' "$t/err"; check "--flow=step: that a command's debugger cannot trace is said" $? "$(cat "$t/err")"
 }

@@ -68,7 +68,7 @@ check "a size that is none is a usage error" $? "$(cat "$T/out")"
 "$TARRY" view --keys-man | grep -q '^\.TP'
 check "--keys-man writes the table of keys" $?
 
-# Attached to who waits on a descriptor that was open before.
+# Attached to a process that waits on a descriptor that was open before.
 exec 9>"$T/the.lock"
 flock 9
 flock "$T/the.lock" true 9>&- &

@@ -3,7 +3,7 @@
  * Any bytes as a recording of Intel PT: packets of several streams, of CPUs and threads, in pieces
  * that go on, leave holes or overlap; any bytes as perf records, as images of code at any time, as
  * ELF files with symbols and core dumps; and what comes out as instructions, branches of a window,
- * and calls; of one stream the quick way tells what libipt tells. Input: parts of u8 kind, u16
+ * and calls; the fast decoder and libipt agree on one stream. Input: parts of u8 kind, u16
  * bytes, bytes. A stream begins with a PSB+, so that its packets are reached, when the part says
  * so. Each input is decoded once as instructions and once more in one of four other ways, which
  * its checksum chooses: some bytes of packets stand for thousands of instructions. 400 to 570
@@ -215,7 +215,7 @@ static void compare(struct ty_flow *f)
 	static struct sums quick, slow;
 	size_t n, i = 0;
 
-	/* Times decide on the order of streams, and on who runs: they differ a little. */
+	/* Times decide on the order of streams, and on which thread runs: they differ a little. */
 	if (f->streams.n != 1 || f->sws.n || ty_flow_seek(f, &all, false, NULL))
 		return;
 	sum(f, &quick);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is hard about call stacks: every trap leaves its calls in another way than by returns. Who
- * asks knows the answer from the names: at1 is called by nobody but a function at level 0, at2 at
- * level 1 and so on, before, inside and behind each trap; a level that is spoilt shows.
+ * What is hard about call stacks: every trap leaves its calls in another way than by returns. The
+ * names give the expected answer: at1 is called only by a function at level 0, at2 at level 1 and
+ * so on, before, inside and behind each trap; a level that is spoilt shows.
  *
  * Arguments: the traps by letter, in the order in which they run; with a capital T first, in three
  * threads at the same time (thread_main is level 0 then), else in main. Prints how often each of

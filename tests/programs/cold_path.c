@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths in memory that nobody has touched: each lies in its own page of a file that was just
+ * Paths in memory that no process has touched: each lies in its own page of a file that was just
  * mapped, and is opened. Then paths that are hard to print: of 4095 bytes, with escapes, of bytes
  * that are no UTF-8. Prints how many were opened.
  */

@@ -2,7 +2,7 @@
 /*
  * The demo's victim and culprit: "webserver" answers a request every 10 ms, each under a file lock.
  * After half a second "backup", another process, takes the lock, writes and fsyncs a file and
- * sleeps: one request hangs for 3 s. Then all goes on as before.
+ * sleeps: one request hangs for 3 s. Then all continues as before.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As a JIT compiler does: code that is written, run and written over, told in a jitdump
+ * As a JIT compiler does: code that is written, run and written over, listed in a jitdump
  * (jit-PID.dump in the directory of the first argument) and in /tmp/perf-PID.map. Prints its pid.
  * "first" runs 3 times, "second" at the same place 5 times, "moved" (the second, moved) twice;
  * "listed" and "either", which only the map has, 4 times each: "either" has a place that "or" has,

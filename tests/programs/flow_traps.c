@@ -55,7 +55,7 @@ static void signals(void)
 	if (read(fds[0], &c, 1) != 1)
 		exit(1);
 	wait(NULL);
-	/* Ignored: the call goes on without a handler. */
+	/* Ignored: the call continues without a handler. */
 	signal(SIGALRM, SIG_IGN);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	usleep(60000);
@@ -165,7 +165,7 @@ NOINLINE static int middle(int x)
 	KEEP;
 	a += tail(x);
 	KEEP;
-	/* A call of the next instruction: pushes an address that nobody returns to. */
+	/* A call of the next instruction: pushes an address that no call returns to. */
 	__asm__ volatile("call 1f\n1: pop %%rax" ::: "rax", "memory");
 	return a;
 }

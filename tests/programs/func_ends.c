@@ -2,7 +2,7 @@
 /*
  * A function (traced) that ends in many ways. What it does itself and calls is called inside (or
  * runs on other stacks meanwhile: between); what comes after it, outside. Prints how often traced
- * and inside were called; outside must not be seen by who traces traced alone.
+ * and inside were called; outside must not be seen if only traced is traced.
  */
 #include <alloca.h>
 #include <pthread.h>

@@ -20,7 +20,7 @@ static void on_alarm(int sig)
 {
 }
 
-/* The flags that the signal came upon; with TF, somebody's stepping shows. */
+/* The flags that the signal came upon; with TF, single-stepping shows. */
 static volatile long long flags_seen;
 static void look(int sig, siginfo_t *info, void *context)
 {

@@ -2,8 +2,8 @@
 /*
  * Regions whose truth is known: 40 rounds of 5 (round, load inside it, parse inside load, and two
  * by id that overlap, one of them ended by another thread). Prints what it knows by its own clock:
- * "NAME COUNT LEAST-NS MOST-NS". `regions wait`: first waits for a line, then goes on until end of
- * file. `regions exec`: runs itself once more.
+ * "NAME COUNT LEAST-NS MOST-NS". `regions wait`: first waits for a line, then continues until end
+ * of file. `regions exec`: runs itself once more.
  */
 #include <pthread.h>
 #include <semaphore.h>

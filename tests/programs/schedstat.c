@@ -5,9 +5,9 @@
  * of 3 ms. Then two that hand a byte to each other in bursts of 10 us (tick, tock).
  *
  * The kernel charges a woken thread that takes the CPU at once from the wakeup on, some
- * microseconds before it is switched in, and who ran there as much less: the account of tick and
- * tock is only known to lie between running and running + runnable; that of the others lacks some
- * microseconds of each time they were preempted.
+ * microseconds before it is switched in, and the thread that ran there as much less: the account of
+ * tick and tock is only known to lie between running and running + runnable; that of the others
+ * lacks some microseconds of each time they were preempted.
  *
  * Prints "TID NAME RAN_NS STILL_NS PREEMPTED" per thread: STILL is the time of its 3 ms bursts that
  * the kernel charges neither as running nor as waiting for a CPU: the host of a virtual machine had

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that asks to be traced (PTRACE_TRACEME), as sandboxes and debuggers do, in one of
+/* A program that requests to be traced (PTRACE_TRACEME), as sandboxes and debuggers do, in one of
  * several ways: traceme WAY. Exit status 7 when all went as it does without a tracer. */
 #include <pthread.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ static int with_thread(const char *raises)
 	return !raises || handled == 1 ? 7 : 2;
 }
 
-/* What gdb does: a child that is traced by its parent, and not by anybody else. */
+/* What gdb does: a child that is traced by its parent, and not by another process. */
 static int debugger(void)
 {
 	int status;

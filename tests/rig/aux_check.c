@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Is the hardware's stream of a recording the pattern of aux_replay.c, all that the module made
- * since its counters were set to 0, and each break in it told by an AUX record?
+ * since its counters were set to 0, and each break in it reported by an AUX record?
  *
  * Usage: aux_check TRACE.DAT intel_pt|arm_spe_0
  */

@@ -11,7 +11,7 @@
  * samples collided. Counters (write to reset): produced, lost (found no room), truncated (times),
  * buffers (that were mapped).
  *
- * How the drivers deal with the core is told in the kernel's arch/x86/events/intel/pt.c and
+ * How the drivers deal with the core is documented in the kernel's arch/x86/events/intel/pt.c and
  * drivers/perf/arm_spe_pmu.c. Here as there: PT fills whole pages and, overwriting, keeps its place
  * in handle->head; SPE begins at a multiple of 64, never wraps inside one session, and skips what
  * it cannot use, which are zeros. All of it runs with interrupts off on the CPU concerned.
@@ -228,7 +228,7 @@ static void replay_start(struct perf_event *event, int flags)
 
 	if (!begin(t, event))
 		return;
-	/* Said once: intel_pt asks for that, arm_spe does not. */
+	/* Said once: intel_pt requires that, arm_spe does not. */
 	if (!spe)
 		event->attach_state |= PERF_ATTACH_ITRACE;
 	t->due = ktime_get_ns();

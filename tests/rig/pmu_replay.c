@@ -10,7 +10,7 @@
  *   - written: the bytes that were written to /dev/pmu_replay on that CPU.
  * Beside it a PMU rig_package, whose events belong to all CPUs together (cpumask).
  *
- * How the drivers deal with the core is told in the kernel's arch/x86/events/core.c and
+ * How the drivers deal with the core is documented in the kernel's arch/x86/events/core.c and
  * kernel/events/core.c (cpu_clock_event_*). All of it runs with interrupts off on the CPU
  * concerned.
  */

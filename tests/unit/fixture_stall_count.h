@@ -29,7 +29,7 @@ enum {
 	GIVE = 0x200
 };
 
-/* How many of the stalls are the thread's, or anybody's (0); the CPU's share aside. */
+/* How many of the stalls are the thread's, or of all threads (0); the CPU's share aside. */
 static inline unsigned count_stalls(int command, bool whole_machine, int tid)
 {
 	const struct ty_model *m = ty_mx_end();

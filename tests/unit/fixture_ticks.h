@@ -15,7 +15,7 @@ enum { NR_READ = 0, NR_SYNC = 162, NR_FUTEX = 202 };
 
 enum { BY_IRQ, BY_EXPIRY, NONE };
 
-/* The tick of CPU 0, on a grid of 4 ms; who runs then. */
+/* The tick of CPU 0, on a grid of 4 ms; the thread that runs then. */
 static struct {
 	uint64_t next_ns, away_from, away_to;
 	int how, tid;

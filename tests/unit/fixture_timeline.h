@@ -42,7 +42,7 @@ char *ty_tl_flat(const char *s);
 /* Is it tests/golden/NAME.txt? With GOLDEN_UPDATE set it becomes that. */
 void ty_tl_golden(const char *name, const char *got);
 
-/* Characters and Enter; jobs to their end; an action that asks, the answer, and its job. */
+/* Characters and Enter; jobs to their end; an action with a prompt, the answer, and its job. */
 void ty_tl_type(struct ty_timeline *t, const char *s);
 void ty_tl_work(struct ty_timeline *t);
 void ty_tl_ask(struct ty_timeline *t, enum ty_action a, const char *text);

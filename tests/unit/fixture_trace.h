@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Synthetic traces for tests: ring pages that can be told apart, spools and trace.dat files. */
+/* Synthetic traces for tests: ring pages that can be distinguished, spools and trace.dat files. */
 #ifndef FIXTURE_TRACE_H
 #define FIXTURE_TRACE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads that take turns on CPU 0 do, one step after the other, told with the time going on
- * by itself. Included behind cmocka.h. */
+/* What threads that take turns on CPU 0 do, one step after the other, with a clock that advances by
+ * itself. Included behind cmocka.h. */
 #ifndef TY_FIXTURE_TURNS_H
 #define TY_FIXTURE_TURNS_H
 

@@ -32,7 +32,7 @@ struct pm_symbol {
 
 struct pm_options {
 	bool long_tnt, return_compression, mtc, cyc;
-	uint32_t psb_every; /* bytes; 0: 16 KB, as perf asks for */
+	uint32_t psb_every; /* bytes; 0: 16 KB, as perf requests */
 	uint64_t tsc;	    /* at the start */
 };
 

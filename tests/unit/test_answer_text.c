@@ -18,7 +18,8 @@
 #include "stalls.h"
 #include "window_all.h"
 
-/* Two waits of one call are one item: a descriptor that only one of them had is told with that. */
+/* Two waits of one call are one item: a descriptor that only one of them had is shown with that
+ * one. */
 static void waits_of_two_descriptors(void **state)
 {
 	struct ty_answer a;
@@ -71,8 +72,8 @@ static void a_poll_that_timed_out(void **state)
 	}
 }
 
-/* A command that polls several descriptors while it connects: where to is told; and of whom another
- * one's time was, who woke it in between. */
+/* A command that polls several descriptors while it connects: the destination is shown; and another
+ * thread's time counts for the thread that woke it in between. */
 static void the_silent_peer_is_told(void **state)
 {
 	enum { NR_POLL = 7, NR_SOCKET = 41, NR_CONNECT = 42, NR_CLOSE = 3 };

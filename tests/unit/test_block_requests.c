@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a block device explains of a wait: the time in which a request of this wait was in flight,
- * and the time for which that was queued before; whoever is woken in between. And how bios become
- * requests.
+ * and the time for which that was queued before, whichever thread is woken in between. And how bios
+ * become requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -206,7 +206,8 @@ static bool none_left_out(void *ctx, int32_t pid)
 	return false;
 }
 
-/* Its bio waits in a queue for 400 ms, the device takes 90: both are told; and whose data it was.
+/* Its bio waits in a queue for 400 ms, the device takes 90: both are reported, and whose data it
+ * was.
  */
 static void a_queue_before_the_device(void **state)
 {
@@ -240,7 +241,7 @@ static void a_queue_before_the_device(void **state)
 	ty_mx_drop();
 }
 
-/* A block softirq's completion wakes, whoever raised it: a thread (loop's own), or an interrupt,
+/* A block softirq's completion wakes, whatever raised it: a thread (loop's own), or an interrupt,
  * which names the device. */
 static void completes_in_a_softirq(bool by_irq)
 {

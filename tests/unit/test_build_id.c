@@ -91,7 +91,7 @@ static void only_the_mapped_file_counts(void **state)
 	ty_build_ids_free(b);
 }
 
-/* Whoever opens a file waits for the holder of a lease on it, 45 s by default. */
+/* An open of a file waits for the holder of a lease on it, 45 s by default. */
 static void leases_are_not_waited_for(void **state)
 {
 	struct ty_build_ids *b = ty_build_ids_new();

@@ -108,7 +108,7 @@ static void found_by_call(void **state)
 	ty_call_data_index_free(x);
 }
 
-/* For who sees calls in order: ends of calls and losses bound what may be taken. */
+/* For a reader that sees calls in order: ends of calls and losses bound what may be taken. */
 static void after_calls_and_losses(void **state)
 {
 	struct section s = {.n = 0};
@@ -434,7 +434,7 @@ static const struct ty_ev_value *value_of(const struct ty_call_data_call *c, uns
 	return NULL;
 }
 
-/* The size of a value, who counts them, and when they are there. */
+/* The size of a value, what counts them, and when they are there. */
 static void fits(const struct ty_sysarch *a, const struct ty_call_data_call *c,
 		 const struct ty_sysrow *row, const struct ty_ev_value *v)
 {
@@ -450,7 +450,7 @@ static void fits(const struct ty_sysarch *a, const struct ty_call_data_call *c,
 		fail_msg("%s: argument %u is counted by the next", c->name, i);
 	if (v->when & (TY_EV_IN | TY_EV_LATE))
 		assert_true(p.in);
-	/* Of a wait what is left of its time comes back, too. */
+	/* A wait also returns its remaining time. */
 	if (v->when & TY_EV_OUT)
 		assert_true(p.out || row->ret == TY_RET_POLL);
 	assert_true(!(v->when & TY_EV_LATE) || !(v->when & (TY_EV_IN | TY_EV_OUT)));

@@ -226,7 +226,7 @@ static void processes(void **state)
 	ev.u.newtask.tid = 4194305;
 	assert_int_equal(ty_tgids_feed(t, &ev), 0);
 	assert_int_equal(ty_tgids_get(t, 4194305), -1);
-	/* A thread of a process that nobody knows; the tid had another owner before. */
+	/* A thread of an unknown process; the tid had another owner before. */
 	ev.tid = 1000;
 	ev.u.newtask.tid = 20;
 	ev.u.newtask.clone_flags = 0x10000;

@@ -62,7 +62,7 @@ static void by_kind_and_file(void **state)
 	ty_mx_drop();
 }
 
-/* Of the shorter calls the file is not looked up: that is told. */
+/* Of the shorter calls the file is not looked up: that is said. */
 static void too_many_to_name(void **state)
 {
 	enum { NR_OPEN = 2, NR_READ = 0 };

@@ -67,7 +67,7 @@ static bool none_left_out(void *ctx, int32_t pid)
 	return false;
 }
 
-/* Who waits for the one that waits for a lock is told of the file, and who held its lock. */
+/* A thread that waits for a waiter of a lock is shown with the file and the holder of its lock. */
 static void lock_in_a_chain_has_its_file(void **state)
 {
 	const struct ty_model *m = lock_and_sleep();
@@ -96,7 +96,7 @@ static void lock_in_a_chain_has_its_file(void **state)
 	ty_mx_drop();
 }
 
-/* The root of a chain that is a device is told by name. */
+/* The root of a chain that is a device is shown by name. */
 static const char *fifo(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
 {
 	return arg == 1 ? "/run/conf.fifo" : NULL;
@@ -210,7 +210,7 @@ static void no_cycle_behind_an_interrupted_wait(void **state)
 	ty_mx_drop();
 }
 
-/* 12 sends a signal to 11, which waits, and ends by it, or goes on: the ms of 12 on the path. */
+/* 12 sends a signal to 11, which waits, and ends by it, or continues: the ms of 12 on the path. */
 static uint64_t signalled_ms(int signal, bool goes_on)
 {
 	struct ty_event sig = {.kind = TY_EV_SIGNAL_GENERATE, .id = 33, .tid = 12},
@@ -252,7 +252,7 @@ static uint64_t signalled_ms(int signal, bool goes_on)
 	return ns / MS;
 }
 
-/* Who kills a thread that waits (Ctrl-C, a timeout) is not what it waited for. */
+/* The killer of a thread that waits (Ctrl-C, a timeout) is not what it waited for. */
 static void a_killer_is_not_what_was_waited_for(void **state)
 {
 	(void)state;

@@ -30,7 +30,7 @@ struct told {
 
 static uint8_t bytes[4][FILE_BYTES];
 
-/* The last thing told of the pid's address at t, before event n. */
+/* The last known mapping of the pid's address at t, before event n. */
 static int plain_at(const struct told *v, int n, int32_t pid, uint64_t t, uint64_t addr,
 		    uint64_t *off)
 {
@@ -66,7 +66,7 @@ static void test_rule(void **state)
 
 		for (int i = 0; i < 4; i++)
 			files[i] = ty_code_blob(c, "blob", bytes[i], FILE_BYTES);
-		/* All are known from the beginning, so that what is told is all there is. */
+		/* All are known from the beginning, so that what is known is all there is. */
 		for (int32_t pid = 0; pid < PIDS; pid++) {
 			v[n++] = (struct told){.what = EXEC, .pid = pid};
 			assert_int_equal(0, ty_code_exec(c, pid, 0));
@@ -85,7 +85,7 @@ static void test_rule(void **state)
 			e.t = t += rand_r(&seed) % 3 ? 0 : 1;
 			if (e.what == FORK && e.parent == e.pid)
 				e.what = EXEC;
-			/* At one instant, a fork goes on with all of its parent's. */
+			/* At one instant, a fork continues with all of its parent's. */
 			if (e.what == FORK)
 				e.t = ++t, t++;
 			v[n++] = e;
@@ -132,7 +132,7 @@ static void test_rule(void **state)
 }
 
 /* What is mapped a little later answers for what was not mapped yet, and for nothing else: what was
- * mapped and cannot be had is not what somebody mapped there afterwards, or another program. */
+ * mapped and cannot be had is not what was mapped there afterwards, or another program. */
 static void test_later(void **state)
 {
 	struct ty_code *c = ty_code_new(NULL, NULL);
@@ -143,7 +143,7 @@ static void test_later(void **state)
 
 	memset(bytes[0], 'h', FILE_BYTES);
 	memset(bytes[1], 'j', FILE_BYTES);
-	/* Forked by somebody unknown, then a program that is gone, then another one. */
+	/* Forked by an unknown process, then a program that is gone, then another one. */
 	assert_int_equal(0, ty_code_fork(c, 99, 1, 5));
 	assert_int_equal(0, ty_code_exec(c, 1, 10));
 	assert_int_equal(0, ty_code_map(c, 1, 12, 0x1000, 64, 0, gone));
@@ -585,7 +585,7 @@ static void test_names(void **state)
 	is_named(l, 0xffffffffc0000001, "in_module", 0xffffffffc0000000);
 	is_named(l, 0xffffffff80ffffff, NULL, 0);
 	ty_symbol_list_free(l);
-	/* Shown to somebody who may not see addresses. */
+	/* Shown to a user who may not see addresses. */
 	l = ty_symbol_list_new("0000000000000000 T x\n", 21, TY_NAMES_KALLSYMS);
 	assert_int_equal(0, ty_symbol_list_count(l));
 	ty_symbol_list_free(l);

@@ -96,7 +96,7 @@ static void long_lines_are_cut(void **state)
 	ty_command_lines_free(c);
 }
 
-/* Its memory is locked: the open of a pipe nobody writes to waits as long. */
+/* Its memory is locked: the open of a pipe without a writer waits as long. */
 static void one_that_is_stuck_holds_up_no_other(void **state)
 {
 	struct ty_command_lines *c = ty_command_lines_new(dir);

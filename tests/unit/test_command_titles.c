@@ -132,7 +132,7 @@ static void tell_apart(void **state)
 			    "python3 \"worker.py\"");
 }
 
-/* Of two with different arguments only one is traced: it is told by its name. */
+/* Of two with different arguments only one is traced: it is distinguished by its name. */
 static void traced_ones(void **state)
 {
 	static const char section[] = "5\t40\tcat\t/one\n5\t41\tcat\t/two\n";

@@ -15,7 +15,7 @@ static const struct ty_model *model(void)
 	ty_mx_begin("mode=all\n", NULL);
 	ty_mx_switch(0, 10, 0, R, 5);
 	ty_mx_switch(1, 11, 0, R, 6);
-	ty_mx_gap(1, 120, 130, 1); /* a gap is told at its end */
+	ty_mx_gap(1, 120, 130, 1); /* a gap is reported at its end */
 	ty_mx_gap(0, 100, 200, 3);
 	ty_mx_gap(0, 150, 260, 1);
 	ty_mx_gap(0, 400, 500, 2);

@@ -340,7 +340,7 @@ static void plain(void **state)
 	ty_plain(NULL, 0);
 }
 
-/* A loss is told by the record behind it, which may lie behind the window. */
+/* A loss is reported by the record behind it, which may lie behind the window. */
 static void losses_across_the_end(void **state)
 {
 	struct ty_window w = {.to_ns = 4000};
@@ -460,7 +460,7 @@ static void chosen_clocks(void **state)
 	shown = TY_CLOCK_TRACE;
 	assert_non_null(strstr(dump(ty_dump_syscalls, all, false), "7     2.000000 getpid()"));
 	assert_non_null(strstr(dump(ty_dump_events, all, false), "    3.000000020: sys_exit"));
-	/* Nobody's guess: a file that does not say what its clock was. */
+	/* No guess: a file that does not say what its clock was. */
 	shown = TY_CLOCK_WALL;
 	assert_int_not_equal(try_dump(ty_dump_syscalls, all, false), 0);
 	assert_non_null(strstr(err.msg, "--clock wall: the file does not relate its clock"));
@@ -487,7 +487,7 @@ static void names_at_the_beginning(void **state)
 	leave(0, 1200, 7, EXECVE, 0);
 	enter(0, 2000, 7, GETPID);
 	leave(0, 2100, 7, GETPID, 7);
-	enter(0, 3000, 8, EXECVE); /* nobody named it before */
+	enter(0, 3000, 8, EXECVE); /* no event named it before */
 	rename_to(0, 3100, 8, "bash", "ls");
 	leave(0, 3200, 8, EXECVE, 0);
 	enter(0, 4000, 7, NANO);
@@ -512,7 +512,7 @@ static void names_at_the_beginning(void **state)
 	assert_int_equal(count(out, "execve("), 1);
 }
 
-/* A thread's execve goes on as the leader's: it is both threads'. */
+/* A thread's execve continues as the leader's: it is both threads'. */
 static void exec_of_a_thread(void **state)
 {
 	struct ty_window w = all;

@@ -494,7 +494,7 @@ static void bad_places_and_sizes(void **state)
 			 -TY_ENOTFOUND);
 	assert_int_equal(ty_events_read_at(es, ev.loc | UINT64_C(1) << 52, &ev, NULL),
 			 -TY_ENOTFOUND);
-	expect_event(es, 20, 0, 2); /* the walk goes on where it was */
+	expect_event(es, 20, 0, 2); /* the walk continues where it was */
 	ty_events_close(es);
 	for (uint32_t size = 0; size < 1u << 31; size = size * 3 + 1) {
 		fake.buffers[0].page_size = size;

@@ -181,8 +181,8 @@ static void check_answer(const struct ty_explain *x)
 		assert_true(a.of == TY_ANSWER_THREADS || !i || a.item[i].ns <= a.item[i - 1].ns);
 	}
 	assert_int_equal(parts, a.total_ns);
-	/* Of a machine idle time is nobody's; when runs are inferred threads may have more than
-	 * CPUs. */
+	/* Of a machine idle time belongs to no thread; when runs are inferred threads may have more
+	 * than CPUs. */
 	if (a.of == TY_ANSWER_MACHINE)
 		assert_true(items + a.rest_ns >= a.part_ns[TY_PART_CPU]);
 	else

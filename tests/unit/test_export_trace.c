@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of a recording as a recording of its own: who was traced where it begins, and whether
- * nothing was lost. */
+/* A part of a recording as a recording of its own: which threads were traced where it begins, and
+ * whether nothing was lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void cut(const char *path, uint64_t from, const char *out)
 	ty_session_fini(&s);
 }
 
-/* The file's lines of who was traced, whole. */
+/* The file's lines of the traced threads, whole. */
 static void check(const char *path, const char *want)
 {
 	struct ty_err err = {0};

@@ -155,7 +155,7 @@ static void names_from_calls(void **state)
 	ty_mx_drop();
 }
 
-/* What the kernel told at the ends of the calls. */
+/* What the kernel reported at the ends of the calls. */
 static void names_by_the_kernel(void **state)
 {
 	enum { NR_SOCKET = 41, NR_CONNECT = 42, NR_SOCKETPAIR = 53, NR_DUP = 32 };

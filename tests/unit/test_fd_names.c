@@ -228,8 +228,8 @@ static void who_listens(void **state)
 	assert_false(ty_fd_names_listens(NULL, "10.0.0.1:81", 11));
 }
 
-/* More descriptors than there is room for: those that somebody sleeps for are there, and all of who
- * has few. */
+/* More descriptors than there is room for: those that a thread sleeps for are there, and all of
+ * processes with few. */
 static void too_many(void **state)
 {
 	enum { FD = TY_PROC_FDS_MAX + 100, OTHERS = 200 };
@@ -286,7 +286,7 @@ static void too_many(void **state)
 	ty_fd_names_free(n);
 }
 
-/* No time: those that somebody sleeps for are there, whoever else has any. */
+/* No time: those that a thread sleeps for are there, whatever other processes have. */
 static void no_time(void **state)
 {
 	enum { FEW = 20, FIRST = 200, SECOND = 300 };

@@ -48,7 +48,7 @@ static void of_the_list(void **state)
 	assert_string_equal(find(o, "pipe:[10]", 'r', 5, 8), "9 0 0");
 	assert_string_equal(find(o, "pipe:[9]", 'r', 5, 8), ""); /* no other one writes */
 	assert_string_equal(find(o, "TCP:[127.0.0.1:4000->127.0.0.1:80]", 0, 5, 7), "10 0 0");
-	/* Who listens there need not be who accepted it. */
+	/* The process that listens there need not be the one that accepted it. */
 	assert_string_equal(find(o, "TCP:[127.0.0.1:4001->127.0.0.1:80]", 0, 5, 7), "");
 	assert_string_equal(find(o, "TCP:[127.0.0.1:4001->127.0.0.1:81]", 0, 5, 7), "");
 	assert_string_equal(find(o, "UDP:[127.0.0.1:5->127.0.0.53:53]", 0, 5, 7), "11 0 0");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which process has the other end of a pipe or socket: who made it, or whose child it is, and only
+/* Which process has the other end of a pipe or socket: its creator, or a child of that, and only
  * as long as it has not closed it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -226,7 +226,7 @@ static void opened_by_path(void **state)
 	end(&a);
 }
 
-/* What the kernel told of pipes and sockets. */
+/* What the kernel reported of pipes and sockets. */
 static void pipes_and_sockets(void **state)
 {
 	const struct ty_ev_fd ends[2] = {{.fd = 3, .inode = 5, .mode = 0010600},
@@ -284,7 +284,7 @@ static void received_at(struct all *a, uint64_t ns, const struct ty_ev_fd *fd, u
 	ty_buf_add(&a->strings, parts, n);
 }
 
-/* By SCM_RIGHTS, as the kernel has them: no matter who sent them. */
+/* By SCM_RIGHTS, as the kernel has them: whichever process sent them. */
 static void received(void **state)
 {
 	static const struct ty_ev_fd pipe = {.fd = 3, .inode = 5, .mode = 0010600},
@@ -377,7 +377,7 @@ static void children(void **state)
 	begin(&a, listed, NULL);
 	born(&a, 95, 7, 12, 0, 94); /* before the list was taken: it may be of what came later */
 	NAME(12, 3, 200, "?");
-	born(&a, 200, 7, 8, 0, 198); /* the number was somebody else's */
+	born(&a, 200, 7, 8, 0, 198); /* the number was another process's */
 	NAME(8, 3, 200, "three");
 	NAME(8, CWD, 200, "/home");
 	call(&a, 8, 201, "close", 0, 3, 0, 0);

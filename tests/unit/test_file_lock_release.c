@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who released a file's lock, by the kernel's events of file locks. */
+/* The process that released a file's lock, by the kernel's events of file locks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

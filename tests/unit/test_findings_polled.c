@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks that are polled: with sleeps between failed attempts only, and released by whom. */
+/* Locks that are polled: with sleeps between failed attempts only, and which thread released them.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +26,8 @@ static void sleep_ms(uint64_t ms)
 	at += US;
 }
 
-/* Who removes the file is named, also one that a link would have had to make; who closes a
- * descriptor of which only the number is known, or opens a busy file, is not. */
+/* A thread that removes the file is named, also one that a link would have had to make. A thread
+ * that closes a descriptor of which only the number is known, or opens a busy file, is not. */
 static void who_released(void **state)
 {
 	(void)state;

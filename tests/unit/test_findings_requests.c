@@ -66,8 +66,8 @@ static void requests(void **state)
 	assert_true(f.v[0].inferred);
 }
 
-/* Of one that began before the recording neither the begin is known nor that it was a request: a
- * server may send something unasked. */
+/* Of one that began before the recording neither the start is known nor that it was a request: a
+ * server may send something without a request. */
 static void a_request_from_before_is_no_outlier(void **state)
 {
 	struct ty_request slow = {.end_ns = 50 * MS, .flags = TY_REQ_INFERRED};

@@ -226,7 +226,7 @@ static void type(struct ty_flame_view *v, const char *text)
 	assert_false(ty_flame_view_ops.wants_text(v));
 }
 
-/* There is no frame between them: what the first asks for, the second acts on. */
+/* There is no frame between them: what the first requests, the second acts on. */
 static void keys_of_one_burst(void **state)
 {
 	static const enum ty_action then[] = {TY_ACT_UP, TY_ACT_LEFT, TY_ACT_ROW_FIRST, TY_ACT_OPEN,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Levels of calls out of hand-written instructions, for what a program does not do when it is told
- * to: gaps in the middle of calls, overflows, an exec in the middle, returns that fit nothing in
- * great number. The functions are this program's own (64 bytes each), for their symbols.
+ * Levels of calls out of hand-written instructions, for what a program does not do on request: gaps
+ * in the middle of calls, overflows, an exec in the middle, returns that fit nothing in great
+ * number. The functions are this program's own (64 bytes each), for their symbols.
  */
 #include <link.h>
 #include <setjmp.h>
@@ -176,7 +176,7 @@ static void one_more(struct fixture *x)
 	nop(x, in(x, 0, 35));
 }
 
-/* Returns lost: it goes on two levels higher. */
+/* Returns lost: it continues two levels higher. */
 static void test_gap_returns(void **state)
 {
 	struct fixture x;
@@ -189,7 +189,7 @@ static void test_gap_returns(void **state)
 	finish(&x, "f2@2cg f1@1cg f3@1 f0@0og");
 }
 
-/* Calls lost: it goes on further down, in a function that returns to one that is known. */
+/* Calls lost: it continues further down, in a function that returns to one that is known. */
 static void test_gap_calls(void **state)
 {
 	struct fixture x;
@@ -268,7 +268,7 @@ static void test_exec(void **state)
 	finish(&x, "f2@2c f1@1c f0@0c f1@1o f0@0o");
 }
 
-/* A system call goes on where it was, and a signal's handler is a call of its own. */
+/* A system call continues where it was, and a signal's handler is a call of its own. */
 static void test_signal(void **state)
 {
 	struct fixture x;

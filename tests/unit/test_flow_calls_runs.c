@@ -170,7 +170,7 @@ static void many_at_a_time(void **state)
 		free(callers);
 		vec_each (x, &sums.of)
 			each.calls -= x->f.count;
-		/* But for those that went on after they were left. */
+		/* Except for those that continued after they were left. */
 		assert_true(each.calls < RUNS / 8);
 		assert_int_equal(many.calls - each.calls, sums.calls);
 		ty_flow_sums_fini(&sums);

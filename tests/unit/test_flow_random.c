@@ -107,7 +107,7 @@ static unsigned number(const char *name, unsigned otherwise)
 	return s ? (unsigned)strtoul(s, NULL, 0) : otherwise;
 }
 
-/* The command's status; it writes its errors to dir/err, which are told when it fails. */
+/* The command's status; it writes its errors to dir/err, which are printed when it fails. */
 static int run(const char *dir, const char *cmd)
 {
 	char path[64], line[512];

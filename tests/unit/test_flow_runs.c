@@ -126,7 +126,7 @@ static void execute(struct pm *m, const struct program *p, unsigned long branche
 	pm_stop(m);
 }
 
-/* What is told of calls, as a sum that depends on the order. */
+/* What is reported of calls, as a sum that depends on the order. */
 struct told {
 	const struct ty_flow_calls *of;
 	uint64_t sum, calls, insns;
@@ -139,7 +139,7 @@ static void add(struct told *t, uint64_t v)
 	t->sum ^= t->sum >> 29;
 }
 
-/* Numbers of functions are in the order in which they were asked for: counting asks for fewer. */
+/* Numbers of functions are in the order in which they were looked up: counting looks up fewer. */
 static void add_function(struct told *t, uint32_t func)
 {
 	const char *name = func == TY_NO_FUNC ? "" : ty_flow_calls_function(t->of, func)->name;
@@ -689,7 +689,7 @@ static void test_holes(void **state)
 		skip();
 	for (unsigned long i = first; i < first + seeds; i++)
 		gaps += holes((unsigned)i, branches / 4, &ranges, &quickly);
-	/* Where decoding goes on behind a gap, a range ends, and nothing is between the two PSB+;
+	/* Where decoding resumes behind a gap, a range ends, and nothing is between the two PSB+;
 	 * code is missing right before the end of a range; a TSC corrects the time before an event.
 	 */
 	gaps += holes(1100, 5000, &ranges, &quickly);

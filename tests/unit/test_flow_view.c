@@ -120,7 +120,8 @@ static int read_part(void *ctx, const struct ty_flow_part_request *ask,
 	slots[i].names = ty_flow_names_new(ty_flow_code(slots[i].flow));
 	mine.most = mine.most < most ? mine.most : most;
 	r = ty_flow_part_read(slots[i].flow, slots[i].names, &mine, &slots[i].part);
-	if (r && ask->stop && atomic_load(ask->stop)) /* in a thread aside, which is told to end */
+	if (r && ask->stop &&
+	    atomic_load(ask->stop)) /* in a thread aside, which is requested to end */
 		return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "stopped");
 	assert_int_equal(0, r);
 	*out = &slots[i].part;
@@ -443,7 +444,7 @@ static void test_packets(void **state)
 	ty_flow_free(f);
 }
 
-/* Of a stream whose time goes back, too; and it ends when it is told to. */
+/* Of a stream whose time goes back, too; and it ends on request. */
 static void test_packets_back(void **state)
 {
 	atomic_bool stop = true;
@@ -667,7 +668,7 @@ static void test_steps(void **state)
 	drop();
 }
 
-/* What is looked at is decoded, and only when it is looked at; what is too much is told. */
+/* What is shown is decoded, and only when it is shown; what is too much is reported. */
 static void test_window(void **state)
 {
 	struct ty_flow_view *v = open_view(5000, 5200, 5100);
@@ -858,7 +859,7 @@ static void test_rows(void **state)
 	input.software = false;
 }
 
-/* One that is decoding until it is told to end. */
+/* One that is decoding until it is requested to end. */
 static atomic_bool begun;
 static int read_slow(void *ctx, const struct ty_flow_part_request *ask,
 		     const struct ty_flow_part **out, struct ty_err *err)

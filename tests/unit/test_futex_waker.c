@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits for a lock on the CPU: who let it go is told, of a wait that was slept through in part,
- * too, and to who waits for the one that spins; what is no such wait. And who woke a word behind a
- * timer.
+ * Waits for a lock on the CPU: the thread that released it is named, also for a wait that was slept
+ * through in part, and for a thread that waits for the one that spins; what is no such wait. And
+ * the waker of a word behind a timer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -230,7 +230,7 @@ static void who_waits_for_the_spinner(void **state)
 static bool wakes_twice, last_inferred; /* for timer_and, and of what it found */
 
 /* A timer ends a wait of 11 on the word, while 12 has the CPU; and makes a call before 11 has it.
- * Who ended it? 0: the timer. */
+ * Which one ended it? 0: the timer. */
 static int timer_and(uint64_t word, uint64_t op, int64_t woke, int64_t ret)
 {
 	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
@@ -281,7 +281,7 @@ static void woken_once_more_by_a_thread(void **state)
 {
 	assert_int_equal(timer_and(WORD, WAKE, 1, 0), 12);
 	assert_int_equal(timer_and(WORD, WAKE, 1, -110), 0); /* the time was up */
-	assert_int_equal(timer_and(WORD, WAKE, 0, 0), 0);    /* it woke nobody */
+	assert_int_equal(timer_and(WORD, WAKE, 0, 0), 0);    /* it woke no thread */
 	assert_int_equal(timer_and(OTHER_WORD, WAKE, 1, 0), 0);
 	assert_int_equal(timer_and(WORD + 4, WAKE, 1, 0), 0);
 	assert_int_equal(timer_and(WORD, WAIT, 1, 0), 0);

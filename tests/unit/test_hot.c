@@ -142,7 +142,7 @@ static void trees(void **state)
 	assert_int_equal(f.v.v[child(s, &f, a, "main")].total, 2);
 	ty_flame_fini(&f);
 
-	/* One function: what it calls, from its outermost call on; and who calls it. */
+	/* One function: what it calls, from its outermost call on; and its callers. */
 	assert_int_equal(
 		ty_flame_find(&of, TY_FLAME_CALLEES, ty_samples_func(s, "a", "prog", false), &f),
 		0);

@@ -279,7 +279,7 @@ static void cache_folder(void **state)
 	unsetenv("XDG_CACHE_HOME");
 }
 
-/* Every byte of a small index, changed: refused, or told, or of no consequence. */
+/* Every byte of a small index, changed: refused, or reported, or of no consequence. */
 static void every_byte(void **state)
 {
 	unsigned refused = 0, told = 0, harmless = 0;
@@ -381,7 +381,7 @@ static unsigned files(const char *path)
 	return n;
 }
 
-/* Who leaves does not wait for a slow disk: its last write is the end, nothing stays in the folder,
+/* Quitting does not wait for a slow disk: its last write is the end, nothing stays in the folder,
  * and the next one writes the index anew. */
 static void left_early(void **state)
 {

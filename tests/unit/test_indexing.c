@@ -26,7 +26,7 @@
 #define PART  110     /* events: the lock is being waited for */
 #define MARKS 1100000 /* more than the timeline opens on */
 
-/* Whoever indexes the rest. */
+/* The thread that indexes the rest. */
 static struct ty_indexing_news now;
 static bool over;
 static unsigned polls;
@@ -101,7 +101,7 @@ static void ask_without_work(enum ty_action a, const char *text)
 		ty_timeline_ops.work(t);
 }
 
-/* What depends on the whole recording is not told, and why not. */
+/* What depends on the whole recording is not shown, and why not. */
 static void says_that_it_is_a_part(void **state)
 {
 	static const enum ty_action waiting[] = {TY_ACT_CHAIN,	TY_ACT_LEDGER, TY_ACT_DIFF,
@@ -160,7 +160,8 @@ static void goes_over_to_the_whole(void **state)
 	assert_true(ty_timeline_ops.wants_text(t));
 }
 
-/* Who looks at all of it sees all of it then; n goes to the first stall as soon as there is one. */
+/* A window over all of it shows all of it then; n goes to the first stall as soon as there is one.
+ */
 static void the_whole_window_grows(void **state)
 {
 	assert_int_equal(t->vp.to_ns, ty_model_summary(part)->end_ns);
@@ -196,7 +197,7 @@ static void waits_for_what_is_open(void **state)
 	t->dragging = false;
 	assert_int_equal(ty_timeline_ops.work(t), TY_VIEW_CHANGED);
 	assert_ptr_equal(t->m, whole);
-	assert_int_equal(polls, 1); /* that it is over is told once */
+	assert_int_equal(polls, 1); /* its end is reported once */
 }
 
 static void stays_when_that_fails(void **state)

@@ -20,7 +20,7 @@ static void test_known(void **state)
 {
 	static const struct {
 		const char *hex;
-		size_t size; /* 0: not told */
+		size_t size; /* 0: unknown */
 	} cases[] = {
 		{"90", 1},
 		{"4889e5", 3},
@@ -54,7 +54,7 @@ static void test_known(void **state)
 		{"48c5f9eff69090", 0}, /* undefined */
 		{"c708", 0},
 		{"06", 0},
-		{"66e878563412", 0}, /* of 4 or 6 bytes, by whom the processor is made */
+		{"66e878563412", 0}, /* of 4 or 6 bytes, depending on the maker of the processor */
 		{"488b", 0},
 		{"66666666666666666666666666666690", 0}, /* too long */
 	};
@@ -69,13 +69,13 @@ static void test_known(void **state)
 			code[k] = (uint8_t)strtoul(byte, NULL, 16);
 		}
 		assert_int_equal(cases[i].size, ty_insn_size(code, n));
-		/* Of a part of it nothing is told. */
+		/* The length of a part of it is unknown. */
 		for (size_t k = 0; k < cases[i].size; k++)
 			assert_int_equal(0, ty_insn_size(code, k));
 	}
 }
 
-/* What is told quickly is what is told otherwise. */
+/* The fast way gives what the other one gives. */
 static void test_plain(void **state)
 {
 	unsigned seed = 1, plain = 0;

@@ -291,7 +291,7 @@ static void test_crash(void **state)
 		memcpy(was.p, is.p, sizeof(struct ty_spool_head));
 		ty_fx_write(part, was.p, was.len);
 		check(part, first, next, taken_at, taken_at * 100);
-		/* The hole as far as it came. */
+		/* The hole, up to where it got. */
 		to = dropped_to(path);
 		memset(was.p + dropping, 0, (to - dropping) / 2);
 		ty_fx_write(part, was.p, was.len);
@@ -303,7 +303,7 @@ static void test_crash(void **state)
 }
 
 /* A head that points to nothing that says anything: the newest chunk that does is taken, and the
- * reader is told. Without any the spool is one with a hole, and says so. */
+ * reader gets a message. Without any the spool is one with a hole, and says so. */
 static void test_damaged(void **state)
 {
 	const char *path = begin("damaged");
@@ -488,7 +488,7 @@ static void test_hostile_damage(void **state)
 	end();
 }
 
-/* More bytes than anybody compresses one byte to are not even looked for. */
+/* More bytes than any codec makes of one byte are not even looked for. */
 static void test_hostile_size(void **state)
 {
 	const struct ty_spool_ent e = {.h = {.stored = 1u << 30, .raw = 1}};

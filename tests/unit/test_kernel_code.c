@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's code for a recording, from files as /proc has them, read back as who decodes does.
+/* The kernel's code for a recording, from files as /proc has them, read back as the decoder does.
  */
 #include <setjmp.h>
 #include <stdarg.h>

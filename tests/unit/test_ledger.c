@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of the ledger that say what is not known, and how many threads are told as one. */
+/* Rows of the ledger that say what is not known, and how many threads are shown as one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -74,7 +74,7 @@ static void the_commands_are_apart(void **state)
 	ty_mx_drop();
 }
 
-/* Of few processes of one name each is told apart, its many threads together. */
+/* Of few processes of one name each is shown separately, its many threads together. */
 static void threads_of_each_process_are_one(void **state)
 {
 	char table[4096] = "taken 1 2\n", name[64];

@@ -53,7 +53,7 @@ static const struct ty_ledger_row *user_row(const struct ty_ledger *l)
 }
 
 /* 11 is in user mode from 1 to 15, in a call to 16, in user mode to 20; then 12 runs, whose calls
- * nobody recorded. */
+ * were not recorded. */
 static struct ty_explain machine(void)
 {
 	struct ty_explain x;

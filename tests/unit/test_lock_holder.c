@@ -153,7 +153,7 @@ static void file_locks(void **state)
 	assert_int_equal(inode, 44);
 	assert_int_equal(ty_file_lock_holder(text, 202, 1, &inode), 0); /* for two */
 	assert_int_equal(ty_file_lock_holder(text, 203, 1, &inode), 0); /* two threads for one */
-	assert_int_equal(ty_file_lock_holder(text, 201, 0, &inode), 0); /* of nobody */
+	assert_int_equal(ty_file_lock_holder(text, 201, 0, &inode), 0); /* of no thread */
 	assert_int_equal(ty_file_lock_holder(text, 200, 1, &inode), 0); /* it has it */
 	assert_int_equal(ty_file_lock_holder(text, 600, 1, &inode), 0);
 	assert_int_equal(ty_file_lock_holder("", 1, 1, &inode), 0);

@@ -160,7 +160,7 @@ static void without_zone(void **state)
 	tzset();
 }
 
-/* Times as somebody types or pastes them, of a recording of a minute that began at T0. */
+/* Times as a user types or pastes them, of a recording of a minute that began at T0. */
 static void typed(void **state)
 {
 	static const struct {

@@ -56,7 +56,7 @@ static void longest(void **state)
 	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 0);
 }
 
-/* Who ran meanwhile is who had most of the CPU, not who had the longest single turn. */
+/* The thread shown as running meanwhile had most of the CPU, not the longest single turn. */
 static void ran_most(void **state)
 {
 	const struct ty_model *m;

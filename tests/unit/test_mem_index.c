@@ -219,8 +219,8 @@ static void test_index(void **state)
 	same(&built, &again);
 	assert_false(again.damaged);
 	ty_mem_points_fini(&again);
-	assert_int_equal(open_points(&again, 8), 0); /* told to be of another core */
-	/* A damaged block reads as nothing, and is told. */
+	assert_int_equal(open_points(&again, 8), 0); /* marked as of another core */
+	/* A damaged block reads as nothing, and is reported. */
 	assert_int_equal(stat(index_path, &st), 0);
 	poke(4096 + 300);
 	assert_int_equal(open_points(&again, 7), 1);

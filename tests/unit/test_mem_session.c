@@ -94,7 +94,7 @@ static void test_section(void **state)
 
 	/* A trace that is open stays so. */
 	assert_int_equal(ty_trace_open(path, &t, &err), 0);
-	/* Somebody who quits meanwhile does not wait. */
+	/* Quitting meanwhile does not wait. */
 	assert_int_equal(ty_mem_session_of_trace(&s, t, &stop, &err), -TY_EINTR);
 	ty_mem_session_fini(&s);
 	assert_int_equal(ty_mem_session_of_trace(&s, t, NULL, &err), 0);

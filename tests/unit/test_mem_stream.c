@@ -210,7 +210,7 @@ static void test_ring_thread(void **state)
 						     .ts = 100 + i,
 						     .ctx = k == CONTEXT ? 55 : -1,
 						     .source = -1});
-		if (k == SWITCHED) /* somebody else, from later on */
+		if (k == SWITCHED) /* another process, from later on */
 			pw_switch(&w, (struct pw_at){.pid = 9, .tid = 9, .time = 200}, false, 0, 0);
 		pw_auxtrace(&w, 0, 0, 77, b.p, 64);
 		pw_auxtrace(&w, 64, 0, k == TWO ? 78 : 77, b.p + 64, b.len - 64);

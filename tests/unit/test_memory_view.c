@@ -160,7 +160,7 @@ static void test_tables(void **state)
 	ty_memory_view_free(v);
 }
 
-/* All tables are of the window; a column's records are told one by one. */
+/* All tables are of the window; a column's records are listed one by one. */
 static void test_window(void **state)
 {
 	struct ty_memory_view *v = open_view();

@@ -33,7 +33,7 @@ static void gap_on_a_cpu(void **state)
 	ty_mx_event(1, 10, 7, TY_EV_OTHER);
 	ty_mx_switch(0, 15, 5, S, 6);
 	ty_mx_gap(0, 20, 40, 123);
-	ty_mx_event(0, 40, 8, TY_EV_OTHER); /* somebody else now */
+	ty_mx_event(0, 40, 8, TY_EV_OTHER); /* another thread now */
 	ty_mx_switch(0, 60, 8, S, 5);	    /* woken in the gap */
 	ty_mx_waking(1, 70, 7, 6, 0);	    /* 6 slept in between */
 	ty_mx_event(0, 80, 5, TY_EV_OTHER);
@@ -64,7 +64,7 @@ static void gap_that_shows_later(void **state)
 	ty_mx_event(1, 10, 7, TY_EV_OTHER);
 	ty_mx_waking(1, 11, 7, 9, 1); /* there are wakeups in this trace */
 	ty_mx_switch(0, 15, 5, S, 0);
-	ty_mx_switch(1, 60, 7, S, 5); /* nobody woke it, as far as we know by now */
+	ty_mx_switch(1, 60, 7, S, 5); /* no waker, by what is known so far */
 	ty_mx_event(1, 70, 5, TY_EV_OTHER);
 	ty_mx_gap(0, 50, 90, 5);
 	ty_mx_event(0, 90, 0, TY_EV_OTHER);
@@ -129,7 +129,7 @@ static void sleeper(uint16_t calls, bool two_calls, bool late, bool woken, bool 
 	ty_mx_end();
 }
 
-/* What shows that a wait went on through a gap: one system call, all the time. */
+/* What shows that a wait lasted through a gap: one system call, all the time. */
 static void gap_in_a_wait(void **state)
 {
 	sleeper(1, false, false, true, true);
@@ -137,7 +137,7 @@ static void gap_in_a_wait(void **state)
 	/* The gap may have swallowed events of the calls as well. */
 	sleeper(0, false, false, true, true);
 	tracks(5, "R@0:10-15< S15-20 ?20-50! w@0:50-60 R@0:60-80>");
-	/* A gap that is told after the wakeup. */
+	/* A gap that is reported after the wakeup. */
 	sleeper(0, false, true, true, true);
 	tracks(5, "R@0:10-15< S15-20 ?20-50! w@0:50-60 R@0:60-80>");
 	sleeper(1, false, true, true, true);
@@ -237,7 +237,8 @@ static void gap_in_a_call(void **state)
 	assert_int_equal(c.ret, 3);
 }
 
-/* Who waited for the CPU with the gap may have run and slept in it; who waited elsewhere not. */
+/* A thread that waited for the CPU with the gap may have run and slept in it; one that waited
+ * elsewhere not. */
 static void gap_and_runnable(void **state)
 {
 	ty_mx_begin(OURS, NULL);

@@ -5,9 +5,9 @@
  *   nothing lost            every thread's running spans are exactly the truth
  *   switches from idle not  running spans contain the truth's, begin not before the wakeup, and no
  *   delivered on CPU 1      thread is ever shown running on two CPUs
- *   random loss with gaps   what is shown as running, not inferred, is true; who is shown asleep or
- *                           ready, not flagged as lost, did not run
- *   random garbage          every promise of model.h holds (ty_mx_check)
+ *   random loss with gaps   what is shown as running, not inferred, is true; what is shown asleep
+ * or ready, not flagged as lost, did not run random garbage          every promise of model.h holds
+ * (ty_mx_check)
  */
 #include <setjmp.h>
 #include <stdarg.h>

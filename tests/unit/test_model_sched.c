@@ -51,13 +51,13 @@ static void wait_and_run(void **state)
 	assert_int_equal(e.context, TY_EVF_HARDIRQ);
 	assert_int_equal(e.ts_ns, 150);
 	assert_int_equal(span_at(m, 10, 155).edge, span_at(m, 10, 120).edge);
-	/* The preempted one was not woken by anybody. */
+	/* The preempted one was not woken. */
 	assert_int_equal(span_at(m, 20, 170).edge, TY_NONE);
 	assert_int_equal(ty_model_wakeups(m, ty_model_thread_find(m, 10, 0), 0, 1000), 1);
 	assert_int_equal(ty_model_wakeups(m, ty_model_thread_find(m, 10, 0), 151, 1000), 0);
 }
 
-/* The first event of a CPU tells who ran there since the start. */
+/* The first event of a CPU shows what ran there since the start. */
 static void first_events(void **state)
 {
 	ty_mx_begin(OURS, NULL);
@@ -158,7 +158,7 @@ static void missing_switch_from_idle(void **state)
 	ty_mx_event(1, 50, 0, TY_EV_VECTOR_ENTRY);
 	ty_mx_waking_irq(1, 51, 0, 5, 1);
 	ty_mx_event(1, 58, 0, TY_EV_VECTOR_EXIT);
-	ty_mx_exit(1, 60, 5, 230, 0); /* first sign of life */
+	ty_mx_exit(1, 60, 5, 230, 0); /* first event */
 	ty_mx_switch(1, 100, 5, S, 0);
 	ty_mx_waking(0, 150, 9, 5, 1); /* from another CPU; the only evidence is prev */
 	ty_mx_switch(1, 190, 5, S, 0);
@@ -172,7 +172,7 @@ static void missing_switch_from_idle(void **state)
 	assert_int_equal(span_at(m, 5, 195).edge, TY_NONE);
 }
 
-/* Somebody is switched in, and then another one is there: not what the switches say. */
+/* A thread is switched in, and then another one is there: not what the switches say. */
 static void switch_not_delivered(void **state)
 {
 	ty_mx_begin(OURS, NULL);
@@ -313,7 +313,7 @@ static void snapshot(void **state)
 	assert_true(ty_model_thread(m, ty_model_thread_find(m, 9, 10))->kernel);
 	assert_string_equal(ty_model_comm(m, ty_model_thread_find(m, 6, 10), 10), "a\tb");
 	assert_string_equal(ty_model_comm(m, ty_model_thread_find(m, 6, 10), 35), "t6");
-	/* Never stirred: still in the call that the snapshot saw. */
+	/* Never had an event: still in the call that the snapshot saw. */
 	s = span_at(m, 1, 20);
 	assert_int_not_equal(s.syscall, TY_NONE);
 	assert_int_equal(ty_model_syscall(m, s.syscall).nr, 232);
@@ -442,7 +442,7 @@ static void stopped_while_finishing(void **state)
 	}
 }
 
-/* 11 runs on CPU 1, and then on CPU 0: what it did between is told as lost, unless the recorder
+/* 11 runs on CPU 1, and then on CPU 0: what it did between is reported as lost, unless the recorder
  * counted no loss; then a switch was not delivered. */
 static void elsewhere_without_a_switch(void **state)
 {

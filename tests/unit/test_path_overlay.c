@@ -40,7 +40,7 @@ static int line_of_thread(const struct ty_timeline *t, int32_t tid)
 	return t->lay.rows_y + (int)(row - t->top);
 }
 
-/* C: only who waited and what held it up, whatever lies between them. */
+/* C: only what waited and what held it up, whatever lies between them. */
 static void the_chain_alone(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -72,7 +72,7 @@ static void the_chain_alone(void **state)
 	ty_tl_frame(t, &ty_tl_utf8, 100, 30);
 	assert_false(t->arrows.only);
 	assert_false(t->arrows.on);
-	/* where nobody waits there is none */
+	/* without a wait there is none */
 	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
 	ty_timeline_ops.act(t, TY_ACT_ONLY);
 	assert_non_null(strstr(t->message, "no wait is under the cursor"));

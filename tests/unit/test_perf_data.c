@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf.data: what was written comes back, in the file form, the pipe form and compressed; cut and
+/* perf.data: what was written is read back, in the file form, the pipe form and compressed; cut and
  * broken files end with a sentence; real files of ../shared. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -143,7 +143,7 @@ static void test_garbage(void **state)
 }
 
 /* Cut anywhere, flipped anywhere: it ends. */
-/* Bytes that cannot be entered anywhere are told of, once. */
+/* Bytes that cannot be entered anywhere are reported once. */
 static void test_no_psb(void **state)
 {
 	struct ty_flow_at at;

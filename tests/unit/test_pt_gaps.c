@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Intel PT packets that decoders lose their way in, of our own making: what cannot be decoded is as
- * little as can be, is told with its size, and nothing is told that was not executed. Each stream
- * goes through the quick way (flow_walk.h, where it takes it) and libipt's (pt_stream.h).
+ * little as possible and reported with its size, and nothing is reported that was not executed.
+ * Each stream goes through the fast decoder (flow_walk.h, where it takes it) and libipt's
+ * (pt_stream.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -483,7 +484,7 @@ static void test_runs_out(void **state)
 	ty_buf_fini(&b);
 }
 
-/* Packets that are not of this code: decoding goes on at the next begin, not at the next PSB. */
+/* Packets that are not of this code: decoding resumes at the next start, not at the next PSB. */
 static void test_next_begin(void **state)
 {
 	struct ty_buf b = new_stream();
@@ -526,8 +527,8 @@ static void test_next_interrupt(void **state)
 	ty_buf_fini(&b);
 }
 
-/* An overflow goes on at its FUP or where tracing begins, also where the CPU wrote packets in
- * between that libipt wants an erratum for. */
+/* Decoding resumes after an overflow at its FUP or where tracing begins, also where the CPU wrote
+ * packets in between that libipt wants an erratum for. */
 static void test_overflow(void **state)
 {
 	struct ty_buf b = new_stream();
@@ -608,7 +609,7 @@ static void test_garbage(void **state)
 	ty_buf_fini(&b);
 }
 
-/* Times go on from what the packets before told, also of the crystal clock. */
+/* Times continue from what the packets before gave, also of the crystal clock. */
 static void test_time_behind(void **state)
 {
 	const struct ty_pt_cpu cpu = {.mtc_freq = 3, .cpuid_15_eax = 1, .cpuid_15_ebx = 10};

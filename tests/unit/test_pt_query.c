@@ -191,7 +191,7 @@ static void make(struct enc *e, unsigned seed, unsigned rounds)
 			flush(e);
 		switch (any(e, 40)) {
 		case 0: put_psb(e, true, BASE); break;
-		case 1: /* interrupted, and handled where nobody looks */
+		case 1: /* interrupted, and handled where nothing is traced */
 			flush(e);
 			put_ip(e, 0x1d, BASE + (skip ? 9 : 0));
 			put_time(e, false);
@@ -435,7 +435,7 @@ static void test_skl168(void **state)
 	ty_buf_fini(&b);
 }
 
-/* Bytes that are no packets: within bounds, and what is told is what libipt tells. */
+/* Bytes that are no packets: within bounds, and the result is that of libipt. */
 static void test_damage(void **state)
 {
 	if (!ty_pt_available())

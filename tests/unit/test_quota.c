@@ -163,7 +163,7 @@ static void groups_are_looked_at(void **state)
 	look(&q, &out);
 	assert_string_equal(out.p, "");
 
-	/* One with the threads as before is told of without them, but not in another buffer. */
+	/* One with the threads as before is written without them, but not in another buffer. */
 	put("cgroup.stat", "nr_descendants 1\n");
 	put("free/cpu.max", "30000 100000\n");
 	put("free/cpu.stat", "throttled_usec 1\n");
@@ -301,8 +301,8 @@ static void many_blanks(void **state)
 	free(text);
 }
 
-/* A group gets a quota, 12 leaves it for another one, and its quota is taken away. Nobody has one
- * who did not have it in all of the time, as far as looks tell. */
+/* A group gets a quota, 12 leaves it for another one, and its quota is taken away. Only a thread
+ * that had it all of the time has one, by the samples. */
 static void quotas_come_and_go(void **state)
 {
 	static const char text[] = "10\t20\t0\t1000\t100000\t/x\t 12 13\n"

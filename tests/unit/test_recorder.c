@@ -437,7 +437,7 @@ static void families_and_what_they_wait_for(void **state)
 	assert_int_equal(ty_proc_family(pids, 1, 0, &family, NULL), 0);
 	assert_int_equal(family.n, 3);
 	assert_memory_equal(family.v, pids, sizeof(pids));
-	/* Who is given comes first, and once. */
+	/* Given processes come first, and once. */
 	assert_int_equal(ty_proc_family((int[]){child, getpid(), child}, 3, 0, &family, NULL), 0);
 	assert_int_equal(family.n, 3);
 	assert_memory_equal(family.v, ((int[]){child, getpid(), pids[2]}), sizeof(pids));
@@ -494,7 +494,7 @@ ssize_t splice(int in, off64_t *off_in, int out, off64_t *off_out, size_t n, uns
 static void check_every_page(void)
 {
 	enum { PAGES = 1001 };
-	const size_t page = 32 << 10; /* larger than the machine's, as the recorder asks for */
+	const size_t page = 32 << 10; /* larger than the machine's, as the recorder requests */
 	struct ty_instance i = fake_instance();
 	const struct ty_instance *insts[] = {&i};
 	struct ty_readers *rs;

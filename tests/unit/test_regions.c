@@ -224,7 +224,8 @@ static void call(uint64_t ts, uint32_t kind, const char *name, uint64_t sp)
 }
 
 /* The kernel leaves out the returns of the two inner calls: the outer's is not theirs. Then f
- * leaves g by longjmp and calls it again; a return of a call that was never seen is nobody's. */
+ * leaves g by longjmp and calls it again; a return of a call that was never seen belongs to no
+ * call. */
 static void by_stack_pointer(void **state)
 {
 	start();

@@ -109,7 +109,7 @@ static void accepted_connection(void **state)
 	ty_mx_drop();
 }
 
-/* What comes back on a connection that was opened here is a reply; files and pipes have none. */
+/* What is received on a connection that was opened here is a reply; files and pipes have none. */
 static void replies_files_and_pipes(void **state)
 {
 	struct ty_requests r;
@@ -135,7 +135,8 @@ static void replies_files_and_pipes(void **state)
 	ty_mx_drop();
 }
 
-/* A connection from before the recording: its ports say who serves, or who spoke first. */
+/* A connection from before the recording: its ports say which end serves, or which one sent first.
+ */
 static void attached(void **state)
 {
 	struct ty_requests r;
@@ -167,7 +168,7 @@ static void attached(void **state)
 	ty_mx_drop();
 }
 
-/* Where both ports are those of clients: the end that listened serves, whoever is seen to send
+/* Where both ports are those of clients: the end that listened serves, whichever is seen to send
  * first; else the end that receives first. */
 static void which_end_serves(void **state)
 {
@@ -196,7 +197,7 @@ static void which_end_serves(void **state)
 	}
 }
 
-/* A child goes on with its parent's connection; a copy of a descriptor is the same connection; a
+/* A child continues with its parent's connection; a copy of a descriptor is the same connection; a
  * thread's request may be answered by another one. */
 static void children_copies_and_threads(void **state)
 {
@@ -226,7 +227,8 @@ static void children_copies_and_threads(void **state)
 	ty_mx_drop();
 }
 
-/* Only the longest are kept, in order; all are counted. Too many calls are cut, and that is told.
+/* Only the longest are kept, in order; all are counted. Too many calls are cut, and that is
+ * reported.
  */
 static void bounds(void **state)
 {
@@ -256,7 +258,8 @@ static void bounds(void **state)
 	}
 }
 
-/* A wait that nobody was seen to ask for is a stall where a request waits for its reply meanwhile.
+/* A wait for a reply without a seen request is a stall where a request waits for its reply
+ * meanwhile.
  */
 static void a_wait_within_a_request_is_a_stall(void **state)
 {
@@ -355,7 +358,7 @@ static void awaited_replies(void **state)
 }
 
 /* A thread that polls several descriptors within a request waits for what it sent itself, and was
- * not idle; the other end of it is told. Without that it waits for whatever comes. */
+ * not idle; the other end of it is named. Without that it waits for whatever comes. */
 static void a_loop_that_awaits_a_reply(void **state)
 {
 	enum { NR_POLL = 7 };

@@ -103,7 +103,7 @@ static void a_child_has_its_parents_mappings(void **state)
 	assert_true(is_code(CHILD, 0x1000));
 	assert_false(is_code(CHILD, 0x8000));
 	assert_int_equal(written(TY_PERF_FORK), 1);
-	/* Its number goes to a process of whom nothing is known. */
+	/* Its number goes to a process of which nothing is known. */
 	on(TY_MAP_EV_FORK, CHILD, 30, OTHER);
 	assert_null(ty_sample_maps_code(maps, CHILD));
 	end();

@@ -337,7 +337,7 @@ static void the_mouse(void **state)
 	}
 }
 
-/* Who held up the web server? Opened as anybody would; at most five keys. */
+/* What held up the web server? Opened as any user would; at most five keys. */
 static void the_first_walk(void **state)
 {
 	start(&plain, NULL);
@@ -376,7 +376,7 @@ static void sizes_stops_and_signals(void **state)
 		}
 	ty_vt_resize(80, 24);
 	assert_true(ty_vt_shows("q quit"));
-	/* stopped and continued: whoever had the screen meanwhile, it is drawn again */
+	/* stopped and continued: whatever had the screen meanwhile, it is drawn again */
 	kill(ty_vt_pid(), SIGSTOP);
 	assert_int_equal(waitpid(ty_vt_pid(), &status, WUNTRACED), ty_vt_pid());
 	assert_true(WIFSTOPPED(status));

@@ -94,7 +94,7 @@ static void test_cases(void **state)
 
 		spe(&r, a, N(a), STORES);
 		none("read only", &r);
-		/* Where no store is sampled at all, somebody may write. */
+		/* Where no store is sampled at all, a thread may write. */
 		spe(&r, a, N(a), 0);
 		assert_int_equal(r.s.lines[0].writes, 0);
 		one("loads only", &r, TY_SHARING_UNKNOWN, TY_SHARING_PEER, 2);
@@ -266,7 +266,7 @@ static void test_x86(void **state)
 	one("x86", &y, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
 	x86(&y, b, 2);
 	one("x86 true", &y, TY_SHARING_TRUE, TY_SHARING_PEER, 2);
-	/* Loads of modified data: somebody writes, though no store was sampled. */
+	/* Loads of modified data: a thread writes, though no store was sampled. */
 	x86(&y, c, 2);
 	one("x86 loads only", &y, TY_SHARING_UNKNOWN, TY_SHARING_PEER, 2);
 }

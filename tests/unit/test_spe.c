@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arm SPE: every packet, records, damage and where reading goes on; the packet dumps of real cores
+/* Arm SPE: every packet, records, damage and where reading resumes; the packet dumps of real cores
  * in ../shared. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -267,7 +267,7 @@ static void block(uint64_t ts, int tid, int kind, uint64_t sector)
 	ty_mx_feed(ev);
 }
 
-/* Requests of a chosen thread, by tid or by the name it bore then, and nobody else's. */
+/* Requests of a chosen thread, by tid or by the name it bore then, and no other thread's. */
 static void requests_of_the_chosen_only(void **state)
 {
 	static const char *const name[] = {"t7"}, *const gone[] = {"gone"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spool: what is put comes back, unfinished and finished; what breaks costs only itself. */
+/* The spool: what is put is read back, unfinished and finished; what breaks costs only itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -410,7 +410,7 @@ static void test_no_room_to_finish(void **state)
 	assert_int_equal(ty_spool_finish(spool, &err), -TY_ENOSPC);
 	assert_non_null(strstr(err.msg, path));
 	assert_non_null(strstr(err.msg, "needs"));
-	assert_null(strstr(err.msg, "stays")); /* whoever owns the spool knows what becomes of it */
+	assert_null(strstr(err.msg, "stays")); /* the owner of the spool knows what becomes of it */
 	assert_false(ty_spool_is_finished(spool));
 	assert_int_equal(ty_spool_bytes(spool), full);
 	assert_int_equal(access(ty_fx_path("mnt/spool.tmp"), F_OK), -1);

@@ -110,14 +110,14 @@ static void test_publish(void **state)
 	check_file(path, "old");
 	assert_int_equal(ty_fx_files(ty_fx_path("pub")), 2);
 
-	/* Two that were made before either was published: the second is told. */
+	/* Two that were made before either was published: the second gets an error. */
 	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &other, NULL), 0);
 	begin("pub/x");
 	assert_int_equal(ty_spool_publish(other, &err), -TY_EUSAGE);
 	assert_non_null(strstr(err.msg, "another tarry record"));
 	ty_spool_discard(other);
 	ty_spool_close(other);
-	/* And one that comes later is told at once. */
+	/* And a later one gets it at once. */
 	memset(&err, 0, sizeof(err));
 	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &other, &err), -TY_EUSAGE);
 	assert_non_null(strstr(err.msg, "another tarry record"));

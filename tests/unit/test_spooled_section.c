@@ -132,7 +132,7 @@ static void a_full_section_takes_more_once_parts_are_dropped(void **state)
 	end();
 }
 
-/* What was refused is told in the file. */
+/* What was refused is noted in the file. */
 static void a_full_section_takes_a_last_record(void **state)
 {
 	const char record[] = "lost";

@@ -66,7 +66,8 @@ static void end(struct ty_stack_maps *m)
 	ty_buf_fini(&file);
 }
 
-/* Only who has a stack costs bytes: with all that it had mapped before and what it maps after. */
+/* Only a process with a stack costs bytes: with all that it had mapped before and what it maps
+ * after. */
 static void needed_only(void **state)
 {
 	struct ty_stack_maps *m = begin(true);
@@ -161,7 +162,7 @@ static void lost_events(void **state)
 	assert_string_equal(at(CHILD, 25, 0x1000), "/program");
 	assert_string_equal(at(CHILD, 35, 0x1000), "");
 	end(m);
-	/* Nor of who has no stack yet. */
+	/* Nor of a process without a stack yet. */
 	m = begin(true);
 	ty_stack_maps_exec(m, CHILD, 10);
 	map(m, CHILD, 11, 0x1000, "/program");
@@ -174,7 +175,7 @@ static void lost_events(void **state)
 	end(m);
 }
 
-/* Only who is traced, and descends from it. */
+/* Only traced processes and their descendants. */
 static void descendants(void **state)
 {
 	const uint32_t self = (uint32_t)getpid();

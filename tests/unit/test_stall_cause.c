@@ -11,8 +11,8 @@
 #include "fixture_turns.h"
 
 /*
- * 11 asks 12, both by way of a thread of the kernel, 20, which a timer wakes before 12's answer
- * does. Or another one, 13, is in such a call then, too; or it alone; or 12 answers when 20 runs.
+ * 11 sends a request to 12, both through a kernel thread, 20, which a timer wakes before 12's reply
+ * does. Or another one, 13, is in such a call then, too; or it alone; or 12 replies when 20 runs.
  */
 enum late { ANSWER, TWO_GIVE, STRANGER, RUNS };
 

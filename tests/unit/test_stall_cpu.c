@@ -85,7 +85,7 @@ static void who_had_the_cpu_beside_an_idle_one(void **state)
 	assert_false(left);
 }
 
-/* Four of them: nobody is to blame, but the foremost are named, most first. */
+/* Four of them: none of them is the culprit, but the foremost are named, most first. */
 static void who_shared_the_cpu(void **state)
 {
 	static const unsigned ms[] = {40, 70, 60, 50};
@@ -155,7 +155,7 @@ static void one_verdict_on_a_shared_cpu(void **state)
 	ty_mx_drop();
 }
 
-/* A switch between two threads whose priority is told. */
+/* A switch between two threads whose priority is recorded. */
 static void switch_prio(uint64_t ts, int prev, uint64_t state, int next, int next_prio)
 {
 	struct ty_event ev = {.ts_ns = ts, .tid = prev, .kind = TY_EV_SWITCH, .id = 1};
@@ -169,7 +169,7 @@ static void switch_prio(uint64_t ts, int prev, uint64_t state, int next, int nex
 	ty_mx_feed(ev);
 }
 
-/* The same with a quota: counted, or, where that is not known, as far as it was used up; but a
+/* The same with a quota: counted, or, where that is not known, by how much of it was used up; but a
  * thread of real-time priority is to blame whatever the quota. */
 static struct ty_throttled group;
 
@@ -188,7 +188,7 @@ static void a_quota_held_it_back(void **state)
 	static const struct {
 		uint64_t ns, quota_us;
 		bool unknown;
-		int prio;	  /* of who ran */
+		int prio;	  /* of the thread that ran */
 		const char *text; /* NULL: it is not the quota */
 	} cases[] = {
 		{150 * MS, 4000, false, 120,

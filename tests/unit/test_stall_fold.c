@@ -239,7 +239,8 @@ static void who_came_late_does_not_tell_it(void **state)
 	}
 }
 
-/* 11 asks 12 and waits; 12 waits for a timer of its own by sigtimedwait, then answers. */
+/* 11 sends a request to 12 and waits; 12 waits for a timer of its own by sigtimedwait, then
+ * replies. */
 static void an_own_timer_is_a_sleep(void **state)
 {
 	enum { NR_READ = 0, NR_WRITE = 1, NR_SIGTIMEDWAIT = 128, SIGALRM = 14 };
@@ -380,8 +381,8 @@ static void a_crowd_at_one_cpu(void **state)
 	ty_stalls_fini(&s);
 }
 
-/* A crowd, of which nobody is to blame, keeps 11 off its CPU twice, 5 s apart: two causes. With
- * `both`, once, and 14 at the same time: one. */
+/* Many threads, none of which is the culprit, keep 11 off its CPU twice, 5 s apart: two causes.
+ * With `both`, once, and 14 at the same time: one. */
 static struct ty_stalls crowded(bool both)
 {
 	const struct ty_model *m;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Locks by what is done with their words, whatever values they have: waited on and woken by both,
- * once or in short tries; and the end of a child that slept and told others before it ended.
+ * once or in short attempts; and the exit of a child that slept and notified others before it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void who_waits_for_a_lock_lets_it_go(void **state)
 	assert_int_equal(takes_turns(WORD, WORD, false), 1);
 	assert_int_equal(takes_turns(OTHER, WORD, false), 0);
 	assert_int_equal(takes_turns(WORD, OTHER, false), 0);
-	assert_int_equal(takes_turns(WORD, WORD, true), 0); /* who wait for work wake, too */
+	assert_int_equal(takes_turns(WORD, WORD, true), 0); /* idle workers wake, too */
 	/* The word beside it is another one. */
 	assert_int_equal(takes_turns(WORD, WORD + 4, false), 0);
 }
@@ -155,7 +155,7 @@ static void who_tries_was_on_its_way(void **state)
 {
 	assert_int_equal(tries_for(0, NEVER), 1);
 	assert_int_equal(tries_for(3, NEVER), 0);
-	/* An interpreter lets others have their turn; who comes from work waits for more. */
+	/* An interpreter lets other threads run; one that finished its work waits for more. */
 	assert_int_equal(tries_for(0, LETS_GO), 1);
 	assert_int_equal(tries_for(0, FOR_WORK), 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits for a lock whose holder waits for work waits for work; but for no longer than that. */
+/* A wait for a lock whose holder is idle is idle, but for no longer than that. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ struct holder {
 	bool replied;		     /* before it got the lock, at the same place */
 	bool asks;		     /* before that, at the same place */
 	unsigned more_ms, part_ms;   /* it got a part of the answer, after so long */
-	bool next_asks, next_serves; /* 11, at that place; somebody else */
+	bool next_asks, next_serves; /* 11, at that place; another thread */
 };
 
 static void enter(uint64_t t, int tid, int nr, uint64_t a, uint64_t b)
@@ -181,7 +181,7 @@ static void who_waits_behind_work_waits_for_work(void **state)
 	uint64_t start;
 
 	assert_int_equal(stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 400}, &start), 0);
-	/* An answer to somebody else before that is no question. */
+	/* A reply to another thread before that is no request. */
 	assert_int_equal(
 		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 400, .asks = true}, &start),
 		0);
@@ -212,7 +212,7 @@ static void who_waits_for_a_holder_that_does_not(void **state)
 						   .by_stack = true},
 				   &start),
 			  401));
-	/* Mostly for work; what came then is told. */
+	/* Mostly idle; what came then is reported. */
 	assert_true(about(
 		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 300, .sleep_ms = 100}, &start),
 		100));
@@ -242,7 +242,7 @@ static void who_waits_for_a_holder_that_does_not(void **state)
 		stall_of((struct holder){.nr = NR_READ, .idle_ms = 400, .next_asks = true}, &start),
 		399));
 	assert_false(cut);
-	/* Who needs the lock never accepts: it is no turn to do so. */
+	/* The waiter for the lock never accepts: it is no turn to do so. */
 	assert_true(about(
 		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 400, .next_serves = true},
 			 &start),

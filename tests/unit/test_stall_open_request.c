@@ -53,9 +53,9 @@ static void what_one_signal_ends_is_one_stop(void **state)
 	assert_int_equal(stops(true), 2);
 }
 
-/* 11, that was attached to, waits in epoll, if so with a request in hand, until 12, of whom no
- * calls are recorded, wakes it, by a signal or otherwise; then it sends something and hears more
- * there, as who answers, or as who asks. */
+/* 11, an attached process, waits in epoll, optionally with an open request, until 12, whose calls
+ * are not recorded, wakes it, by a signal or otherwise; then it sends something and receives more
+ * there, as a server or as a client. */
 static unsigned sends_then(bool signal, bool heard)
 {
 	struct ty_event ev = {.kind = TY_EV_SIGNAL_GENERATE, .id = 33, .tid = 12};

@@ -129,7 +129,7 @@ static void sleeps_between_tries_are_one_wait(void **state)
 	ty_mx_drop();
 }
 
-/* As apt does, which opens the file anew, asks who has the lock, and writes a message. */
+/* As apt does, which opens the file anew, queries the holder of the lock, and writes a message. */
 static void calls_around_a_try_do_not_matter(void **state)
 {
 	for (beside = 5; beside; beside = beside > 5 ? 0 : 40) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which finding is told, and which comes first: of two that wait for each other the one that asked;
- * what is lost while the command's first thread sleeps by its own choice; what is known before what
- * is not.
+ * Which finding is reported, and which is first: of two that wait for each other the one that sent
+ * the request; what is lost while the command's first thread sleeps by its own choice; what is
+ * known before what is not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ enum {
 	WORD = 0x2000
 };
 
-/* Of the model that was begun: the findings, but for who had no CPU, as "TID KIND" by rank. */
+/* Of the model that was begun: the findings, without waits for a CPU, as "TID KIND" by rank. */
 static const char *findings(int command)
 {
 	static char text[256];
@@ -155,7 +155,7 @@ static void is_done(int tid, int nr)
 	ty_mx_exit(0, t += 1000, tid, nr, 0);
 }
 
-/* The command's second thread, 11, syncs for 200 ms, somebody else, 12, for longer. Meanwhile the
+/* The command's second thread, 11, syncs for 200 ms, another one, 12, for longer. Meanwhile the
  * command's first thread sleeps, or waits with a time-out for an answer; after that it removes a
  * file, for 50 ms. */
 static const char *sleeps_aside(int nr)

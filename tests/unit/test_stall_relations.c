@@ -42,8 +42,9 @@ static void two_semaphores_are_no_lock(void **state)
 #define NAP(tid)  (0x1000u * (tid) + 0x100)
 #define TIMED_OUT (-110)
 
-/* 11 naps, asks 12, of its process, and waits; 12 naps for long, and answers; 11 naps. Each naps on
- * a word of its own, or where it is parked: then 12 is given the place where 11 had waited. */
+/* 11 sleeps, sends a request to 12, of its process, and waits; 12 sleeps for long, and replies; 11
+ * sleeps. Each sleeps on a word of its own, or where it is parked: then 12 is given the place where
+ * 11 had waited. */
 static unsigned naps(bool parked)
 {
 	uint64_t on[2] = {parked ? PARK(11) : NAP(11), parked ? PARK(12) : NAP(12)};
@@ -142,8 +143,8 @@ static void a_reply_that_came_with_the_timeout(void **state)
 	assert_false(known);
 }
 
-/* 11 asks 12, which gives a first part at once and the rest later (or was done, and waited for
- * requests in between); 11 takes the first part without waiting. */
+/* 11 sends a request to 12, which gives a first part at once and the rest later (or was done, and
+ * waited for requests in between); 11 takes the first part without waiting. */
 static unsigned in_parts(bool back)
 {
 	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "srv"));
@@ -178,7 +179,7 @@ static void becomes_a_program(int tid)
 enum peer { COMPUTES, PROGRAM, MAKER, COMES_BACK };
 
 /* The command, 10, makes 11, which reads what 12, its other child, or 10 itself computes first; and
- * waits for the end of both, 12's first. Or 11 comes back for more. */
+ * waits for the end of both, 12's first. Or 11 returns for more. */
 static unsigned lives_for_one_wait(enum peer how)
 {
 	int by = how == MAKER ? 10 : 12;
@@ -294,9 +295,9 @@ static void a_pipeline_that_computes_is_no_stall(void **state)
 	assert_int_equal(waits_for_room(AWAITED), 1);
 }
 
-/* 11 asks 12 through one pipe and hears it through another one. 12 comes to hear the first request
- * only when that is there, so that it is the first of both to wake the other. The second one takes
- * long. Or 12 had something to say first. */
+/* 11 sends requests to 12 through one pipe and receives replies through another one. 12 reads the
+ * first request only when that is there, so that it is the first of both to wake the other. The
+ * second one takes long. Or 12 sent something first. */
 static unsigned first_request_unheard(bool greeted)
 {
 	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "srv"));

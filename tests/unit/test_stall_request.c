@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who asked, and waits for the answer when the recording ends; and who has answered, and waits for
- * the next request. Who owed an answer. */
+/* A client that still waits for its reply when the recording ends; a server that has replied, and
+ * waits for the next request; and which thread had to reply. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ struct signalled {
 	uint64_t fd;
 	unsigned ms;
 	uint64_t heard;
-	bool addressed; /* each message says to whom */
+	bool addressed; /* each message has its address */
 	bool command;	/* all that it ever did is known */
 	int sig;	/* 0: not recorded */
 };
@@ -174,7 +174,7 @@ static void who_only_tells_news_had_not(void **state)
 	assert_int_equal(signalled((struct signalled){ANSWERS, .nr = NR_FUTEX, .fd = 0x1000}), 0);
 	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .ms = 5}), 1);
 	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .heard = 8, .ms = 5}), 0);
-	/* However soon, whom it told asks again. */
+	/* The thread that it notified sends its next request at once. */
 	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .heard = 7}), 1);
 	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .heard = 8}), 0);
 }
@@ -204,7 +204,7 @@ static uint32_t ends_after(bool takes)
 	return n;
 }
 
-/* The next request is there already; without one it was told to end. */
+/* The next request is there already; without one it was requested to exit. */
 static void who_answers_does_not_wait_for_more(void **state)
 {
 	assert_int_equal(ends_after(true), 1);
@@ -273,7 +273,7 @@ static void who_is_idle_was_not_asked(void **state)
 }
 
 /* A pool: 11 wakes 12 (a task for it), then waits until 12 wakes it: which 13, a clock, had woken
- * by then. set: 12 had woken 13 before, as who sets the clock does. Findings of 11. */
+ * by then. set: 12 had woken 13 before, as a thread that sets the clock does. Findings of 11. */
 static unsigned pool(bool set, bool *proven)
 {
 	const char *row = "taken 1 2\n" ROW("11", "11", "1", "pool") ROW("12", "11", "1", "pool")
@@ -317,7 +317,7 @@ static unsigned pool(bool set, bool *proven)
 	return n;
 }
 
-/* Nor is a reply by futex ever proven: who asks whom there is a habit. */
+/* Nor is a reply by futex ever proven: which is client and which server is a pattern there. */
 static void a_pools_clock_answers_nobody(void **state)
 {
 	bool proven = true;
@@ -464,7 +464,7 @@ static void what_comes_from_outside_is_no_reply_to_a_worker(void **state)
 }
 
 /* 12 wakes 11 by futex, waits, and is woken by the end of 11: of the process, or of 11 alone, after
- * which it goes on. Stalls of 12. */
+ * which it continues. Stalls of 12. */
 static unsigned process_exits(bool whole)
 {
 	enum { NR_EXIT = 60 };

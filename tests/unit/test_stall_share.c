@@ -10,9 +10,9 @@
 #include "fixture_stall_count.h"
 #include "fixture_turns.h"
 
-/* 10 has made a client, 11, a server, 12, and 13, which computes on a CPU of its own. The client
- * writes to what its own call made first (a file, which somebody may follow, or another socket), to
- * two logs in turn so often, then asks. */
+/* 10 has started a client, 11, a server, 12, and 13, which computes on a CPU of its own. The client
+ * first writes to what its own call made (a file, which another process may follow, or another
+ * socket), to two logs in turn so often, then sends a request. */
 static unsigned asks_and_writes(int nr, bool thirteen_hears, bool followed, unsigned logs)
 {
 	begin("mode=pids\npid=10\n",
@@ -62,7 +62,7 @@ static void a_log_is_no_share(void **state)
 	assert_int_equal(asks_and_writes(NR_OPENAT, false, false, 0), 1);
 	assert_int_equal(asks_and_writes(NR_OPENAT, true, false, 0), 1);
 	assert_int_equal(asks_and_writes(NR_OPENAT, true, true, 0), 1);
-	/* Who heard and told nothing was given nothing. */
+	/* A thread that received and sent nothing was given nothing. */
 	assert_int_equal(asks_and_writes(NR_SOCKET, false, false, 0), 1);
 	assert_int_equal(asks_and_writes(NR_SOCKET, true, false, 0), 0);
 	assert_int_equal(asks_and_writes(NR_SOCKET, true, false, 20), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stop-the-world: who is stopped for a thread that works alone, and who only waits for its work. */
+/* Stop-the-world: a thread that is stopped for one that works alone, and one that only waits for
+ * its work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +30,8 @@ enum {
 
 enum how { STOPS, WAITED_BEFORE, WORKS_ON, WAITS_ELSEWHERE };
 
-/* 11 asks 12, which works for 200 ms and lets 11 and 13 go on. Which rule decides on the wait of
- * `tid`? */
+/* 11 requests work from 12, which works for 200 ms and then wakes 11 and 13. Which rule decides on
+ * the wait of `tid`? */
 static const char *rule_of(enum how how, int tid)
 {
 	static char id[32];
@@ -116,8 +117,8 @@ static void an_event_loop_stops_nobody(void **state)
 	assert_string_not_equal(rule_of(WAITS_ELSEWHERE, 13), "stop-the-world");
 }
 
-/* 12 hands tasks to 11 and 13, the first of which to be done says so; then it lets 14 go on, which
- * computes and asks it for the next. How many waits of the workers are stops by 14 or 12? */
+/* 12 hands tasks to 11 and 13, the first of which to be done says so; then it wakes 14, which
+ * computes and requests the next one. How many waits of the workers are stops by 14 or 12? */
 static unsigned stops_of_workers(void)
 {
 	struct ty_window w;

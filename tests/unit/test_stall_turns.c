@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who has asked and waits for an answer, who has answered and waits for work: where the wait is not
- * over when the recording ends, and where both pass a lock around besides.
+ * A client that waits for a reply, a server that has replied and is idle: where the wait has not
+ * ended when the recording ends, and where both also hand over a lock.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,7 +118,8 @@ static void who_has_replied_waits_for_work(void **state)
 	(void)state;
 }
 
-/* 12 has done so much else before it makes 11, which asks it so often, the last time in vain. */
+/* 12 has done so much else before it makes 11, which sends it so many requests, the last one
+ * without a reply. */
 static unsigned asks_late(unsigned naps, unsigned requests)
 {
 	begin("mode=all\n", "taken 1 2\n" ROW("12", "11", "1", "job"));
@@ -151,8 +152,8 @@ static void who_has_served_others_for_long_is_asked(void **state)
 	assert_int_equal(asks_late(400, 2), 1);
 }
 
-/* 11 gives 12 work (if it asks), and then their turn, for which it waits now and then, too; and
- * waits 200 ms for the answer. */
+/* 11 gives 12 work (if it requests it), and then their turn, for which it sometimes waits, too; and
+ * waits 200 ms for the reply. */
 static unsigned asks_and_hands_over(bool asks)
 {
 	begin("mode=all\n", TWO);

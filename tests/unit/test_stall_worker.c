@@ -90,7 +90,7 @@ static void a_word_that_counts_is_no_lock(void **state)
 		/* Another value: of its own, or of a thread of its process. */
 		assert_int_equal(kind_of(11, before, WORD, WAIT, 5), TY_STALL_FUTEX);
 		assert_int_equal(kind_of(13, before, WORD, WAIT, 0), TY_STALL_FUTEX);
-		/* The other value of a lock; who lets it go. */
+		/* The other value of a lock; the thread that releases it. */
 		assert_int_equal(kind_of(13, before, WORD, WAIT, 3), TY_STALL_LOCK);
 		assert_int_equal(kind_of(13, before, WORD, WAKE, 1), TY_STALL_LOCK);
 		/* Another word, by number or by process. */
@@ -111,7 +111,7 @@ static uint64_t waits(uint64_t t, unsigned ms)
 	return t + MS;
 }
 
-/* Those but for who had no CPU. */
+/* Those without waits for a CPU. */
 static uint32_t stalls_of_command(int command)
 {
 	struct ty_stalls s = stalls_of(ty_mx_end(), command, false);
@@ -271,10 +271,11 @@ static void wakes_up(uint64_t *t, int from, uint64_t state, int tid)
 enum dialog { ASKS, HEARS_FIRST, PEER_WAITED, MORE_NEWS, NO_MORE, ENDS_AFTER };
 
 /*
- * A client, 11, asks the command, 12, by futex and is answered; asks again, which wakes nobody
- * because that does not wait yet, and waits 100 ms for the answer; then the command waits for
- * requests again. Or it spoke first; waited for requests meanwhile, and heard somebody else's; says
- * more instead, then waits; or does not wait any more, when the client works, or ends, too.
+ * A client, 11, sends a request to the command, 12, by futex and gets a reply; sends another one,
+ * which wakes no thread because the command does not wait yet, and waits 100 ms for the reply; then
+ * the command waits for requests again. Or the command sent first; waited for requests meanwhile,
+ * and received one of another client; sends more instead, then waits; or does not wait any more,
+ * when the client works, or ends, too.
  */
 static uint32_t second_answer_is_late(enum dialog what)
 {
@@ -341,7 +342,7 @@ static void asked_while_nobody_listened(void **state)
 }
 
 /* 12, a child of 11, sleeps and ends; that wakes 13, another thread of its parent, too. Before that
- * it may write something that wakes 13. How many waits for its end are told? */
+ * it may write something that wakes 13. How many waits for its exit are reported? */
 static uint32_t end_of_a_sleeper(bool tells)
 {
 	struct ty_event ev = {

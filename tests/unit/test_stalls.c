@@ -30,7 +30,7 @@ static void lock_stall_is_found_once(void **state)
 	struct ty_stalls s;
 
 	s = stalls_by(&x, o.all);
-	/* The clerk's read is nobody's debt; the sleep is wanted. */
+	/* No thread has to reply to the clerk's read; the sleep is voluntary. */
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].thread, thread(m, 12));
 	assert_int_equal(s.v[0].kind, TY_STALL_LOCK);
@@ -152,7 +152,8 @@ static void by_way_of_a_shell(void **state)
 	(void)state;
 }
 
-/* A parent waits for the keeper of the lock, for longer than the victim does: that is told behind.
+/* A parent waits for the holder of the lock, for longer than the victim does: that is reported
+ * second.
  */
 static void an_end_stands_behind_what_it_explains(void **state)
 {
@@ -161,7 +162,7 @@ static void an_end_stands_behind_what_it_explains(void **state)
 	struct ty_explain x;
 	struct ty_stalls s;
 
-	/* Its children, as far as is known. */
+	/* Its known children. */
 	ty_mx_begin("mode=all\n", "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tt11\n"
 				  "12\t12\t11\t5\tR\t0\t0\t0\t-\t-\t-\t-\tt12\n"
 				  "13\t13\t11\t5\tR\t0\t0\t0\t-\t-\t-\t-\tt13\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the step tracer makes of an instruction whose bytes it has not, or not all of: a branch over
- * the edge of a page whose mapping it was not told of is found; one that ends where nothing can be
+ * the edge of a page whose mapping it was not given is found; one that ends where nothing can be
  * read is a gap in the packets, and never a bit that is missing. The process stepped is this one.
  */
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static void begin(struct stepped *s)
 
 static void end(struct stepped *s)
 {
-	s->e.failed = true; /* nobody reads */
+	s->e.failed = true; /* no process reads */
 	ty_step_drop(&s->e, s->t);
 	vec_fini(&s->e.threads);
 	vec_fini(&s->e.processes);
@@ -68,7 +68,7 @@ static void at(struct stepped *s, const uint8_t *ip)
 	ty_step_prepare(&s->e, s->t, &s->regs);
 }
 
-/* It has, and goes on there. */
+/* It has, and continues there. */
 static void to(struct stepped *s, const uint8_t *ip)
 {
 	s->regs.rip = (uint64_t)(uintptr_t)ip;

@@ -391,7 +391,7 @@ static void killed_and_open(void **state)
 	lost(0);
 	assert_true(ty_pairs_open_next(p, &it, &c));
 	assert_int_equal(c.tid, 9);
-	assert_int_equal(c.how, TY_CALL_END_LOST); /* that it goes on nobody knows */
+	assert_int_equal(c.how, TY_CALL_END_LOST); /* whether it continues is unknown */
 	assert_int_equal(c.end_ns, now);
 	assert_true(c.gap_inside);
 	assert_false(ty_pairs_open_next(p, &it, &c));
@@ -408,7 +408,7 @@ static void killed_and_open(void **state)
 	assert_int_equal(c.how, TY_CALL_OPEN);
 }
 
-/* A loss that goes on to the end may swallow the end of calls that begin later, too. */
+/* A loss that lasts to the end may swallow the end of calls that begin later, too. */
 static void endless_loss(void **state)
 {
 	struct ty_call c;
@@ -444,7 +444,7 @@ static void killed_while_interrupted(void **state)
 	assert_int_equal(out[0].how, TY_CALL_EXITED);
 	died(7);
 	assert_int_equal(out_n, 1);
-	/* Without signal events nobody can tell: reported as it is recorded. */
+	/* Without signal events this is unknown: reported as it is recorded. */
 	enter(8, 34, PTR);
 	leave(8, 34, -512);
 	died(8);

@@ -189,7 +189,7 @@ static void calls_by_cpu(void **state)
 	uint32_t n, cpu = 1;
 
 	ty_mx_begin(NULL, NULL);
-	ty_mx_exit(1, 5, 5, 7, 0); /* where it began nobody knows */
+	ty_mx_exit(1, 5, 5, 7, 0); /* where it began is unknown */
 	ty_mx_enter(1, 10, 5, 0);
 	ty_mx_exit(0, 20, 5, 0, 3);
 	ty_mx_enter(0, 25, 5, 1);

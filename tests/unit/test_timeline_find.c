@@ -134,8 +134,8 @@ static void a_frame_waits_for_no_arguments(void **state)
 	ty_model_free(m);
 }
 
-/* Nobody touched a key: the cursor stands on the first stall, once it is found, and the details say
- * so; who has moved it is left in peace. */
+/* Before any key the cursor is set to the first stall, once it is found, and the details say so; a
+ * cursor that was moved stays. */
 static void the_first_stall_is_under_the_cursor(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -593,7 +593,7 @@ static void traced_waits_are_found_among_everybodys(void **state)
 	ty_model_free(m);
 }
 
-/* A frame of a large recording does without the stalls, and says where they are to be had. */
+/* A frame of a large recording does without the stalls, and says how to get them. */
 static void a_frame_does_not_wait_for_stalls(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -624,7 +624,7 @@ static void a_frame_does_not_wait_for_stalls(void **state)
 }
 
 /* Of a command's recording what was traced comes first; the others are one row, until one of them
- * is jumped to, or a filter asks for some. */
+ * is jumped to, or a filter matches some. */
 static void what_was_not_traced_is_folded(void **state)
 {
 	struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};

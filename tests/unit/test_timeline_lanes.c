@@ -111,7 +111,7 @@ static void says(struct ty_timeline *t, uint64_t us, const char *what)
 	const char *frame;
 
 	t->cursor_ns = TY_STORY_START + us * 1000;
-	ty_tl_frame(t, &ty_tl_ascii, 120, 30); /* what the cursor asks for is read first */
+	ty_tl_frame(t, &ty_tl_ascii, 120, 30); /* what the cursor is on is read first */
 	frame = ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 120, 30));
 	if (!strstr(frame, what))
 		fail_msg("'%s' is not in\n%s", what, frame);

@@ -29,8 +29,8 @@ static int give(void *ctx, const atomic_bool *stop, const struct ty_memory_input
 	return m->rc ? ty_fail(err, -m->rc, TY_NO_OFFSET, "the samples are damaged") : 0;
 }
 
-/* Of the backup: every 10 ms for 3 s, 90 cycles; one of 50,000 at 1.5 s. One of nobody known. All
- * on CPU 1. */
+/* Of the backup: every 10 ms for 3 s, 90 cycles; one of 50,000 at 1.5 s. One of an unknown thread.
+ * All on CPU 1. */
 static void make(struct samples *v)
 {
 	*v = (struct samples){0};
@@ -96,7 +96,7 @@ static void strips_are_under_their_threads(void **state)
 	make(&v);
 	t = opened(&in, &v);
 	assert_int_equal(v.loads, 1);
-	/* One thread of the recording has samples; who is not in it has no row. */
+	/* One thread of the recording has samples; a thread without samples has no row. */
 	assert_int_equal(rows_of(t, TY_ROW_MEMORY), 1);
 	to_row(t, TY_ROW_MEMORY);
 	ty_tl_golden("timeline-memory-100x24", ty_tl_frame(t, &ty_tl_utf8, 100, 24));
@@ -116,7 +116,7 @@ static void strips_are_under_their_threads(void **state)
 	ty_model_free(m);
 }
 
-/* A CPU's is there when the CPU is unfolded; it has who is not known, too. */
+/* A CPU's is there when the CPU is unfolded; it has unknown threads, too. */
 static void strips_are_under_their_cpus(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -135,7 +135,7 @@ static void strips_are_under_their_cpus(void **state)
 	ty_timeline_ops.act(t, TY_ACT_FOLD);
 	assert_int_equal(rows_of(t, TY_ROW_CPU_MEMORY), 1);
 	to_row(t, TY_ROW_CPU_MEMORY);
-	t->cursor_ns = TY_STORY_START + 3100000000; /* of nobody known */
+	t->cursor_ns = TY_STORY_START + 3100000000; /* of an unknown thread */
 	ty_tl_golden("timeline-memory-cpu-100x24", ty_tl_frame(t, &ty_tl_utf8, 100, 24));
 	/* Enter changes the colours, here and in the view; Space folds it away. */
 	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 100, 30));

@@ -265,7 +265,7 @@ static void going_to_a_clock_time(void **state)
 	ty_model_free(m);
 }
 
-/* [1] of a wait is who ended it; undo comes back to row and time, redo goes again. */
+/* [1] of a wait is its waker; undo returns to row and time, redo goes again. */
 static void links_lead_to_the_waker_and_undo_leads_back(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -312,7 +312,7 @@ static void links_lead_to_the_waker_and_undo_leads_back(void **state)
 	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_THREAD);
 	assert_int_equal(t->cursor_ns, at);
 	ty_timeline_free(t);
-	/* of a runnable span: who ran instead, and where */
+	/* of a runnable span: what ran instead, and where */
 	for (in.at_finding = 1; in.at_finding < 10; in.at_finding++) {
 		t = ty_tl_open(&in);
 		ty_tl_frame(t, &ty_tl_utf8, 80, 24);
@@ -868,7 +868,7 @@ static void two_views_keep_both(void **state)
 	a = ty_tl_open(&in);
 	b = ty_tl_open(&in);
 	ty_timeline_ops.act(a, TY_ACT_MARK);
-	ty_tl_ask(b, TY_ACT_MARK, "two"); /* while a asks for the name */
+	ty_tl_ask(b, TY_ACT_MARK, "two"); /* while a prompts for the name */
 	ty_tl_type(a, "one");
 	ty_tl_ask(a, TY_ACT_MARK, ""); /* of itself they take different names */
 	ty_tl_ask(b, TY_ACT_MARK, "");

@@ -91,7 +91,7 @@ static void only_lost_events_are_exclamation_marks(void **state)
 		ty_tl_build(&facts);
 		ty_tl_switch(0, 0, 0, 0, 55);
 		for (uint64_t ms = 1; ms < 1000; ms += 2) {
-			/* 55 leaves; 56 is there although nobody switched to it */
+			/* 55 leaves; 56 is there although no switch to it is recorded */
 			ty_tl_switch(ms * 1000, 0, ms % 10 == 1 ? 56 : 55, TY_TASK_INTERRUPTIBLE,
 				     0);
 			ty_tl_wake(ms * 1000 + 500, 0, 0, TY_EVF_HARDIRQ, 55, 0);
@@ -398,7 +398,7 @@ static void big_heads_are_added_up(void **state)
 	ty_model_free(m);
 }
 
-/* Who ran stands on the runs of a CPU that have the room, and neighbours differ. */
+/* The name of the thread is on the runs of a CPU that have the room, and neighbours differ. */
 static void runs_are_named(void **state)
 {
 	struct ty_model *m = ty_tl_stall();

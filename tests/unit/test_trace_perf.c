@@ -285,7 +285,7 @@ static uint8_t state_at(const struct ty_model *m, int32_t tid, uint64_t t)
 
 /*
  * One thread, 7, was recorded. It sleeps, and 9 is next: of 9 nothing is known, nor how long it
- * stays. 7 comes back unseen and goes again, to the idle task: when that ends nobody says.
+ * stays. 7 runs again unrecorded and leaves to the idle task: when that ends is unknown.
  */
 static void chosen(struct ty_session *s, bool all)
 {
@@ -353,8 +353,8 @@ static void test_chosen_threads(void **state)
 	ty_session_fini(&s);
 }
 
-/* Intel PT without any tracepoint: perf's own records tell who runs when. Why a thread leaves a CPU
- * they do not tell, but for preemption; nor, of one that is gone, who it was. */
+/* Intel PT without any tracepoint: perf's own records show which thread runs when. They do not show
+ * why a thread leaves a CPU, except for preemption; nor, of one that has ended, which it was. */
 static void pt_begin(struct perf_write *w)
 {
 	const uint64_t none[2] = {0};
@@ -411,8 +411,9 @@ static void test_switches(void **state)
 }
 
 /*
- * Behind lost records nobody knows who is on the CPU: who leaves it for good then is not whoever
- * came last, and who comes is known by the second record of the pair, where the first was lost.
+ * After lost records the thread on the CPU is unknown: the one that then leaves it for good is not
+ * the one that came last, and the next one is known by the second record of the pair, where the
+ * first was lost.
  */
 static void test_lost_switches(void **state)
 {
@@ -445,7 +446,7 @@ static void test_lost_switches(void **state)
 	ty_session_fini(&s);
 }
 
-/* Samples that were not written are no switches: who is on the CPU stays known. */
+/* Samples that were not written are no switches: the thread on the CPU stays known. */
 static void test_lost_samples(void **state)
 {
 	struct ty_session s = {0};
@@ -469,7 +470,7 @@ static void test_lost_samples(void **state)
 	ty_session_fini(&s);
 }
 
-/* System calls as tracepoints, and who runs when by perf's records only. */
+/* System calls as tracepoints, and which thread runs when by perf's records only. */
 static void test_calls_and_switches(void **state)
 {
 	struct ty_session s = {0};

@@ -251,7 +251,7 @@ static void test_refused(void **state)
 	assert_int_equal(ty_trace_open(ty_fx_dir(), &t, &err), -TY_EFORMAT);
 	memset(&err, 0, sizeof(err));
 	assert_int_equal(mkfifo(ty_fx_path("fifo"), 0600), 0);
-	/* Not waited for: nobody writes into it. */
+	/* Not waited for: it has no writer. */
 	assert_int_equal(ty_trace_open(ty_fx_path("fifo"), &t, &err), -TY_EFORMAT);
 }
 
@@ -322,7 +322,8 @@ static void test_options_in_a_circle(void **state)
 	struct ty_buf b;
 	size_t z;
 
-	/* An option of nobody, a very long one, and DONE with the place of its own section. */
+	/* An option of no known writer, a very long one, and DONE with the place of its own
+	 * section. */
 	memcpy(plain, "\x34\x12\0\0\0\x04", 6);
 	plain[6 + len + 2] = 8;
 	memcpy(plain + 6 + len + 6, &at, 8);
@@ -445,7 +446,8 @@ static void any_byte(const struct ty_buf *b, size_t step)
 	close(fd);
 }
 
-/* Cut at any length: an error with a sentence, or what is left is right and the rest is told. */
+/* Cut at any length: an error with a sentence, or what is left is right and the rest is reported.
+ */
 static void any_length(const struct ty_buf *b, size_t step, uint64_t pages)
 {
 	const char *path = ty_fx_path("any");

@@ -59,8 +59,8 @@ static void wake(uint64_t ts, int tid, uint64_t word, int whom)
 	ty_mx_exit(0, ts + 2 * US, tid, NR_FUTEX, 1);
 }
 
-/* The handler of the signal that broke a wait off gives something, and `told` times something is
- * there at once. */
+/* The handler of the signal that interrupted a wait gives something, and that many times
+ * something is there at once. */
 static void handler(uint64_t t, int tid, unsigned told, bool returns)
 {
 	call(t, tid, NR_WRITE, 1, 7);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread waits for, told by arguments of calls and by what it does next: descriptors of
- * poll, words of futexes and whose they are, calls whose begin was lost; and what is told as
+ * What a thread waits for, known from arguments of calls and by what it does next: descriptors of
+ * poll, words of futexes and whose they are, calls whose begin was lost; and what is reported as
  * inferred where a process was attached.
  */
 #include <setjmp.h>
@@ -75,7 +75,7 @@ static void polls_descriptor_is_a_guess(void **state)
 	assert_non_null(
 		strstr(s.v[0].sentence, "poll, probably for fd 5 (inferred from its next call), "));
 	ty_stalls_fini(&s);
-	/* Who read made room: it waited to write. */
+	/* The reader made room: the other one waited to write. */
 	s = poller(NR_READ, NR_WRITE);
 	assert_string_equal(s.v[0].object, "fd 5");
 	assert_false(s.v[0].proven);
@@ -85,8 +85,8 @@ static void polls_descriptor_is_a_guess(void **state)
 	assert_string_equal(s.v[0].object, "");
 	assert_true(s.v[0].proven);
 	ty_stalls_fini(&s);
-	/* A poll that ends at once only asks again what is ready; after one that lasts it may be
-	 * another. */
+	/* A poll that returns at once only checks again what is ready; after one that lasts it may
+	 * be another. */
 	s = poller_again(NR_WRITE, NR_READ, 1000);
 	assert_string_equal(s.v[0].object, "fd 5");
 	ty_stalls_fini(&s);
@@ -243,7 +243,7 @@ static struct ty_stalls asker(bool timer, bool all)
 }
 
 /* 11 writes requests to fd 4 and reads answers from fd 5; 12 reads them from fd 3. When it writes
- * the second one, if it does, 12 is still busy, so that nobody is woken. */
+ * the second one, if it does, 12 is still busy, so that no thread is woken. */
 static struct ty_stalls asker_twice(bool again)
 {
 	givens = 0;
@@ -303,8 +303,8 @@ static void asked_while_nobody_waited(void **state)
 	ty_mx_drop();
 }
 
-/* That it waited for the answer is told by what it read next; but what is read after a
- * time-out was not ready then. */
+/* That it waited for the reply is known by what it read next; but what is read after a timeout was
+ * not ready then. */
 static void asked_by_a_guess(void **state)
 {
 	struct ty_stalls s = asker(false, false);
@@ -747,7 +747,7 @@ static void short_tries_are_one_wait(void **state)
 	assert_int_equal(s.n, 0); /* 16 ms */
 	ty_stalls_fini(&s);
 	s = short_tries(200, 1, true, &times);
-	assert_int_equal(s.n, 0); /* each asks anew */
+	assert_int_equal(s.n, 0); /* each sends a new request */
 	ty_stalls_fini(&s);
 }
 
@@ -813,8 +813,8 @@ static void times_out_by_futex(void **state)
 	ty_mx_drop();
 }
 
-/* Begin and end of 11's call are lost; 12 ends its wait by a call on a futex word, or by a write.
- * Again: then it waits so once more, as who waits for work does.
+/* Start and end of 11's call are lost; 12 wakes it by a call on a futex word, or by a write. Again:
+ * then it waits so once more, as an idle worker does.
  */
 static struct ty_stalls woken_by_call(int nr, uint64_t op, bool again)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * No stall: a thread that was made for a task hands its result over by a pipe, then waits for more,
- * by futex, as those of an event loop's executor do. There is none: it is told to end, by its maker
- * or by another thread.
+ * by futex, as those of an event loop's executor do. There is none: it is requested to exit, by its
+ * creator or by another thread.
  */
 #include <semaphore.h>
 

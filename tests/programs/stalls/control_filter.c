@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* No stall: a child that reads from one pipe and writes to another, and is seldom given anything.
+/* No stall: a child that reads from one pipe and writes to another, and rarely gets anything.
  * It wakes its parent before that ever wakes it. */
 #include "plant.h"
 

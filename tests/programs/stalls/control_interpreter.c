@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No stall: threads of an interpreter. Only who has its one lock computes; it is handed over by a
- * condition variable with a short time-out, is let go for every wait, and a new thread says that it
- * has begun. Each worker then waits for its own jobs, which come now and then.
+ * No stall: threads of an interpreter. Only the holder of its one lock computes; it is handed over
+ * by a condition variable with a short timeout, is released for every wait, and a new thread says
+ * that it has begun. Each worker then waits for its own jobs, which come now and then.
  */
 #include <semaphore.h>
 

@@ -5,7 +5,7 @@
 
 static void *share(void *arg)
 {
-	/* Shorter than what is told of a thread that waits for its CPU. */
+	/* Shorter than what is reported of a thread that waits for its CPU. */
 	plant_spin_ms(20 + the.before);
 	return arg;
 }

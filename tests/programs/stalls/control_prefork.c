@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* No stall: servers forked ahead that wait for clients, of whom there are few, and are told to go
- * in the end. */
+/* No stall: servers forked ahead that wait for few clients, and are requested to exit at the end.
+ */
 #include <arpa/inet.h>
 #include <sys/socket.h>
 

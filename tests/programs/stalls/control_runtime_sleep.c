@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* No stall: a runtime whose threads sleep by a condition variable of their own that nobody signals,
- * one of them after it has handed out a job. */
+/* No stall: a runtime whose threads sleep by a condition variable of their own that no thread
+ * signals, one of them after it has handed out a job. */
 #include <semaphore.h>
 
 #include "plant.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* No stall: a loop around select with a time-out, for input that nobody owes. */
+/* No stall: a loop around select with a timeout, for input that never comes. */
 #include "plant.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * No stall: one thread is a pool of its own. It waits until the program, after a while, gives it a
- * job; then it computes, says that it is done, and comes back for more.
+ * job; then it computes, reports that it is done, and returns for more.
  */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	if (!make_group(period / 10, period))
 		plant_skip("no cgroup with a CPU quota can be made here");
 	plant_start(&p, PLANT_CHILD, victim);
-	/* Who looks at the groups only now and then has to see this one, too. */
+	/* A recorder that lists the groups only now and then has to see this one, too. */
 	gone = period / 1000 * 2 > 1200 ? period / 1000 * 2 : 1200;
 	plant_sleep_us(gone * 1000);
 	plant_turn(1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several threads or children wait for one start, which their maker gives late, to all at once;
- * then each works, and none comes back. */
+/* Several threads or children wait for one start, which their creator gives late, to all at once;
+ * then each works, and none returns. */
 #include "plant.h"
 
 #define N 3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock of C11 or one with a time-out, kept by a thread that sleeps; the program joins the keeper
- * first, and so waits longer than the victim: that is told behind.
+ * A lock of C11 or one with a timeout, held by a thread that sleeps; the program joins the holder
+ * first, and so waits longer than the victim: that is reported second.
  */
 #include <threads.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client over loopback TCP that waits for its answers by select, poll or epoll, of a server that
- * is its own thread and had its first request before it ever slept: who woke whom first does not
- * tell who asks, the descriptor's own calls do.
+ * A client over loopback TCP that waits for its replies by select, poll or epoll. The server is its
+ * own thread and had its first request before it ever slept: the first wakeup does not show which
+ * side is the client, the descriptor's own calls do.
  */
 #include <arpa/inet.h>
 #include <sys/epoll.h>

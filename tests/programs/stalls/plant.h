@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the planted stalls share. Each program: stall_NAME SEED TRUTH. The seed chooses names,
- * lengths and who is a thread, a process or the program itself; TRUTH is where the program writes,
+ * lengths and what is a thread, a process or the program itself; TRUTH is where the program writes,
  * as one JSON object, what the stall was, as it saw it: victim, culprit, kind, system calls, begin,
  * length.
  *
- * Nobody waits for anybody but where the stall is planted: turns are taken by polling a shared flag
- * with short sleeps. Everything shared lies in one MAP_SHARED mapping, so that any part may be a
- * process. A program that cannot plant its stall here exits with 77 and says why on stdout.
+ * No thread waits for another one except where the stall is planted: turns are taken by polling a
+ * shared flag with short sleeps. Everything shared lies in one MAP_SHARED mapping, so that any part
+ * may be a process. A program that cannot plant its stall here exits with 77 and says why on
+ * stdout.
  */
 #ifndef TY_PLANT_H
 #define TY_PLANT_H
@@ -37,7 +38,7 @@
 #define PLANT_MAX_HOPS 4
 
 struct plant_who {
-	_Atomic int tid; /* 0: nobody */
+	_Atomic int tid; /* 0: none */
 	char comm[16];
 };
 
@@ -202,8 +203,8 @@ static inline bool plant_init(int argc, char **argv)
 		err(1, "mmap");
 	the.victim = plant_new_name(), the.culprit = plant_new_name();
 	the.way = plant_pick(4), the.ms = plant_between(80, 600);
-	/* Who waits and then merely ends cannot be told from who was kept for later and told to end
-	 * (wait-graph.md): some work comes after each wait. */
+	/* A thread that waits and then merely ends cannot be distinguished from one that was kept
+	 * for later and requested to exit (wait-graph.md): some work comes after each wait. */
 	the.before = plant_between(0, 20), the.after = plant_between(3, 20);
 	return prepare;
 }
@@ -294,7 +295,7 @@ static inline void plant_finish(struct plant_part *p)
 		waitpid(p->pid, NULL, 0);
 }
 
-/* Threads that are none of anybody's business: one sleeps now and then, one waits for work that
+/* Threads without a part in the stall: one sleeps now and then, one waits for work that
  * never comes. The seed says which of them there are. */
 static int plant_idle_pipe[2];
 

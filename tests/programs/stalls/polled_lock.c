@@ -15,7 +15,7 @@ static const char *lock_path(void)
 	return path;
 }
 
-/* 0, or -1 while somebody else has it. */
+/* 0, or -1 while another process has it. */
 static int try(int fd)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

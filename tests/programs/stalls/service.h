@@ -49,7 +49,8 @@ static void server(void)
 static void client(void)
 {
 	plant_be(&plant->victim, the.victim);
-	/* Who asks before the server waits to hear it wakes nobody: then nobody sees it ask. */
+	/* A request before the server waits for it wakes no thread, so it is not recorded as a
+	 * wakeup. */
 	plant_await(1);
 	for (unsigned i = 0; i < requests; i++) {
 		uint64_t t;
@@ -73,7 +74,7 @@ static inline void service_run(void)
 
 	unasked = s != PLANT_MAIN && plant_pick(3) == 0;
 	requests = unasked ? 1 : plant_between(1, 8);
-	/* Before the first one the server may still be on its way to hear it: then nobody is woken.
+	/* Before the first one the server may not wait yet: then no thread is woken.
 	 */
 	slow = plant_pick(requests);
 	plant_run_as(c, client, s, server);

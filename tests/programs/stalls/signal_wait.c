@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The client asks by a signal and waits for a signal as the answer: sigwait, sigsuspend, signalfd.
+/* The client requests by a signal and waits for a signal as the reply: sigwait, sigsuspend,
+ * signalfd.
  */
 #include <sys/signalfd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A pool of threads takes jobs from a queue; who waits for all of them waits for the one slow job.
+/* A pool of threads takes jobs from a queue; a wait for all of them is a wait for the one slow job.
  */
 #include "plant.h"
 

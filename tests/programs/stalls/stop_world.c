@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stop-the-world: threads compute until one of them asks a service thread to work alone; the others
- * stop where they are until that is done. */
+/* Stop-the-world: threads compute until one of them requests a service thread to work alone; the
+ * others stop where they are until that is done. */
 #include "plant.h"
 
 #include <linux/futex.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Somebody stops the victim with SIGSTOP and continues it later. */
+/* Another process stops the victim with SIGSTOP and continues it later. */
 #include "plant.h"
 
 static _Atomic int *victim_pid;

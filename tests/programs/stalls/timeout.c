@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's request is lost; only the timer of its wait goes off, then it asks again. */
+/* The client's request is lost; only the timer of its wait expires, then it sends it again. */
 #include <semaphore.h>
 #include <sys/socket.h>
 

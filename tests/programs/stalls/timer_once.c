@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A timer that goes off once: nothing else ends the wait, and the program goes on to work. */
+/* A timer that expires once: nothing else ends the wait, and the program works afterwards. */
 #include <sys/time.h>
 #include <sys/timerfd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A parent that waits for a child which computes all the time, for nobody else. */
+/* A parent that waits for a child which computes all the time, only for it. */
 #include "plant.h"
 
 int main(int argc, char **argv)

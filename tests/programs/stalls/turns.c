@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A semaphore that serves as a lock: one holds it for long, others who have work of their own want
- * it meanwhile. The program waits for the holder's end, not for theirs.
+ * A semaphore that serves as a lock: one thread holds it for long, others which have work of their
+ * own want it meanwhile. The program waits for the holder's end, not for theirs.
  */
 #include <semaphore.h>
 #include <sys/ipc.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A wait by futex that nobody is to end, until its time is up, and then work: a lock in vain, or a
+/* A futex wait without a waker, until its timeout, and then work: a failed lock attempt, or a
  * runtime's sleep, which looks the same. */
 #include <linux/futex.h>
 #include <sys/syscall.h>

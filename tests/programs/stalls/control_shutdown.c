@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* No stall: threads that wait for work at one semaphore are told to end, and each tells the next.
+/* No stall: threads that wait for work at one semaphore are requested to exit, and each requests
+ * the next one.
  */
 #include <semaphore.h>
 
