@@ -72,7 +72,7 @@ static void by_name(const struct ty_explain *x, struct ty_sock *s, const char *n
 	}
 }
 
-struct ty_sock *ty_sock_at(const struct ty_explain *x, struct ty_sock_table *t, int64_t fd)
+static struct ty_sock *entry(const struct ty_explain *x, struct ty_sock_table *t, int64_t fd)
 {
 	struct ty_sock *s;
 
@@ -96,6 +96,50 @@ struct ty_sock *ty_sock_at(const struct ty_explain *x, struct ty_sock_table *t, 
 	}
 	s->known = true;
 	return s;
+}
+
+struct ty_sock *ty_sock_at(const struct ty_explain *x, struct ty_sock_table *t, int64_t fd)
+{
+	struct ty_sock *s = entry(x, t, fd);
+
+	return s && s->copy_of ? &t->fd.v[s->copy_of - 1] : s;
+}
+
+void ty_sock_drop(struct ty_sock_table *t, int64_t fd)
+{
+	struct ty_sock *s;
+	uint32_t heir = 0;
+
+	if (fd < 0 || (size_t)fd >= t->fd.n)
+		return;
+	s = &t->fd.v[fd];
+	for (size_t i = 0; s->copied && i < t->fd.n; i++) {
+		struct ty_sock *c = &t->fd.v[i];
+
+		if (c->copy_of != fd + 1)
+			continue;
+		if (!heir) {
+			*c = *s;
+			c->copied = false;
+			heir = (uint32_t)i + 1;
+		} else {
+			c->copy_of = heir;
+			t->fd.v[heir - 1].copied = true;
+		}
+	}
+	*s = (struct ty_sock){.known = true};
+}
+
+void ty_sock_copy(const struct ty_explain *x, struct ty_sock_table *t, int64_t from, int64_t to)
+{
+	uint32_t of;
+
+	if (from == to || !entry(x, t, from) || !entry(x, t, to))
+		return;
+	ty_sock_drop(t, to);
+	of = t->fd.v[from].copy_of ? t->fd.v[from].copy_of : (uint32_t)from + 1;
+	t->fd.v[of - 1].copied = true;
+	t->fd.v[to].copy_of = of;
 }
 
 int ty_sock_inherit(struct ty_sock_table *child, const struct ty_sock_table *parent)

@@ -27,6 +27,9 @@ struct ty_sock {
 	bool connecting;
 	uint64_t sent_ns;
 	uint32_t sent_by;
+	/* Copies (dup) of a descriptor are one socket, whose state the oldest of them has. */
+	uint32_t copy_of; /* its number + 1; 0: this is it */
+	bool copied;
 };
 
 struct ty_sock_table {
@@ -36,9 +39,13 @@ struct ty_sock_table {
 	bool before; /* there is one */
 };
 
-/* Descriptor fd of a table; NULL: out of memory, or not a valid number. One open before the
- * recording gets its kind and role from its name. */
+/* Socket of descriptor fd of a table; NULL: out of memory, or not a valid number. One open before
+ * the recording gets its kind and role from its name. */
 struct ty_sock *ty_sock_at(const struct ty_explain *x, struct ty_sock_table *t, int64_t fd);
+/* The descriptor is closed, or becomes another one: its copies keep the socket. */
+void ty_sock_drop(struct ty_sock_table *t, int64_t fd);
+/* Descriptor `to` becomes a copy of `from`. */
+void ty_sock_copy(const struct ty_explain *x, struct ty_sock_table *t, int64_t from, int64_t to);
 /* True if that is the name of a socket. */
 bool ty_sock_named(const char *name);
 /* Copies the parent's descriptors to a child. 0 or -TY_ENOMEM. */

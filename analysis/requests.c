@@ -142,8 +142,10 @@ static void send_begins(struct ty_sock *s, uint32_t thread, uint64_t at_ns)
 
 static void made(struct pass *p, struct process *of, int64_t fd, uint8_t kind, uint8_t role)
 {
-	struct ty_sock *s = ty_sock_at(p->x, &of->table, fd);
+	struct ty_sock *s;
 
+	ty_sock_drop(&of->table, fd);
+	s = ty_sock_at(p->x, &of->table, fd);
 	if (s)
 		*s = (struct ty_sock){.kind = kind, .role = role, .known = true};
 }
@@ -217,20 +219,6 @@ static struct ty_sock *socket_of(struct pass *p, struct process *of, const struc
 	return s && s->kind == TY_FD_SOCKET ? s : NULL;
 }
 
-static void dup_of(struct pass *p, struct process *of, int64_t from, int64_t to)
-{
-	struct ty_sock *s = ty_sock_at(p->x, &of->table, from), was;
-
-	if (!s || from == to)
-		return;
-	was = *s;
-	s = ty_sock_at(p->x, &of->table, to);
-	if (s) {
-		*s = was;
-		s->open = false;
-	}
-}
-
 /* Does the call make a socket, or prove that there is one? A descriptor of unknown kind may be. */
 static bool shows_socket(const struct ty_sysrow *row)
 {
@@ -262,12 +250,13 @@ static void take(struct pass *p, const struct cursor *c)
 	if (p->x->args(p->x->ctx, &call, args))
 		return;
 	if (row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2)
-		return dup_of(p, of, (int32_t)args[0], call.ret);
+		return ty_sock_copy(p->x, &of->table, (int32_t)args[0], call.ret);
 	if (row->says & TY_CLOSES) {
 		s = ty_sock_at(p->x, &of->table, (int32_t)args[0]);
 		if (s) {
-			heard(p, process, (int32_t)args[0], s, call.start_ns, TY_REQ_VAIN);
-			*s = (struct ty_sock){.known = true};
+			if (!s->copied)
+				heard(p, process, (int32_t)args[0], s, call.start_ns, TY_REQ_VAIN);
+			ty_sock_drop(&of->table, (int32_t)args[0]);
 		}
 		return;
 	}

@@ -211,7 +211,10 @@ static void children_copies_and_threads(void **state)
 	call(13 * MS, 11, NR_CLOSE, 0, 9);
 	ty_mx_switch(0, 14 * MS, 11, S, 12);
 	call(20 * MS, 12, NR_DUP, 4, 9);
-	call(30 * MS, 12, NR_READ, 5, 4);
+	call(21 * MS, 12, NR_DUP, 5, 4);
+	call(30 * MS, 12, NR_READ, 5, 9); /* received by one copy, replied to by another */
+	call(31 * MS, 12, NR_CLOSE, 0, 9);
+	call(32 * MS, 12, NR_CLOSE, 0, 5);
 	ty_mx_fork(0, 40 * MS, 12, 13, CLONE_THREAD_);
 	ty_mx_switch(0, 50 * MS, 12, S, 13);
 	call(80 * MS, 13, NR_WRITE, 5, 4);
