@@ -30,6 +30,7 @@
 #include "pt_caps.h"
 #include "pt_stream.h"
 #include "spe_pmu.h"
+#include "string_events.h"
 #include "tracefs.h"
 #include "units.h"
 #include "user_probes.h"
@@ -279,15 +280,23 @@ static void check_perf_and_bpf(void)
 }
 
 /* What record does by itself; a Ctrl-C meanwhile leaves nothing behind. */
-static void check_strings(void)
+static void check_strings(const char *root)
 {
 	char why[TY_CALL_DATA_WHY];
+	struct ty_buf names;
 
+	ty_buf_init(&names, 4096);
 	if (ty_call_data_available(why))
 		say("ok", "strings",
 		    "paths and socket addresses passed to system calls are recorded (BPF)");
-	else
+	else if (ty_string_events_add(NULL, root, &names) || !names.len)
 		say("no", "strings", "%s", why);
+	else
+		say("note", "strings",
+		    "paths of system calls are recorded from the kernel's own events, the first "
+		    "bytes of each; addresses and structures are not: %s",
+		    why);
+	ty_buf_fini(&names);
 }
 
 /* Regions of user code, --span, --usdt; and lines that programs write. */
@@ -329,7 +338,7 @@ static void hold_signals(sigset_t *before)
 static int doctor(void)
 {
 	sigset_t before;
-	char root[TY_TRACEFS_PATH], text[512];
+	char root[TY_TRACEFS_PATH] = "", text[512];
 	struct ty_err err = {0};
 	bool good = true;
 	unsigned swept;
@@ -370,7 +379,7 @@ static int doctor(void)
 	check_priority();
 	check_space();
 	check_perf_and_bpf();
-	check_strings();
+	check_strings(root);
 	check_hardware();
 	puts(good ? "\ntarry record works here."
 		  : "\ntarry record does not work here. Fix the checks marked FAIL.");

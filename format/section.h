@@ -22,13 +22,14 @@ enum ty_section {
 	 * idle_switch_untested (repeated: CPU that was too busy for the test), idle_switch_seen
 	 * (repeated: such a CPU that did deliver one later; lines at the end add to those of the
 	 * start), buffer_bytes, strings (names of the tracepoints of system calls, separated by
-	 * commas, of which strings are recorded; empty: none) and strings_why (why no strings are
-	 * recorded), stacks_ns (user stacks of waits from that length on are recorded; 0: none) and
-	 * stacks_why (why no stacks are recorded), sample_hz (samples per second and CPU; 0: none)
-	 * with sample_event and sample_stacks, or sample_why (why there are no samples), counter
-	 * (repeated) and counter_intervals (counter_record.h). In a file
-	 * cut out of another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the
-	 * original's last clock marker before the window), cut_keeps (strings,descriptors,stacks,
+	 * commas, of which strings are recorded; empty: none), strings_bytes (present: the strings
+	 * are in these events, at most so many bytes of each, 0: unknown) and strings_why (why they
+	 * were not read by BPF), stacks_ns (user stacks of waits from that length on are recorded;
+	 * 0: none) and stacks_why (why no stacks are recorded), sample_hz (samples per second and
+	 * CPU; 0: none) with sample_event and sample_stacks, or sample_why (why there are no
+	 * samples), counter (repeated) and counter_intervals (counter_record.h). In a file cut out
+	 * of another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the original's
+	 * last clock marker before the window), cut_keeps (strings,descriptors,stacks,
 	 * samples,counters: what the original had of these was kept; absent in cuts by older
 	 * versions, which lack them), cut_origin_ns (start of the original, from which its seconds
 	 * count) and cut_of (name of its file; TAB, newline and backslash as in TY_SEC_THREADS),

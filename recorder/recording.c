@@ -314,6 +314,7 @@ static void release(struct recording *r)
 	ty_steal_close(&r->steal);
 	ty_command_lines_free(r->commands);
 	ty_buf_fini(&r->command_text);
+	ty_buf_fini(&r->string_events);
 	ty_buf_fini(&r->stolen);
 	ty_buf_fini(&r->throttled);
 	ty_event_set_fini(&r->set);
@@ -360,6 +361,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	ty_buf_init(&r->throttled, TY_REC_TEXT);
 	ty_buf_init(&r->stolen, TY_REC_TEXT);
 	ty_buf_init(&r->command_text, TY_REC_TEXT);
+	ty_buf_init(&r->string_events, TY_REC_TEXT);
 
 	e = ty_rec_start(r, err);
 	if (e) {

@@ -29,6 +29,7 @@
 #include "sampler.h"
 #include "spool.h"
 #include "stacks.h"
+#include "string_events.h"
 #include "steal_samples.h"
 #include "tracefs.h"
 
@@ -68,6 +69,8 @@ struct recording {
 	struct ty_call_data *call_data; /* NULL: no strings are recorded */
 	int call_data_hold; /* closed after the instances are removed (ty_call_data_finish) */
 	char call_data_why[TY_CALL_DATA_WHY];
+	struct ty_buf string_events; /* without call_data: calls whose events have strings; */
+	unsigned string_bytes;	     /* at most so many of each (string_events.h); 0: unknown */
 	struct ty_command_lines *commands; /* NULL: none are recorded */
 	struct ty_buf command_text;	   /* lines of TY_SEC_COMMANDS not written yet */
 	struct ty_stacks *stacks;	   /* NULL: none are recorded */

@@ -169,7 +169,12 @@ int ty_rec_put_call_data(struct recording *r, struct ty_err *err)
 	if (r->o->no_syscalls)
 		return 0;
 	ty_buf_init(&b, TY_REC_TEXT);
-	ty_fact(&b, "strings", r->call_data ? ty_call_data_names(r->call_data) : "");
+	ty_fact(&b, "strings",
+		r->call_data	       ? ty_call_data_names(r->call_data)
+		: r->string_events.len ? r->string_events.p
+				       : "");
+	if (r->string_events.len)
+		ty_fact_u64(&b, "strings_bytes", r->string_bytes);
 	if (!r->call_data)
 		ty_fact(&b, "strings_why",
 			r->o->no_strings ? "record --no-strings" : r->call_data_why);

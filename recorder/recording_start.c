@@ -157,6 +157,8 @@ static int make_instances(struct recording *r, struct ty_err *err)
 		r->insts[i] = &r->inst[i];
 		set_options(r, &r->inst[i], i == 1);
 	}
+	if (!e && r->string_events.len)
+		r->string_bytes = ty_string_events_bytes(&r->inst[r->insts_n - 1]);
 	for (unsigned i = 0; !e && i < r->insts_n; i++)
 		e = ty_event_set_enable(&r->set, &r->inst[i], i == 1, !two, err);
 	if (!e && !r->set.items.n)
@@ -262,7 +264,12 @@ static int start_call_data(struct recording *r, struct ty_err *err)
 	start_stacks(r);
 	start_sampler(r);
 	if (!r->call_data && !r->o->no_strings && !r->o->no_syscalls)
-		ty_rec_note(r, "paths and other strings of system calls are not recorded: %s",
+		ty_rec_note(r,
+			    r->string_events.len
+				    ? "of strings of system calls only the first bytes are "
+				      "recorded, and no addresses of sockets or structures: %s"
+				    : "paths and other strings of system calls are not recorded: "
+				      "%s",
 			    r->call_data_why);
 	e = r->counters ? ty_counters_start(r->counters, r->spool, err) : 0;
 	e = e ? e : ty_rec_put_call_data(r, err);
@@ -356,6 +363,8 @@ static void open_call_data(struct recording *r)
 						 r->call_data_why);
 	if (r->call_data && r->o->stacks_ns)
 		open_stacks(r);
+	if (!r->call_data && ty_string_events_add(&r->set, r->root, &r->string_events))
+		ty_buf_reset(&r->string_events);
 }
 
 /* The program that reads strings knows the processes in the kernel's list. */

@@ -94,6 +94,7 @@ static void file(const struct ty_report *r, struct ty_json *j)
 	fact_u64(j, mach, "command_tid");
 	fact_u64(j, mach, "buffer_bytes");
 	fact_u64(j, mach, "ring_page_bytes");
+	fact_u64(j, mach, "strings_bytes");
 	fact_list(j, mach, "event");
 	fact_list(j, mach, "skipped");
 	fact_list(j, mach, "no_idle_switch");

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "call_data_source.h"
 #include "explain_session.h"
 #include "field_text.h"
 #include "key_value.h"
@@ -234,6 +235,13 @@ static void header(const struct ty_report *r, FILE *f)
 		     "CPU %s: no events when it leaves idle; start times of runs there are "
 		     "inferred",
 		     w);
+	}
+	if (ty_session_event_strings(r->s)) {
+		n1[0] = 0;
+		if (ty_key_u64(mach.s, "strings_bytes"))
+			snprintf(n1, sizeof(n1), "%u ",
+				 (unsigned)ty_key_u64(mach.s, "strings_bytes"));
+		line(f, "strings", "from the kernel's own events: the first %sbytes of each", n1);
 	}
 	cpu = ty_recorder_cpu_ns(t);
 	/* It is of all that was recorded. */
