@@ -138,24 +138,12 @@ static bool comes_from_work(const struct ty_stall_search *h, const struct ty_can
 	return false;
 }
 
-/* Had the holder waited for the word, too? */
-static bool waited_too(const struct ty_stall_search *h, const struct ty_seg *s, uint64_t word)
-{
-	struct ty_span held;
-
-	if (ty_seg_on_cpu(s->what) || s->what == TY_SEG_RUNNABLE || s->span == TY_NONE)
-		return false;
-	held = ty_model_span(h->x->m, s->span);
-	return held.syscall != TY_NONE && ty_wait_word(h->x, held.syscall) == word;
-}
-
 bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   const struct ty_path *p)
 {
 	uint64_t word = ty_wait_word_of(h->x, &c->w, c->s.syscall);
 
-	if (!word || c->waker.kind != TY_WAKER_THREAD || c->root.thread == c->s.thread ||
-	    waited_too(h, &p->seg.v[c->root.seg], word))
+	if (!word || c->waker.kind != TY_WAKER_THREAD || c->root.thread == c->s.thread)
 		return false;
 	/* Cheap questions first: those who wait for work come back at once. */
 	if (c->tries ? came_from(h, c->s.thread, c->first_span, word) != FROM_WAIT

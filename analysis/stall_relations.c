@@ -37,11 +37,12 @@ static bool just_woke_another(const struct ty_stall_search *h, const struct ty_c
 			       c->s.start_ns, TY_NONE);
 }
 
-/* Is what ended the wait among lost events? */
+/* Is what ended the wait, or all that the thread did, among lost events? */
 static bool end_lost(const struct ty_model *m, const struct ty_candidate *c)
 {
-	return c->waker.kind == TY_WAKER_NONE &&
-	       (c->s.flags & TY_SF_LOST || ty_lost_behind(m, c->s.thread, c->s.span));
+	return c->s.state == TY_ST_UNKNOWN ||
+	       (c->waker.kind == TY_WAKER_NONE &&
+		(c->s.flags & TY_SF_LOST || ty_lost_behind(m, c->s.thread, c->s.span)));
 }
 
 /* The descriptor of the other side, unless new peers arrive there; -1: unknown. guessed: by what
@@ -80,63 +81,93 @@ static bool needed_once(struct view *v)
 	const struct ty_path *path = &v->h->path;
 
 	return path->seg.n && path->seg.v[path->seg.n - 1].thread == v->c->s.thread &&
-	       !ty_stall_woken_similarly(v->h, v->c) && holds(v, TY_R_ON_PATH) &&
-	       !holds(v, TY_R_RECURS) && holds(v, TY_R_COMPUTED_AFTER);
+	       holds(v, TY_R_ON_PATH) && !holds(v, TY_R_RECURS) && holds(v, TY_R_COMPUTED_AFTER);
 }
 
 /* Several share the work; or the place of a pool's leader is handed over. */
 static bool work_shared(const struct view *v)
 {
-	if (!v->c->w.word)
-		return ty_stall_shares_out(v->h, v->c);
-	return ty_stall_is_for_workers(v->h, v->c, v->p) ||
-	       ty_stall_hands_on(v->h, v->c, v->p->seg.v[0].thread);
+	if (ty_stall_is_for_workers(v->h, v->c, v->p))
+		return true;
+	return v->c->w.word ? ty_stall_hands_on(v->h, v->c, v->p->seg.v[0].thread)
+			    : ty_stall_shares_out(v->h, v->c);
 }
 
-/* Does a thread of the process wait for any event in this span? */
-static bool in_loop(const struct view *v, uint32_t thread, uint32_t span, uint32_t process)
+struct idle {
+	uint32_t process;
+	bool serves,
+		open; /* the process replied to requests; a request of it, or its own, is open */
+};
+
+/* Was the thread, of the process of the waiter, idle in this wait, which `by` ended: a wait for any
+ * event that was no reply; or, by futex, for a timer that it had not set for `client`, a runtime's
+ * clock. */
+static bool is_idle(const struct view *v, const struct idle *of, uint32_t thread, uint32_t span,
+		    const struct ty_waker *by, uint32_t client)
 {
+	const struct ty_explain *x = v->h->x;
+	bool timer = by->kind == TY_WAKER_TIMER;
+	struct ty_wait_for w;
 	struct ty_span s;
 
-	if (span == TY_NONE || ty_process_of(v->h->x->m, thread) != process)
+	if (span == TY_NONE || ty_process_of(x->m, thread) != of->process)
 		return false;
-	s = ty_model_span(v->h->x->m, span);
-	return ty_wait_for(v->h->x, &s, s.syscall).kind == TY_STALL_EVENTS;
+	s = ty_model_span(x->m, span);
+	w = ty_wait_for(x, &s, s.syscall);
+	if (w.kind == TY_STALL_EVENTS)
+		return (!of->open && (timer || of->serves)) ||
+		       (v->c->w.word && by->kind == TY_WAKER_THREAD &&
+			!ty_stall_last_woke(x, by->thread, thread, s.start_ns));
+	return timer && w.word && v->c->w.word && client != TY_NONE &&
+	       !ty_stall_last_woke(x, thread, client, s.start_ns) &&
+	       !ty_stall_last_woke(x, thread, v->c->s.thread, s.start_ns);
 }
 
-/* Is the hop, or one that it is behind, a wait of the process for any event? */
-static bool behind_loop(const struct view *v, uint32_t hop, uint32_t process)
+static uint32_t hop_thread(const struct view *v, uint32_t hop)
+{
+	return hop == TY_NONE ? TY_NONE : v->p->hop.v[hop].thread;
+}
+
+static bool is_idle_hop(const struct view *v, const struct idle *of, uint32_t hop)
+{
+	const struct ty_hop *p = &v->p->hop.v[hop];
+
+	return is_idle(v, of, p->thread, p->span, &p->waker, hop_thread(v, p->parent));
+}
+
+/* Is the hop, or one that it is behind, idle? */
+static bool behind_idle(const struct view *v, const struct idle *of, uint32_t hop)
 {
 	for (; hop != TY_NONE; hop = v->p->hop.v[hop].parent)
-		if (in_loop(v, v->p->hop.v[hop].thread, v->p->hop.v[hop].span, process))
+		if (is_idle_hop(v, of, hop))
 			return true;
 	return false;
 }
 
-/* Is most of the wait that threads of the process waited for any event, while no client of the
- * process, nor it as a client, waited for a reply? Runtimes wait so for their next timer, each time
- * in another thread; and threads of a server that replied to requests, for the next one. */
-static bool own_loop(const struct view *v)
+/* Was the process idle for most of the wait? Threads of runtimes take turns to wait for the next
+ * timer or event, and those of a server for the next request. */
+static bool peer_idle(const struct view *v)
 {
 	const struct ty_model *m = v->h->x->m;
 	const struct ty_candidate *c = v->c;
 	const struct ty_requests *q = v->h->o.requests;
-	uint32_t process = ty_process_of(m, c->s.thread);
-	bool serves = ty_requests_served(q, process);
+	struct idle of = {.process = ty_process_of(m, c->s.thread)};
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; serves && i < v->p->hop.n; i++) {
+	of.serves = ty_requests_served(q, of.process);
+	of.open = ty_requests_of_process(q, m, of.process, c->s.start_ns, c->end_ns);
+	for (uint32_t i = 0; i < v->p->hop.n; i++) {
 		const struct ty_hop *p = &v->p->hop.v[i];
 
-		if (in_loop(v, p->thread, p->span, process) && !behind_loop(v, p->parent, process))
+		if (is_idle_hop(v, &of, i) && !behind_idle(v, &of, p->parent))
 			ns += p->end_ns - p->start_ns;
 	}
 	vec_each (s, &v->p->seg)
-		if (s->what == TY_SEG_TIMER && in_loop(v, s->thread, s->span, process) &&
-		    !(serves && behind_loop(v, s->hop, process)))
+		if (s->what == TY_SEG_TIMER &&
+		    is_idle(v, &of, s->thread, s->span, &s->waker, hop_thread(v, s->hop)) &&
+		    !behind_idle(v, &of, s->hop))
 			ns += s->end_ns - s->start_ns;
-	return ns > c->s.duration_ns / 2 &&
-	       !ty_requests_of_process(q, m, process, c->s.start_ns, c->end_ns);
+	return ns > c->s.duration_ns / 2;
 }
 
 /* Did the exit of its process wake the thread, which made no call from then on? A thread that joins
@@ -156,11 +187,36 @@ static bool killed(const struct view *v)
 	return call != TY_NONE && ty_model_syscall_brief(m, by, call).flags & TY_SF_ENDED;
 }
 
+/* Had the thread work, by what is recorded before the end of its wait was lost? */
+static bool work_lost(struct view *v)
+{
+	const struct ty_candidate *c = v->c;
+
+	if (c->s.state == TY_ST_UNKNOWN)
+		return c->w.class != TY_WAIT_END && c->w.class != TY_WAIT_IDLE;
+	if (holds(v, TY_R_DEFINITE))
+		return c->s.state != TY_ST_BLOCKED || c->w.kind == TY_STALL_CHILD;
+	return holds(v, TY_R_PEER) && (holds(v, TY_R_SENT) || holds(v, TY_R_ON_PATH));
+}
+
 static bool is_request(const struct view *v)
 {
 	const struct ty_candidate *c = v->c;
 
 	return ty_requests_around(v->h->o.requests, c->s.thread, c->s.start_ns, c->end_ns);
+}
+
+/* Was the thread awaiting a reply, which came at the end of the wait, or right behind its timeout,
+ * or not at all? */
+static bool awaits_reply(struct view *v)
+{
+	const struct ty_candidate *c = v->c;
+	const struct ty_requests *q = v->h->o.requests;
+
+	if (!holds(v, TY_R_BY_TIMER))
+		return ty_requests_awaited(q, c->s.thread, c->s.start_ns, c->end_ns, false);
+	return (holds(v, TY_R_TIMED_OUT) ? ty_wait_unanswered : ty_wait_reply_there)(
+		v->h->x, q, c->s.thread, c->s.syscall, c->s.start_ns, c->end_ns);
 }
 
 /* The other side waited for a CPU itself: a busy machine, as long as that is short, and no piece of
@@ -200,8 +256,6 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	case TY_R_LOCK_BY_STACK: return role(v) == TY_ROLE_LOCK;
 	case TY_R_SLEEP_BY_STACK: return role(v) == TY_ROLE_SLEEP;
 	case TY_R_ON_FD: return c->w.class == TY_WAIT_PEER && c->w.fd >= 0 && !c->w.guessed;
-	case TY_R_UNINTERRUPTIBLE:
-		return c->s.state == TY_ST_BLOCKED && c->w.kind != TY_STALL_CHILD;
 	case TY_R_UNCALLED:
 		/* Frozen by its cgroup, held by who supervises its calls, closing its last socket
 		 * on its way out of a call. */
@@ -213,9 +267,9 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	case TY_R_STILL_WAITING: return c->s.flags & TY_SF_OPEN && c->waker.kind == TY_WAKER_NONE;
 	case TY_R_BEGAN_BEFORE: return c->s.flags & TY_SF_BEFORE;
 	case TY_R_END_LOST: return end_lost(v->h->x->m, c);
+	case TY_R_WORK_LOST: return work_lost(v);
 	case TY_R_ACCEPTS: return ty_stall_accepts(v->h->x, c->s.thread, c->s.syscall, &c->w);
 	case TY_R_WAKER_RUNNABLE: return waker_runnable(v);
-	case TY_R_SHELL_PIPELINE: return ty_stall_in_pipeline(v->h, c, v->p);
 	default: return false;
 	}
 }
@@ -229,38 +283,25 @@ static bool of_messages(struct view *v, enum ty_relation r)
 
 	switch (r) {
 	case TY_R_SENT: return ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1);
-	case TY_R_SENT_THERE:
-		return c->w.fd >= 0 &&
-		       ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), c->w.fd);
 	case TY_R_SENT_LAST: return side(v)->is_client && side(v)->sent_last;
 	case TY_R_REPLY_CERTAIN:
 		return side(v) && !v->guessed && (!v->side.inferred || holds(v, TY_R_SENT_REQUEST));
 	case TY_R_SENT_REQUEST:
 		return !side(v)->is_server && ty_stall_sent_request(h, c, first, v->fd);
-	case TY_R_SENT_UNSEEN_REQUEST: return ty_stall_sent_unseen_request(h, c);
-	case TY_R_WOKE_ANOTHER: return ty_stall_sent_any_request(h, c);
 	case TY_R_SENT_OR_WOKE:
-		return (c->w.kind == TY_STALL_FUTEX && holds(v, TY_R_WOKE_ANOTHER)) ||
+		return (c->w.kind == TY_STALL_FUTEX && just_woke_another(h, c)) ||
 		       holds(v, TY_R_SENT);
-	case TY_R_SERVES: return ty_stall_serves(h, c);
 	case TY_R_SERVED: return side(v)->is_server && v->side.sent;
 	case TY_R_SERVES_FD: return side(v)->is_server;
 	case TY_R_NEXT_FD: return side(v) && v->fd >= 0;
 	case TY_R_REPLIES: return ty_stall_answers(h, c);
-	case TY_R_SENT_MORE: return ty_stall_is_sent_more(h, c);
 	case TY_R_ENDED_BY_REQUEST: return ty_stall_ended_by_request(h, c, first);
 	case TY_R_IN_REQUEST: return is_request(v);
 	case TY_R_MAYBE_IN_REQUEST:
-		return ty_requests_pending(h->o.requests, c->s.thread, c->s.start_ns, c->end_ns);
-	case TY_R_AWAITS_REPLY:
-		return ty_requests_awaited(h->o.requests, c->s.thread, c->s.start_ns, c->end_ns,
-					   false);
-	case TY_R_REPLY_THERE:
-		return ty_wait_reply_there(h->x, h->o.requests, c->s.thread, c->s.syscall,
-					   c->s.start_ns, c->end_ns);
-	case TY_R_UNANSWERED:
-		return ty_wait_unanswered(h->x, h->o.requests, c->s.thread, c->s.syscall,
-					  c->s.start_ns, c->end_ns);
+		return holds(v, TY_R_TIMED_OUT) ? ty_requests_pending(h->o.requests, c->s.thread,
+								      c->s.start_ns, c->end_ns)
+						: is_request(v);
+	case TY_R_AWAITS_REPLY: return awaits_reply(v);
 	case TY_R_SIGNALLED: return ty_stall_signalled(h, c);
 	case TY_R_SIGNALLER_TRACED:
 		return c->waker.thread != TY_NONE &&
@@ -282,15 +323,12 @@ static bool of_habits(struct view *v, enum ty_relation r)
 	switch (r) {
 	case TY_R_PASSED_ON: return ty_stall_is_passed_on(h, c, v->p);
 	case TY_R_WORLD_STOPPED: return ty_stall_stops_world(h, c, v->p);
-	case TY_R_WAKER_IDLE: return c->w.word && ty_stall_waker_was_idle(h, c);
-	case TY_R_OWN_LOOP: return own_loop(v);
+	case TY_R_PEER_IDLE: return peer_idle(v);
 	case TY_R_KILLED: return killed(v);
-	case TY_R_FOR_WORKERS: return ty_stall_is_for_workers(h, c, v->p);
 	case TY_R_WORK_SHARED: return work_shared(v);
 	case TY_R_FOR_PROGRAM: return ty_stall_is_for_program(h, c, v->p);
 	case TY_R_AWAITED_HELD_UP: return ty_stall_is_end(h, c, v->p);
 	case TY_R_ON_PATH: return ty_stall_on_path(h, c, true) >= half;
-	case TY_R_ON_PATH_ANY: return ty_stall_on_path(h, c, false) >= half;
 	case TY_R_NEEDED_ONCE: return needed_once(v);
 	case TY_R_RECURS: return ty_stall_waits_again(h, c, true);
 	case TY_R_RECURS_SAME_WAKER: return ty_stall_waits_again(h, c, false);
@@ -316,7 +354,6 @@ static bool find(void *ctx, enum ty_relation r)
 	case TY_R_NO_CPU: return c->s.state == TY_ST_RUNNABLE;
 	case TY_R_CPU_EXPLAINED: return v->cpu_explained;
 	case TY_R_ON_CPU: return c->s.state == TY_ST_RUNNING && !c->busy_waited;
-	case TY_R_STATE_LOST: return c->s.state == TY_ST_UNKNOWN;
 	case TY_R_POLLED: return c->polls;
 	case TY_R_HOLDER_IDLE:
 		return c->holder_idle || (v->p && c->w.class == TY_WAIT_PEER && c->w.word &&
@@ -450,8 +487,7 @@ void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate
 		c->s.request_ns = q ? q->start_ns : 0;
 	}
 	if (!rests_on(rule, TY_R_SENT_REQUEST) && !rests_on(rule, TY_R_SENT_LAST) &&
-	    !rests_on(rule, TY_R_SENT_OR_WOKE) && !rests_on(rule, TY_R_SENT) &&
-	    !rests_on(rule, TY_R_SENT_THERE))
+	    !rests_on(rule, TY_R_SENT_OR_WOKE) && !rests_on(rule, TY_R_SENT))
 		return;
 	if (c->waker.kind == TY_WAKER_THREAD)
 		c->s.sent_request_ns =

@@ -24,18 +24,6 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
 	return false;
 }
 
-static bool has_request(const struct ty_stall_search *h, uint32_t thread, uint32_t peer, uint64_t t,
-			bool futex)
-{
-	uint32_t span, other;
-	uint64_t request_ns = ty_stall_last_message(h, peer, thread, t, futex, &span);
-
-	return request_ns &&
-	       request_ns > ty_stall_last_message(h, thread, peer, t, futex, &other) &&
-	       ty_stall_first_message(h, peer, thread, futex) <=
-		       ty_stall_first_message(h, thread, peer, futex);
-}
-
 /* Had the thread heard something where it waits now before it ever woke the one that ended the
  * wait? */
 static bool heard_first(const struct ty_explain *x, const struct ty_candidate *c)
@@ -61,16 +49,6 @@ static bool heard_first(const struct ty_explain *x, const struct ty_candidate *c
 			heard = true;
 	}
 	return heard;
-}
-
-/* Had the culprit woken the thread before that ever woke `first`? */
-static bool gives_work(const struct ty_explain *x, const struct ty_candidate *c, uint32_t first)
-{
-	uint64_t t = c->s.culprit == TY_NONE
-			     ? UINT64_MAX
-			     : ty_stall_first_woken(x, c->s.thread, c->s.culprit, true);
-
-	return t < c->s.start_ns && t < ty_stall_first_woken(x, first, c->s.thread, true);
 }
 
 /* Before its wait the thread gave something to fd `to` and has taken nothing from `from` since. */
@@ -205,7 +183,7 @@ bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_cand
 	    (c->w.word &&
 	     ty_stall_waits_on(x, last, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns)))
 		return false;
-	if (has_request(h, thread, last, t, futex) && !replied_unseen(h, c, futex, fd))
+	if (ty_stall_has_request(h, thread, last, t, futex) && !replied_unseen(h, c, futex, fd))
 		return true;
 	if (has_unseen_request(h, c))
 		return true;
@@ -214,102 +192,13 @@ bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_cand
 	    ty_process_of(x->m, first) == ty_process_of(x->m, thread) &&
 	    ty_process_of(x->m, last) != ty_process_of(x->m, thread))
 		return false;
-	/* Others handed the matter on, but not who had given the thread its work before. */
-	return !gives_work(x, c, first) && first != thread && first != last &&
-	       has_request(h, thread, first, t, futex) &&
+	/* Others handed the matter on. */
+	return first != thread && first != last &&
+	       ty_stall_has_request(h, thread, first, t, futex) &&
 	       ty_stall_last_woken(x, first, thread, t, futex) >
 		       ty_stall_last_woken(x, thread, last, t, futex) &&
 	       ty_stall_first_woken(x, first, thread, futex) <=
 		       ty_stall_first_woken(x, thread, last, futex);
-}
-
-#define HANDED 4 /* threads of one process that hand a wakeup on */
-
-/* The thread's last wait of some length before t that is no lock's: for what, and its span. */
-static bool wait_before(const struct ty_explain *x, uint32_t thread, uint64_t t,
-			struct ty_wait_for *w, struct ty_span *s)
-{
-	const struct ty_seek q = {
-		.states = 1u << TY_ST_SLEEPING, .min_ns = TY_STALL_LITTLE_NS, .nr = -1};
-	const struct ty_model *m = x->m;
-
-	for (unsigned n = 0; n < WAKEUPS; n++) {
-		uint32_t k =
-			ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, t, true);
-
-		if (k == TY_NONE)
-			return false;
-		*s = ty_model_span(m, k);
-		if (s->start_ns >= t) /* a damaged index */
-			return false;
-		t = s->start_ns;
-		*w = ty_wait_for(x, s, s->syscall);
-		if (s->syscall != TY_NONE && w->class != TY_WAIT_DEFINITE)
-			return true;
-	}
-	return false;
-}
-
-bool ty_stall_waker_was_idle(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	const struct ty_model *m = h->x->m;
-	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
-	struct ty_waker by = c->waker;
-	uint32_t peer = TY_NONE;
-
-	for (unsigned n = 0; n < HANDED; n++) {
-		uint32_t woken = peer;
-		struct ty_wait_for w;
-		struct ty_span s;
-
-		peer = by.thread;
-		if (!wait_before(h->x, peer, by.act_ns, &w, &s))
-			return false;
-		by = ty_waker_find(m, s.edge);
-		/* A clock that neither of both has set. */
-		if (by.kind == TY_WAKER_TIMER && w.word && woken != TY_NONE)
-			return !ty_stall_last_woke(h->x, peer, woken, s.start_ns) &&
-			       !ty_stall_last_woke(h->x, peer, c->s.thread, s.start_ns);
-		if (by.kind != TY_WAKER_THREAD || by.thread == c->s.thread)
-			return false;
-		if (w.class == TY_WAIT_IDLE)
-			return !ty_stall_last_woke(h->x, by.thread, peer, s.start_ns);
-		if (!w.word || tgid < 0 || ty_model_thread(m, by.thread)->tgid != tgid)
-			return false;
-	}
-	return false;
-}
-
-bool ty_stall_sent_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	const struct ty_explain *x = h->x;
-	uint32_t thread = c->s.thread, peer = c->waker.thread, span, i, end;
-	uint64_t answered = ty_stall_last_woken(x, thread, peer, c->s.start_ns, true), word;
-
-	if (!c->w.word || !answered ||
-	    !ty_stall_last_woken_at(x, peer, thread, answered, true, &span) ||
-	    ty_stall_first_woken(x, peer, thread, true) >
-		    ty_stall_first_woken(x, thread, peer, true) ||
-	    ty_stall_waits_on(x, peer, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns) ||
-	    ty_stall_passed_around(h, thread, peer, span))
-		return false;
-	i = ty_model_syscall_at(x->m, peer, ty_model_span_brief(x->m, peer, span).start_ns - 1);
-	word = i == TY_NONE ? 0 : ty_wait_word(x, i);
-	i = ty_model_syscall_after(x->m, peer, answered);
-	end = ty_thread_calls(x->m, peer).to;
-	for (unsigned n = 0; word && i < end && n < TY_STALL_BACK; n++, i++) {
-		struct ty_syscall s;
-
-		if (ty_wait_word(x, i) != word)
-			continue;
-		s = ty_model_syscall_brief(x->m, peer, i);
-		if (s.start_ns > c->waker.act_ns)
-			return ty_stall_last_woken(x, thread, peer, s.start_ns, true) <=
-			       c->waker.ts_ns;
-		if (!s.ret)
-			return false;
-	}
-	return false;
 }
 
 bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t span, bool forward,
@@ -375,154 +264,6 @@ bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidat
 		    ty_stall_last_woken_at(x, peer[i], c->s.thread, c->s.start_ns, true, &span) &&
 		    hands_over(x, c->s.thread, peer[i], span))
 			return true;
-	return false;
-}
-
-/* Do both calls begin with the same argument: a futex word, a set of semaphores? */
-static bool same_place(const struct ty_explain *x, uint32_t call_a, uint32_t call_b)
-{
-	struct ty_syscall a, b;
-
-	if (call_a == TY_NONE || call_b == TY_NONE)
-		return false;
-	a = ty_model_syscall(x->m, call_a);
-	b = ty_model_syscall(x->m, call_b);
-	return ty_explain_same_args(x, &a, &b, 1);
-}
-
-/* When thread woke the other one first, had that one waited since before the recording? */
-static bool waited_before(const struct ty_stall_search *h, uint32_t thread, uint32_t other)
-{
-	const struct ty_model *m = h->x->m;
-	const struct ty_thread *th = ty_model_thread(m, other);
-	uint32_t first = th->spans_first;
-	uint64_t ts;
-
-	return th->spans_n > 1 && ty_model_span_brief(m, other, first).flags & TY_SF_BEFORE &&
-	       ty_stall_woken_by(h->x, other, first + 1, thread, true, &ts) &&
-	       !ty_stall_passed_around(h, thread, other, first + 1);
-}
-
-/* Are these waits of a thread certainly for different things? Not where both are on words, which
- * those of condition variables may change, nor where one is for whatever comes. */
-static bool is_elsewhere(const struct ty_wait_for *a, const struct ty_wait_for *b)
-{
-	if (a->fd >= 0 && b->fd >= 0)
-		return a->fd != b->fd;
-	return (a->word && b->fd >= 0 && b->class == TY_WAIT_PEER) ||
-	       (b->word && a->fd >= 0 && a->class == TY_WAIT_PEER);
-}
-
-/* Is the other one, woken at `span`, done with that: does it wait in the end, for whatever or
- * whomever, but not in a sleep, and has it gone back to where it waited before, or may have? */
-static bool is_done(const struct ty_stall_search *h, uint32_t other, uint32_t span)
-{
-	const struct ty_model *m = h->x->m;
-	const struct ty_thread *t = ty_model_thread(m, other);
-	struct ty_span s = ty_model_span(m, t->spans_first + t->spans_n - 1);
-	struct ty_wait_for w, was;
-
-	if (s.state != TY_ST_SLEEPING || !(s.flags & TY_SF_OPEN))
-		return false;
-	w = ty_wait_for(h->x, &s, s.syscall);
-	if (w.class != TY_WAIT_PEER && (w.class != TY_WAIT_IDLE || w.kind == TY_STALL_SLEEP))
-		return false;
-	if (span == t->spans_first || went_back(h->x, other, span, s.end_ns))
-		return true;
-	s = ty_model_span(m, span - 1);
-	was = ty_wait_for(h->x, &s, s.syscall);
-	return !is_elsewhere(&was, &w);
-}
-
-/* Was what the thread gave to another one at `ask`, so that this woke, its answer on a descriptor
- * where it had heard first? Or has that one ended, as a process, which would be heard of? */
-static bool is_answer(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t other,
-		      uint64_t request_ns)
-{
-	const struct ty_thread *t = ty_model_thread(h->x->m, other);
-	int64_t fd;
-
-	if (t->died && t->tgid != ty_model_thread(h->x->m, c->s.thread)->tgid)
-		return true;
-	fd = ty_stall_given_to(h->x, c->s.thread, request_ns);
-	return fd >= 0 && ty_stall_side(h, c, fd).is_server;
-}
-
-/* Did a thread other than this one wake the waiter on that futex before? Then requests of several
- * arrive there, as in a pool's queue. */
-static bool queue_of_several(const struct ty_stall_search *h, const struct ty_candidate *c,
-			     uint32_t other)
-{
-	const struct ty_model *m = h->x->m;
-	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
-	uint64_t word = c->w.word ? ty_wait_word_of(h->x, &c->w, c->s.syscall) : 0, at;
-	uint32_t k = c->s.span;
-
-	for (unsigned n = 0; word && k > t->spans_first && n < TY_STALL_BACK; n++) {
-		struct ty_span s = ty_model_span_brief(m, c->s.thread, --k);
-		struct ty_waker by;
-		uint32_t call;
-
-		if (s.state != TY_ST_RUNNABLE || s.flags & (TY_SF_PREEMPT | TY_SF_YIELD))
-			continue;
-		by = ty_waker_find(m, ty_model_span_edge(m, &s, k));
-		if (by.kind != TY_WAKER_THREAD || by.thread == other)
-			continue;
-		call = ty_model_syscall_at(m, by.thread, by.act_ns);
-		if (call != TY_NONE && ty_wait_futex_use(h->x, call, &at) == TY_FUTEX_WAKES &&
-		    at == word)
-			return true;
-	}
-	return false;
-}
-
-/* Was the wakeup of another thread at `request_ns` a request? Not by the object that is waited for
- * now, as of a lock that is handed on. Nor, if this wait is still open, when the other thread had
- * waited since before the recording (and may have been the client), or is done with it, or got a
- * reply itself (is_answer), or waits for
- * requests of several threads there, or started this one as a program whose output it reads. `span`
- * of that other thread began so. */
-static bool is_request(const struct ty_stall_search *h, const struct ty_candidate *c,
-		       uint32_t other, uint32_t span, uint64_t request_ns)
-{
-	const struct ty_model *m = h->x->m;
-	int32_t tgid = ty_model_thread(m, other)->tgid;
-
-	if (c->s.flags & TY_SF_OPEN &&
-	    (waited_before(h, c->s.thread, other) || is_done(h, other, span) ||
-	     is_answer(h, c, other, request_ns) || queue_of_several(h, c, other) ||
-	     (c->w.fd == STDIN_FILENO && ty_stall_descends(m, c->s.thread, tgid))))
-		return false;
-	return !same_place(h->x, ty_model_syscall_at(m, c->s.thread, request_ns), c->s.syscall);
-}
-
-bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	const struct ty_model *m = h->x->m;
-	uint32_t thread = c->s.thread, threads = ty_model_summary(m)->threads, span;
-	const struct ty_thread *th = ty_model_thread(m, thread);
-	uint64_t t = c->s.start_ns, from = t;
-	uint32_t k = ty_model_span_find(m, thread, t);
-
-	for (unsigned n = 0; k != TY_NONE && k > th->spans_first && n < TY_STALL_BACK; n++) {
-		struct ty_span s = ty_model_span_brief(m, thread, --k);
-
-		if (ty_stall_is_wait(s.state) && s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
-			break;
-		from = s.start_ns;
-	}
-	for (uint32_t i = 0; i < threads; i++) {
-		uint64_t request_ns;
-
-		/* The expensive check only for threads that were woken. */
-		if (i == thread || ty_model_thread(m, i)->kernel ||
-		    !ty_stall_woke_within(h->x, i, thread, from, t) ||
-		    !has_request(h, thread, i, t, true))
-			continue;
-		request_ns = ty_stall_last_message(h, i, thread, t, true, &span);
-		if (request_ns >= from && is_request(h, c, i, span, request_ns))
-			return true;
-	}
 	return false;
 }
 
@@ -627,19 +368,6 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 	return side;
 }
 
-bool ty_stall_serves(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	const struct ty_model *m = h->x->m;
-	uint32_t thread = c->s.thread, peer = c->waker.thread;
-	bool futex = c->w.kind == TY_STALL_FUTEX;
-	uint64_t first = ty_stall_first_woken(h->x, thread, peer, futex);
-
-	return !c->w.word && !ty_stall_takes_turns(h, c) &&
-	       ty_stall_last_woken(h->x, peer, thread, c->s.start_ns, futex) &&
-	       first < ty_stall_first_woken(h->x, peer, thread, futex) &&
-	       !ty_stall_sent(h, thread, ty_model_syscall_at(m, thread, first), -1);
-}
-
 bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t thread = c->s.thread, peer = c->waker.thread;
@@ -650,48 +378,8 @@ bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_cand
 		       ty_stall_first_woken(h->x, peer, thread, futex);
 }
 
-bool ty_stall_woken_similarly(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	const struct ty_explain *x = h->x;
-	uint32_t own = c->s.span + 1, first = c->tries ? c->first_span : c->s.span;
-	struct ty_rows all = ty_thread_spans(x->m, c->s.thread),
-		       near = ty_rows_near(all, first, own, TY_STALL_BACK);
-
-	for (uint32_t k = near.from > all.from ? near.from : all.from + 1; k < near.to; k++) {
-		struct ty_span s;
-		uint64_t ts;
-
-		if ((k > first && k <= own) ||
-		    !ty_stall_woken_by(x, c->s.thread, k, c->waker.thread, true, &ts))
-			continue;
-		s = ty_model_span(x->m, k - 1);
-		if (ty_stall_waits_similarly(h, c, &s))
-			return true;
-	}
-	return false;
-}
-
-/* Since it last heard from `peer`, had the thread woken that one by giving to a descriptor? */
-static bool gave_by_fd(const struct ty_explain *x, const struct ty_candidate *c, uint32_t peer)
-{
-	uint32_t thread = c->s.thread;
-	uint64_t request_ns = c->s.start_ns,
-		 heard = ty_stall_last_woken(x, thread, peer, request_ns, true);
-
-	for (unsigned n = 0; n < WAKEUPS; n++) {
-		request_ns = ty_stall_last_woken(x, peer, thread, request_ns, true);
-		if (request_ns <= heard)
-			return false;
-		if (ty_stall_given_to(x, thread, request_ns--) >= 0)
-			return true;
-	}
-	return false;
-}
-
 bool ty_stall_ended_by_request(const struct ty_stall_search *h, const struct ty_candidate *c,
 			       uint32_t first)
 {
-	return c->w.word && ty_stall_only_ends(h, c) &&
-	       (!ty_stall_on_path(h, c, true) || gave_by_fd(h->x, c, c->waker.thread) ||
-		gave_by_fd(h->x, c, first));
+	return c->w.word && ty_stall_only_ends(h, c) && !ty_stall_on_path(h, c, true);
 }

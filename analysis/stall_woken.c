@@ -85,8 +85,8 @@ bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k)
 
 /* Did `who` wake thread with the wakeup that began this span? A birth is no asking, nor is a lock
  * of the kernel (that of their memory map) that is let go. */
-bool ty_stall_woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
-		       bool futex, uint64_t *ts)
+static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
+		     bool futex, uint64_t *ts)
 {
 	const struct ty_model *m = x->m;
 	struct ty_span s = ty_model_span_brief(m, thread, span);
@@ -104,8 +104,10 @@ bool ty_stall_woken_by(const struct ty_explain *x, uint32_t thread, uint32_t spa
 	return is_message(x, thread, span, who, *ts, futex);
 }
 
-bool ty_stall_passed_around(const struct ty_stall_search *h, uint32_t thread, uint32_t peer,
-			    uint32_t span)
+/* Did the wakeup that began this span of peer come from a word on which the thread waits, too, as
+ * of a lock that is passed around (an interpreter's)? */
+static bool passed_around(const struct ty_stall_search *h, uint32_t thread, uint32_t peer,
+			  uint32_t span)
 {
 	const struct ty_model *m = h->x->m;
 	uint64_t t = ty_model_span_brief(m, peer, span).start_ns, word;
@@ -127,8 +129,8 @@ static uint64_t last_wakeup(const struct ty_explain *x, const struct ty_stall_se
 
 	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
 		*span = k;
-		if (ty_stall_woken_by(x, thread, k, who, futex, &ts) && ts <= t &&
-		    (!h || !ty_stall_passed_around(h, who, thread, k)))
+		if (woken_by(x, thread, k, who, futex, &ts) && ts <= t &&
+		    (!h || !passed_around(h, who, thread, k)))
 			return ts;
 		if (k == th->spans_first)
 			break;
@@ -166,8 +168,8 @@ static uint64_t first_wakeup(const struct ty_explain *x, const struct ty_stall_s
 		 first = k == TY_NONE ? th->spans_first : k, end = th->spans_first + th->spans_n;
 
 	for (k = first; k < end && k - first < TY_STALL_BACK; k++)
-		if (ty_stall_woken_by(x, thread, k, who, futex, &ts) &&
-		    (!h || !ty_stall_passed_around(h, who, thread, k)))
+		if (woken_by(x, thread, k, who, futex, &ts) &&
+		    (!h || !passed_around(h, who, thread, k)))
 			return ts;
 	return UINT64_MAX;
 }
@@ -177,20 +179,20 @@ uint64_t ty_stall_first_woken(const struct ty_explain *x, uint32_t thread, uint3
 	return first_wakeup(x, NULL, thread, who, futex);
 }
 
-uint64_t ty_stall_first_message(const struct ty_stall_search *h, uint32_t thread, uint32_t who,
-				bool futex)
+bool ty_stall_has_request(const struct ty_stall_search *h, uint32_t thread, uint32_t peer,
+			  uint64_t t, bool futex)
 {
-	return first_wakeup(h->x, h, thread, who, futex);
+	uint32_t span, other;
+	uint64_t request_ns = last_wakeup(h->x, h, peer, thread, t, futex, &span);
+
+	return request_ns && request_ns > last_wakeup(h->x, h, thread, peer, t, futex, &other) &&
+	       first_wakeup(h->x, h, peer, thread, futex) <=
+		       first_wakeup(h->x, h, thread, peer, futex);
 }
 
-uint64_t ty_stall_last_message(const struct ty_stall_search *h, uint32_t thread, uint32_t who,
-			       uint64_t t, bool futex, uint32_t *span)
-{
-	return last_wakeup(h->x, h, thread, who, t, futex, span);
-}
-
-bool ty_stall_woke_within(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t from,
-			  uint64_t to)
+/* Did `who` wake the thread in [from, to]? */
+static bool woke_within(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t from,
+			uint64_t to)
 {
 	const struct ty_model *m = x->m;
 	uint32_t first = ty_model_thread(m, thread)->spans_first, k;
@@ -200,7 +202,7 @@ bool ty_stall_woke_within(const struct ty_explain *x, uint32_t thread, uint32_t 
 		return false;
 	k = ty_model_span_find(m, thread, to);
 	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
-		if (ty_stall_woken_by(x, thread, k, who, true, &ts) && ts >= from && ts <= to)
+		if (woken_by(x, thread, k, who, true, &ts) && ts >= from && ts <= to)
 			return true;
 		if (k == first || ty_model_span_brief(m, thread, k).start_ns < from)
 			break;
@@ -215,7 +217,7 @@ bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t
 
 	for (uint32_t i = 0; i < threads; i++)
 		if (i != thread && i != but && !ty_model_thread(x->m, i)->kernel &&
-		    ty_stall_woke_within(x, i, thread, from, to))
+		    woke_within(x, i, thread, from, to))
 			return true;
 	return false;
 }

@@ -37,8 +37,10 @@ static bool is_other_lock(const struct ty_stall_search *h, const struct ty_candi
 	       !ty_wait_same(h->x->m, c->s.thread, &w, c->s.thread, &c->w);
 }
 
-bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
-			      const struct ty_span *s)
+/* Does this wait of a thread resemble the candidate's: in the same call, or, if one of the calls is
+ * not recorded, on a futex (for the same thread, the same word)? */
+static bool waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
+			    const struct ty_span *s)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t by = c->s.thread, call = c->s.syscall;
@@ -80,7 +82,7 @@ bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candi
 		at = s.start_ns;
 		/* Not the wait itself, which may have begun before its part that counts. */
 		if ((s.end_ns > c->s.start_ns && s.start_ns < c->end_ns) ||
-		    !ty_stall_waits_similarly(h, c, &s))
+		    !waits_similarly(h, c, &s))
 			continue;
 		waker = ty_waker_find(m, s.edge);
 		/* The dearest question last: it reads the call's arguments. */
@@ -115,32 +117,6 @@ bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t c
 				return true;
 			break;
 		}
-	}
-	return false;
-}
-
-/* Does another thread of the process wait in the same call at t, for the same one to wake it? Such
- * are the threads of a pool, each with a word of its own. */
-static bool is_of_pool(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	const struct ty_model *m = h->x->m;
-	uint32_t threads = ty_model_summary(m)->threads;
-	uint64_t t = c->s.start_ns + c->s.duration_ns / 2;
-	const struct ty_thread *own = ty_model_thread(m, c->s.thread);
-
-	if (!c->w.word || own->tgid < 0)
-		return false;
-	for (uint32_t i = 0; i < threads; i++) {
-		const struct ty_thread *o = ty_model_thread(m, i);
-		struct ty_span s;
-
-		if (i == c->s.thread || o->tgid != own->tgid || o->start_ns > t || o->end_ns <= t)
-			continue;
-		s = ty_model_span(m, ty_model_span_find(m, i, t));
-		if (s.state == TY_ST_SLEEPING && ty_stall_waits_similarly(h, c, &s) &&
-		    ty_waker_find(m, s.edge).thread == c->waker.thread &&
-		    ty_wait_for(h->x, &s, s.syscall).class == TY_WAIT_PEER) /* no join */
-			return true;
 	}
 	return false;
 }
@@ -313,31 +289,6 @@ static bool opens_to_all(struct ty_stall_search *h, const struct ty_candidate *c
 	return g->opens;
 }
 
-bool ty_stall_is_sent_more(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	const struct ty_explain *x = h->x;
-	uint32_t thread = c->waker.thread, call, end;
-	struct ty_syscall s, o;
-	uint64_t until;
-
-	call = ty_waker_call(x->m, &c->waker);
-	if (call == TY_NONE || c->s.syscall == TY_NONE)
-		return false;
-	s = ty_model_syscall(x->m, call);
-	o = ty_model_syscall_brief(x->m, c->s.thread, c->s.syscall);
-	until = ty_explain_call_end(&o);
-	end = ty_thread_calls(x->m, thread).to;
-	for (unsigned n = 0; ++call < end && n < TY_STALL_BACK; n++) {
-		o = ty_model_syscall_brief(x->m, thread, call);
-		if (o.start_ns >= until)
-			break;
-		if (o.start_ns >= s.end_ns + TY_STALL_LITTLE_NS &&
-		    ty_explain_same_args(x, &o, &s, 1) && !ty_wait_word(x, call))
-			return true;
-	}
-	return false;
-}
-
 bool ty_stall_ends_then(const struct ty_model *m, const struct ty_candidate *c)
 {
 	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
@@ -357,28 +308,6 @@ bool ty_stall_only_ends(const struct ty_stall_search *h, const struct ty_candida
 	       !ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
 }
 
-/*
- * Did the waiter live for this one wait, for another thread of the same maker that had work of its
- * own? A thread that is kept for later work waits for its maker, or returns; programs side by side
- * are a pipeline.
- */
-static bool came_for_this(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	const struct ty_model *m = h->x->m;
-	uint32_t peer[] = {c->waker.thread, c->root.thread};
-
-	if (!(c->s.flags & TY_SF_BEFORE) && !ty_stall_just_born(m, c->s.thread, c->s.start_ns))
-		return false;
-	if (ty_stall_is_program(h, c->s.thread, c->end_ns) || !ty_stall_ends_then(m, c))
-		return false;
-	for (unsigned i = 0; i < 2; i++)
-		if (peer[i] == TY_NONE || peer[i] == c->s.thread ||
-		    !ty_stall_same_parent(m, c->s.thread, peer[i]) ||
-		    ty_stall_is_program(h, peer[i], c->s.culprit_ns))
-			return false;
-	return true;
-}
-
 bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	bool company, goes_on, back;
@@ -389,21 +318,21 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 		return false;
 	goes_on = ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
 	back = ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1);
-	/* It waited for its turn, and works: workers that are stopped by a message pass it on. In a
-	 * pool whose workers wait for work by futex, those who submit more wait, too: they return.
-	 */
-	if (goes_on && (!c->w.word || !back) && ty_stall_takes_turns(h, c))
+	/* It waited for its turn at a lock, and works. */
+	if (goes_on && !back && c->w.word &&
+	    ty_stall_waits_on(h->x, c->waker.thread, ty_wait_word_of(h->x, &c->w, c->s.syscall),
+			      c->end_ns))
 		return true;
 	/* Alone, or with others before a gate; and works. */
 	if (ty_stall_woken_before(h, c))
 		return false;
 	company = ty_stall_waits_in_pool(h, c);
-	if (company ? !opens_to_all(h, c) : is_of_pool(h, c))
+	if (company && !opens_to_all(h, c))
 		return false;
 	/* Not one that gets work from the other side, and replies or returns. */
 	return (!company && !(c->w.word && ty_stall_only_ends(h, c)) &&
 		ty_stall_sent(h, c->s.thread, c->s.syscall, -1)) ||
-	       ((goes_on || (!company && came_for_this(h, c))) && !back && !ty_stall_answers(h, c));
+	       (goes_on && !back && !ty_stall_answers(h, c));
 }
 
 /* Did others of the waiter's kin run in [from, to), too? */
@@ -494,19 +423,6 @@ static bool same_queue(const struct ty_stall_search *h, const struct ty_wait_for
 	return false;
 }
 
-/* The thread did what it was created for, and that ended with the wait: its share, where the last
- * one of several wakes the waiter. */
-static bool was_done(const struct ty_model *m, const struct ty_candidate *c, uint32_t thread)
-{
-	const struct ty_thread *t = ty_model_thread(m, thread);
-
-	return ty_stall_just_born(m, thread, c->s.start_ns) &&
-	       ((t->died && t->end_ns <= c->end_ns) ||
-		ty_stall_is_wait(
-			ty_model_span_brief(m, thread, ty_model_span_find(m, thread, c->end_ns))
-				.state));
-}
-
 /* How long the root and the others of its maker worked on the path of the wait. */
 static uint64_t work_ns(const struct ty_model *m, const struct ty_candidate *c,
 			const struct ty_path *p)
@@ -560,9 +476,6 @@ bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_ca
 			break;
 		if (ty_stall_last_woke(h->x, next, i, until) ||
 		    ty_stall_last_woke(h->x, c->s.thread, i, until))
-			return true;
-		if (c->w.word && ty_stall_just_born(m, c->root.thread, c->s.start_ns) &&
-		    was_done(m, c, i))
 			return true;
 		if (n > SHARED)
 			n = queues(h, c->root.thread, c->s.start_ns, q);

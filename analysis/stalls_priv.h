@@ -5,7 +5,7 @@
  * is idle), stall_poll.c (polled locks), stall_woken.c (which thread woke the other),
  * stall_request.c (requests), stall_open_request.c (pending replies), stall_handoff.c (locks by the
  * use of their words), stall_share.c (turns and shared work), stall_worker.c (worker pools),
- * stall_process_tree.c (pipelines, descendants), stall_futex_word.c (lock or counter), stall_path.c
+ * stall_process_tree.c (descendants), stall_futex_word.c (lock or counter), stall_path.c
  * (what the command lost), stall_rank.c (merging and ranking), stall_cpu.c, stall_steal.c,
  * stall_stop_world.c and stall_text.c.
  */
@@ -245,15 +245,6 @@ bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t
  * and forwarded it. fd: where a reply would arrive, possibly before the wait; -1: unknown. */
 bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   uint32_t first, int64_t fd);
-/* True if the waker was idle right before, until a thread that it had never woken woke it. Also
- * true if another thread of the process woke it, to which that applies, or which was woken by a
- * timer that neither of them had set (the clock of a pool). Then the waker did no work for the
- * waiter. */
-bool ty_stall_waker_was_idle(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* ty_stall_sent_request of a request without a recorded wakeup: a futex request to a thread that is
- * not waiting wakes nothing. Inferred: the waker waits for this thread's messages at other times,
- * has not done so since its last reply, and does so again before it sends more. */
-bool ty_stall_sent_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if a slot is handed over from one waiter to the next: the waker gave its slot to the thread,
  * or the thread had given its slot to the waker, or to `first`. */
 bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidate *c,
@@ -262,9 +253,6 @@ bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidat
 bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t);
 /* The descriptor to which the thread sent data at t; -1: none known. */
 int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t);
-/* True if, since its last long wait before this one, the thread woke another one, except to
- * reply. */
-bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the thread, after its wait, woke its waker. */
 bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the thread, since its last long wait before the call, sent something (fd >= 0: there).
@@ -285,13 +273,9 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 				   int64_t fd);
 /* True if the thread accepted fd or received first there, by its own calls before `call`. */
 bool ty_stall_is_server(const struct ty_explain *x, uint32_t thread, uint32_t call, int64_t fd);
-/* True if the peer is the client, and the thread the server. */
-bool ty_stall_serves(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the waker had woken the thread before, and sent first, as a thread that distributes work
  * does. */
 bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* True if the same waker ends other waits of the thread in the same call, before or after. */
-bool ty_stall_woken_similarly(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the thread, which waits by futex, had sent something to the waker or to `first` by
  * descriptor, and only exits after the wait (ty_stall_only_ends). Then it had sent its result, and
  * the wakeup was a request to exit. */
@@ -351,9 +335,6 @@ bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_cand
 			   const struct ty_path *p);
 
 /* stall_share.c */
-/* True if the waker waits there itself at another time, as for a lock that is handed over. A thread
- * that distributes work does not. */
-bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the waiter, since its waker's previous message, sent to several descriptors, and if other
  * threads with the same parent that it communicates with worked at least half as long as the waker.
  * Then work was distributed. */
@@ -369,14 +350,6 @@ bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candi
 /* True if the thread had executed another program before t. What it executes later says nothing of
  * t. */
 bool ty_stall_is_program(const struct ty_stall_search *h, uint32_t thread, uint64_t t_ns);
-/* True if the same thread created both; of threads older than the recording: if they are threads of
- * one process, or processes of one parent. */
-bool ty_stall_same_parent(const struct ty_model *m, uint32_t a, uint32_t b);
-/* True if a program does not read the pipe of its standard input because it is working, and the
- * program that waits to write to that pipe has the same parent, as in a shell's pipeline. False if
- * the command's path covers the wait. */
-bool ty_stall_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c,
-			  const struct ty_path *p);
 /* True if the thread was created by a thread of this process, or of one that it started. */
 bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid);
 /* True if both are threads of the command; or else if the other one is in the thread's process or
@@ -388,10 +361,6 @@ bool ty_stall_is_related(const struct ty_stall_search *h, uint32_t thread, uint3
 /* True if the thread, after `at`, waits for this object again, for any time. */
 bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
 			 const struct ty_wait_for *what, uint64_t at);
-/* True if this wait of a thread resembles the candidate's: in the same call, or, if one of the
- * calls is not recorded, on a futex (for the same thread, the same word). */
-bool ty_stall_waits_similarly(const struct ty_stall_search *h, const struct ty_candidate *c,
-			      const struct ty_span *s);
 /* True if the thread waits again, in the same call and about as long, for the same thread, or (any)
  * for any object. */
 bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candidate *c, bool any);
@@ -412,9 +381,6 @@ bool ty_stall_ends_then(const struct ty_model *m, const struct ty_candidate *c);
 /* True if the thread was created by its process, as for a task, and exits after the wait without
  * having worked. */
 bool ty_stall_only_ends(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* True if, before the thread ran again, its waker had sent again to the same object after a pause:
- * the next task was sent before the first was taken. */
-bool ty_stall_is_sent_more(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* For a wait for a peer on which no other wait depends: true if the waiter had work. */
 bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the wait for a peer leads to work shared by several threads, which the waiter's process

@@ -26,7 +26,6 @@
 	X(LOCK_BY_STACK, "the stack shows a function that takes a lock")                           \
 	X(SLEEP_BY_STACK, "the stack shows a function that sleeps")                                \
 	X(ON_FD, "the one descriptor waited on is known")                                          \
-	X(UNINTERRUPTIBLE, "the wait was uninterruptible and not for a child")                     \
 	X(UNCALLED, "the thread slept outside of any system call, and no page was read for it")    \
 	X(BY_THREAD, "a thread was the waker")                                                     \
 	X(BY_TIMER, "a timer was the waker")                                                       \
@@ -34,35 +33,30 @@
 	X(STILL_WAITING, "the thread was still waiting when the recording ended")                  \
 	X(BEGAN_BEFORE, "the wait began before the recording")                                     \
 	X(END_LOST, "the end of the wait is among lost events")                                    \
+	X(WORK_LOST,                                                                               \
+	  "the thread waited for a lock, had sent something, or the command waited for it")        \
 	X(ACCEPTS, "the thread accepts connections on this socket")                                \
 	X(HOLDER_IDLE, "the holders of the lock were idle for most of the wait")                   \
 	X(WAKER_RUNNABLE, "the wait was short, and its waker was runnable for most of it")         \
 	X(NO_CPU, "the thread was runnable")                                                       \
 	X(CPU_EXPLAINED, "other threads or a quota explain why the thread had no CPU")             \
 	X(ON_CPU, "the thread was on a CPU all the time")                                          \
-	X(STATE_LOST, "the state of the thread is unknown because of lost events")                 \
 	/* Messages. */                                                                            \
 	X(SENT, "the thread had sent something before it waited")                                  \
-	X(SENT_THERE, "the thread had sent something on that descriptor before it waited")         \
 	X(SENT_LAST,                                                                               \
 	  "the thread, client of this connection, sent a request and has received nothing since")  \
 	X(REPLY_CERTAIN, "the descriptor and its client and server side are known")                \
 	X(SENT_REQUEST, "the thread woke its waker first, and had no reply yet")                   \
-	X(SENT_UNSEEN_REQUEST, "the waker has not waited for requests since its last reply")       \
-	X(WOKE_ANOTHER, "the thread had just woken a thread that had not sent it a request")       \
 	X(SENT_OR_WOKE, "the thread had sent something, or had just woken a thread by futex")      \
-	X(SERVES, "the waker sends requests and the thread replies")                               \
 	X(SERVED, "the thread is the server of this connection and had replied")                   \
 	X(SERVES_FD, "the thread is the server of that descriptor")                                \
 	X(NEXT_FD, "the next read of the thread shows which descriptor was ready")                 \
 	X(REPLIES, "the thread woke its waker in turn afterwards")                                 \
-	X(SENT_MORE, "the waker sent more of the same before the thread ran again")                \
 	X(ENDED_BY_REQUEST, "the thread had delivered its result, and only exited afterwards")     \
 	X(IN_REQUEST, "the thread had received a request and not replied yet")                     \
-	X(MAYBE_IN_REQUEST, "the thread had received something on a socket and not replied yet")   \
-	X(AWAITS_REPLY, "the thread had sent a request as a client, whose reply came later")       \
-	X(REPLY_THERE, "the reply to the thread's request was there when it ran again")            \
-	X(UNANSWERED, "the thread had sent a request, or connects, and had no reply yet")          \
+	X(MAYBE_IN_REQUEST,                                                                        \
+	  "the thread had received a request, and not replied when its wait ended")                \
+	X(AWAITS_REPLY, "the thread was awaiting a reply to its own request, or a connection")     \
 	/* Signals. */                                                                             \
 	X(SIGNALLED, "a signal sent by a thread woke the thread")                                  \
 	X(SIGNALLER_TRACED, "the thread that sent the signal is recorded")                         \
@@ -70,21 +64,17 @@
 	X(REPLY_PENDING_UNSEEN, "the thread replied right after the signal")                       \
 	/* Locks, pools, children. */                                                              \
 	X(PASSED_ON, "waiter and waker both wait on that futex and both wake it, as with a lock")  \
-	X(FOR_WORKERS, "several threads shared the work that the wait was for")                    \
 	X(WORK_SHARED, "several threads share the work, or a slot in a pool is handed over")       \
 	X(FOR_PROGRAM, "the process of the thread had started the program that worked")            \
-	X(SHELL_PIPELINE, "the next program of a shell's pipeline computed")                       \
 	X(WORLD_STOPPED, "threads of the process stopped together for one that worked alone")      \
-	X(OWN_LOOP,                                                                                \
-	  "for most of the wait, threads of its process waited for any event (a timer, or, of a "  \
-	  "server, the next request), and no request of the process was open")                     \
+	X(PEER_IDLE,                                                                               \
+	  "for most of the wait, threads of its process waited for a timer, for a thread that "    \
+	  "they had not woken, or, of a server, for any event, and no request was open")           \
 	X(KILLED, "the thread did not run again: its process exited")                              \
-	X(WAKER_IDLE, "the waker was idle itself meanwhile, until a new request reached it")       \
 	X(AWAITED_HELD_UP,                                                                         \
 	  "the child that exited had only waited, or was its parent's only running child")         \
 	/* The command's critical path, and what the thread did afterwards. */                     \
 	X(ON_PATH, "the critical path covers at least half of the wait")                           \
-	X(ON_PATH_ANY, "the critical path covers the wait or its cause for half of it")            \
 	X(NEEDED_ONCE, "the command's first thread needed this event once, and then ran")          \
 	X(RECURS, "the thread waits about as long in the same call at other times")                \
 	X(RECURS_SAME_WAKER, "the same waker wakes the thread from similar waits at other times")  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stall or not, by what threads had sent, received and waited for: semaphores, naps, first parts,
- * greetings, programs and pipelines. */
+ * greetings and programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -176,54 +176,6 @@ static void becomes_a_program(int tid)
 	ty_mx_exit(0, t += 1000, tid, NR_EXECVE, 0);
 }
 
-enum peer { COMPUTES, PROGRAM, MAKER, COMES_BACK };
-
-/* The command, 10, makes 11, which reads what 12, its other child, or 10 itself computes first; and
- * waits for the end of both, 12's first. Or 11 returns for more. */
-static unsigned lives_for_one_wait(enum peer how)
-{
-	int by = how == MAKER ? 10 : 12;
-
-	begin("mode=pids\npid=10\ncommand_tid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
-	ty_mx_switch(0, t, 0, R, 10);
-	call(t += MS, 10, NR_READ, 1, 0);
-	ty_mx_fork(0, t += MS, 10, 11, 0);
-	ty_mx_fork(0, t += 1000, 10, 12, 0);
-	ty_mx_switch(0, t += 1000, 10, RP, 11);
-	sleeps(11, NR_READ, 3, 0, 10);
-	if (how != MAKER)
-		sleeps(10, NR_WAIT4, 12, 0, 12);
-	if (how == PROGRAM)
-		becomes_a_program(12);
-	t += 400 * MS;
-	wakes(by, NR_WRITE, 4, 0, 11);
-	if (how == MAKER)
-		sleeps(10, NR_WAIT4, 12, 0, 12);
-	ends(t += 1000, 12);
-	ty_mx_waking(0, t += 1000, 12, 10, 0);
-	goes_on(12, TY_TASK_DEAD, 10, NR_WAIT4, 12);
-	sleeps(10, NR_WAIT4, 11, 0, 11);
-	ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
-	if (how == COMES_BACK) {
-		sleeps(11, NR_READ, 3, 0, 0);
-		time_is_up(11, NR_READ, 0, 5);
-	}
-	ends(t += 1000, 11);
-	ty_mx_waking(0, t += 1000, 11, 10, 0);
-	goes_on(11, TY_TASK_DEAD, 10, NR_WAIT4, 11);
-	ends(t += 1000, 10);
-	ty_mx_switch(0, t += 1000, 10, TY_TASK_DEAD, 0);
-	return stalls_of_thread(10, 11);
-}
-
-static void who_lives_for_one_wait_had_work(void **state)
-{
-	assert_int_equal(lives_for_one_wait(COMPUTES), 1);
-	assert_int_equal(lives_for_one_wait(PROGRAM), 0);
-	assert_int_equal(lives_for_one_wait(MAKER), 0);
-	assert_int_equal(lives_for_one_wait(COMES_BACK), 0);
-}
-
 /* The command, 10, reads what its child 11 has computed; which becomes another program then, or
  * before. */
 static unsigned reads_of_a_child(bool before)
@@ -249,50 +201,6 @@ static void what_it_becomes_later_says_nothing(void **state)
 {
 	assert_int_equal(reads_of_a_child(false), 1);
 	assert_int_equal(reads_of_a_child(true), 0);
-}
-
-/* 11 waits for room to write; 12 takes something only after it has computed. Both are children of
- * 10; programs, as in a shell's pipeline, or not quite. */
-enum pipeline { NO_PROGRAMS, SHELL, TO_ANOTHER, FROM_ANOTHER, BY_SOCKET, AWAITED };
-
-static unsigned waits_for_room(enum pipeline how)
-{
-	int out = how == TO_ANOTHER ? 4 : 1, in = how == FROM_ANOTHER ? 3 : 0;
-
-	begin("mode=pids\npid=10\n", "taken 1 2\n" ROW("10", "10", "1", "sh"));
-	ty_mx_switch(0, t, 0, R, 10);
-	call(t += MS, 10, NR_READ, 1, 0);
-	ty_mx_fork(0, t += MS, 10, 11, 0);
-	ty_mx_fork(0, t += 1000, 10, 12, 0);
-	sleeps(10, NR_WAIT4, 11, 0, 11);
-	if (how == BY_SOCKET)
-		call(t += 1000, 11, NR_SOCKET, 1, 1);
-	if (how != NO_PROGRAMS)
-		becomes_a_program(11);
-	sleeps(11, NR_WRITE, out, 0, 12);
-	if (how != NO_PROGRAMS)
-		becomes_a_program(12);
-	t += 400 * MS;
-	wakes(12, NR_READ, in, 0, 11);
-	goes_on(12, S, 11, NR_WRITE, 1);
-	if (how == AWAITED) {
-		ends(t += 3 * MS, 11);
-		ty_mx_waking(0, t += 1000, 11, 10, 0);
-		goes_on(11, TY_TASK_DEAD, 10, NR_WAIT4, 11);
-		ends(t += MS, 10);
-	}
-	ty_mx_switch(0, t += MS, how == AWAITED ? 10 : 11, how == AWAITED ? TY_TASK_DEAD : R, 0);
-	return stalls_of_thread(how == AWAITED ? 10 : 0, 11);
-}
-
-static void a_pipeline_that_computes_is_no_stall(void **state)
-{
-	assert_int_equal(waits_for_room(NO_PROGRAMS), 1);
-	assert_int_equal(waits_for_room(SHELL), 0);
-	assert_int_equal(waits_for_room(TO_ANOTHER), 1);
-	assert_int_equal(waits_for_room(FROM_ANOTHER), 1);
-	assert_int_equal(waits_for_room(BY_SOCKET), 1);
-	assert_int_equal(waits_for_room(AWAITED), 1);
 }
 
 /* 11 sends requests to 12 through one pipe and receives replies through another one. 12 reads the
@@ -397,9 +305,7 @@ int main(void)
 		cmocka_unit_test(two_semaphores_are_no_lock),
 		cmocka_unit_test(a_nap_hands_nothing_over),
 		cmocka_unit_test(a_first_part_is_no_answer),
-		cmocka_unit_test(who_lives_for_one_wait_had_work),
 		cmocka_unit_test(what_it_becomes_later_says_nothing),
-		cmocka_unit_test(a_pipeline_that_computes_is_no_stall),
 		cmocka_unit_test(a_request_that_was_not_heard_is_one),
 		cmocka_unit_test(only_a_thread_that_ends_is_told_to),
 		cmocka_unit_test(a_program_that_greets_asks_nothing),

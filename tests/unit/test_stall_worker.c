@@ -163,44 +163,6 @@ static void a_late_beat_is_no_stall(void **state)
 	assert_int_equal(once_and(100, 26), 0);
 }
 
-/* 12 wakes 11 inside a call, and `pause` later makes the call `op` on `word`, while 11 has no CPU
- * (late: when it has returned from its call). */
-static uint32_t woken_and(uint64_t pause, uint64_t word, uint64_t op, bool late)
-{
-	uint64_t t = 1 * MS, until;
-
-	givens = 0;
-	ty_mx_begin("mode=pids\npid=11\n", TWO);
-	ty_mx_switch(0, t, 0, R, 11);
-	give(t += MS, WORD, WAIT, 0);
-	ty_mx_enter(0, t, 11, NR_FUTEX);
-	ty_mx_switch(0, t += MS, 11, S, 12);
-	give(t += 100 * MS, WORD, WAKE, 1);
-	ty_mx_enter(0, t, 12, NR_FUTEX);
-	ty_mx_waking(0, t += 1000, 12, 11, 0);
-	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 1);
-	until = t + 12 * MS;
-	if (!late)
-		futex(t + pause, 12, word, op, 1);
-	ty_mx_switch(0, until, 12, R, 11);
-	ty_mx_exit(0, until += 1000, 11, NR_FUTEX, 0);
-	if (late) {
-		ty_mx_switch(0, until += MS, 11, R, 12);
-		futex(until += pause, 12, word, op, 1);
-		ty_mx_switch(0, until += MS, 12, R, 11);
-	}
-	return stalls_at_end(until + 2 * MS);
-}
-
-static void the_next_before_the_first_is_taken(void **state)
-{
-	assert_int_equal(woken_and(5 * MS, WORD, WAKE, false), 0);
-	assert_int_equal(woken_and(5 * MS, OTHER_WORD, WAKE, false), 1);
-	assert_int_equal(woken_and(5 * MS, WORD, WAIT, false), 1);
-	assert_int_equal(woken_and(MS / 10, WORD, WAKE, false), 1); /* both are one message */
-	assert_int_equal(woken_and(5 * MS, WORD, WAKE, true), 1);
-}
-
 /* 11 is woken in a call of tid. */
 static void say(uint64_t at, int tid)
 {
@@ -244,101 +206,6 @@ static void who_had_no_cpu_shares_the_work(void **state)
 {
 	assert_int_equal(read_of_two(false), 1);
 	assert_int_equal(read_of_two(true), 0);
-}
-
-/* The thread waits on the word, while another one gets the CPU; and is woken by `by`. */
-static void sleeps_on(uint64_t *t, int tid, uint64_t word, int next)
-{
-	give(*t += MS / 10, word, WAIT, 0);
-	ty_mx_enter(0, *t, tid, NR_FUTEX);
-	ty_mx_switch(0, *t += 1000, tid, S, next);
-}
-
-static void wakes_on(uint64_t *t, int by, uint64_t word, int tid)
-{
-	give(*t += 1000, word, WAKE, 1);
-	ty_mx_enter(0, *t, by, NR_FUTEX);
-	ty_mx_waking(0, *t += 1000, by, tid, 0);
-	ty_mx_exit(0, *t += 1000, by, NR_FUTEX, 1);
-}
-
-static void wakes_up(uint64_t *t, int from, uint64_t state, int tid)
-{
-	ty_mx_switch(0, *t += 1000, from, state, tid);
-	ty_mx_exit(0, *t += 1000, tid, NR_FUTEX, 0);
-}
-
-enum dialog { ASKS, HEARS_FIRST, PEER_WAITED, MORE_NEWS, NO_MORE, ENDS_AFTER };
-
-/*
- * A client, 11, sends a request to the command, 12, by futex and gets a reply; sends another one,
- * which wakes no thread because the command does not wait yet, and waits 100 ms for the reply; then
- * the command waits for requests again. Or the command sent first; waited for requests meanwhile,
- * and received one of another client; sends more instead, then waits; or does not wait any more,
- * when the client works, or ends, too.
- */
-static uint32_t second_answer_is_late(enum dialog what)
-{
-	uint64_t t = 1 * MS;
-
-	givens = 0;
-	ty_mx_begin("mode=pids\npid=11\n", TWO ROW("13", "13", "1", "third"));
-	ty_mx_switch(0, t, 0, R, 11);
-	if (what == HEARS_FIRST) {
-		sleeps_on(&t, 11, WORD, 12);
-		wakes_on(&t, 12, WORD, 11);
-		ty_mx_switch(0, t += 1000, 12, RP, 11);
-		ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
-	}
-	ty_mx_switch(0, t += MS, 11, RP, 12);
-	sleeps_on(&t, 12, OTHER_WORD, 11);
-	wakes_on(&t, 11, OTHER_WORD, 12);
-	sleeps_on(&t, 11, WORD, 12);
-	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
-	wakes_on(&t, 12, WORD, 11);
-	wakes_up(&t, 12, RP, 11);
-	if (what == PEER_WAITED) {
-		ty_mx_switch(0, t += MS, 11, RP, 12);
-		sleeps_on(&t, 12, OTHER_WORD, 13);
-		wakes_on(&t, 13, OTHER_WORD, 12);
-		ty_mx_switch(0, t += 1000, 13, RP, 11);
-	}
-	t += MS;
-	sleeps_on(&t, 11, WORD, 12);
-	if (what == PEER_WAITED)
-		ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
-	t += 100 * MS;
-	wakes_on(&t, 12, WORD, 11);
-	if (what == MORE_NEWS) {
-		wakes_up(&t, 12, RP, 11);
-		sleeps_on(&t, 11, WORD, 12);
-		wakes_on(&t, 12, WORD, 11);
-	}
-	if (what < NO_MORE)
-		sleeps_on(&t, 12, OTHER_WORD, 11);
-	else
-		ty_mx_switch(0, t += 1000, 12, RP, 11);
-	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
-	if (what < NO_MORE)
-		wakes_on(&t, 11, OTHER_WORD, 12);
-	ends(t += what == ENDS_AFTER ? 1000 : 3 * MS, 11);
-	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 12);
-	if (what < NO_MORE)
-		ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
-	ends(t += 1000, 12);
-	ty_mx_switch(0, t += 1000, 12, TY_TASK_DEAD, 0);
-	return stalls_of_command(12);
-}
-
-static void asked_while_nobody_listened(void **state)
-{
-	assert_int_equal(second_answer_is_late(ASKS), 1);
-	assert_int_equal(second_answer_is_late(HEARS_FIRST), 0);
-	assert_int_equal(second_answer_is_late(PEER_WAITED), 0);
-	assert_int_equal(second_answer_is_late(MORE_NEWS), 0);
-	/* What the command waits for, and works on with. */
-	assert_int_equal(second_answer_is_late(NO_MORE), 1);
-	assert_int_equal(second_answer_is_late(ENDS_AFTER), 0);
 }
 
 /* 12, a child of 11, sleeps and ends; that wakes 13, another thread of its parent, too. Before that
@@ -402,9 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_word_that_counts_is_no_lock),
 		cmocka_unit_test(a_late_beat_is_no_stall),
-		cmocka_unit_test(the_next_before_the_first_is_taken),
 		cmocka_unit_test(who_had_no_cpu_shares_the_work),
-		cmocka_unit_test(asked_while_nobody_listened),
 		cmocka_unit_test(what_an_end_wakes_was_told_nothing),
 	};
 
