@@ -2,9 +2,8 @@
 /*
  * See call_data.h. The programs are attached to perf events of single system calls
  * (syscalls:sys_enter_NAME): measured beside a recording ring, getppid takes 740 ns, with them 765,
- * with programs on the raw tracepoints of all calls 870. Their output comes through a perf ring per
- * CPU, whose time stamps are those of the trace clock (a BPF ring buffer has none, and one lock for
- * all CPUs). The program counts records that do not fit a ring.
+ * with programs on the raw tracepoints of all calls 870. They write to a ring per CPU
+ * (call_data_ring.h), and count records that do not fit.
  */
 #include "call_data.h"
 
@@ -14,6 +13,7 @@
 #ifndef TY_HAVE_BPF
 
 struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigned data_bytes,
+				       const unsigned *cpus, unsigned cpus_n,
 				       char why[TY_CALL_DATA_WHY])
 {
 	snprintf(why, TY_CALL_DATA_WHY,
@@ -27,8 +27,7 @@ size_t ty_call_data_follow(struct ty_call_data *e, const int *tids, size_t n)
 	return 0;
 }
 
-bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const unsigned *cpus,
-			unsigned cpus_n, char why[TY_CALL_DATA_WHY])
+bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, char why[TY_CALL_DATA_WHY])
 {
 	return false;
 }
@@ -56,7 +55,7 @@ int ty_call_data_finish(struct ty_call_data *e, struct ty_call_data_result *res)
 
 bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 {
-	ty_call_data_open("", false, 0, why);
+	ty_call_data_open("", false, 0, NULL, 0, why);
 	return false;
 }
 
@@ -67,6 +66,7 @@ bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -77,14 +77,13 @@ bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 
 #include <call_data.skel.h>
 
+#include "call_data_ring.h"
 #include "call_data_table.h"
 #include "compare.h"
-#include "cpu_rings.h"
 #include "first_line.h"
 #include "own_name.h"
 #include "ring_drainer.h"
 #include "section.h"
-#include "unaligned.h"
 #include "vec.h"
 
 /* Of the section, whose readers hold it in memory. */
@@ -99,7 +98,7 @@ struct ty_call_data {
 	size_t tids_bytes;
 	VEC(int) hooks; /* perf events */
 	VEC(char) names;
-	struct ty_cpu_rings rings;
+	struct ty_call_data_rings rings;
 	struct ty_spool_writer *writer;
 	struct ty_ring_drainer drainer;
 	struct ty_spooled_section records;
@@ -161,7 +160,9 @@ static unsigned pid_max(void)
 	return v && v < PID_MAX ? (unsigned)v : PID_MAX;
 }
 
-static struct call_data_bpf *load(bool trace_all, unsigned data_bytes, char why[TY_CALL_DATA_WHY])
+/* cpus: how many, up to the last one. */
+static struct call_data_bpf *load(bool trace_all, unsigned data_bytes, unsigned cpus,
+				  char why[TY_CALL_DATA_WHY])
 {
 	struct call_data_bpf *b;
 	int r;
@@ -174,6 +175,10 @@ static struct call_data_bpf *load(bool trace_all, unsigned data_bytes, char why[
 		return NULL;
 	}
 	bpf_map__set_max_entries(b->maps.tids, pid_max() / TY_EV_TIDS + 1);
+	b->rodata->ring_bytes = ty_call_data_ring_bytes(cpus);
+	bpf_map__set_max_entries(b->maps.rings, cpus);
+	bpf_map__set_value_size(b->maps.rings, (uint32_t)TY_EV_RING_BYTES(b->rodata->ring_bytes));
+	bpf_map__set_max_entries(b->maps.wakes, (uint32_t)sysconf(_SC_PAGESIZE));
 	b->rodata->trace_all = trace_all;
 	b->rodata->own = (uint32_t)getpid();
 	b->rodata->data = data_bytes;
@@ -196,7 +201,7 @@ static struct call_data_bpf *load(bool trace_all, unsigned data_bytes, char why[
 
 bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 {
-	struct call_data_bpf *b = load(true, 0, why);
+	struct call_data_bpf *b = load(true, 0, 1, why);
 
 	call_data_bpf__destroy(b);
 	return b;
@@ -344,7 +349,7 @@ static int free_all(struct ty_call_data *e)
 {
 	int hold = unhook_elsewhere(e);
 
-	ty_cpu_rings_close(&e->rings);
+	ty_call_data_rings_close(&e->rings);
 	if (e->tids)
 		munmap(e->tids, e->tids_bytes);
 	call_data_bpf__destroy(e->bpf);
@@ -361,6 +366,7 @@ static int free_all(struct ty_call_data *e)
 ORDER(by_number, int, compare(*a, *b))
 
 struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigned data_bytes,
+				       const unsigned *cpus, unsigned cpus_n,
 				       char why[TY_CALL_DATA_WHY])
 {
 	struct ty_call_data *e = calloc(1, sizeof(*e));
@@ -375,7 +381,7 @@ struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigne
 	e->trace_all = trace_all;
 	ty_ring_drainer_init(&e->drainer);
 	e->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	e->bpf = load(trace_all, data_bytes, why);
+	e->bpf = load(trace_all, data_bytes, cpus_n ? cpus[cpus_n - 1] + 1 : 1, why);
 	if (!e->bpf) {
 		close(free_all(e));
 		return NULL;
@@ -394,7 +400,11 @@ struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigne
 	l[2] = bpf_program__attach_raw_tracepoint(e->bpf->progs.ended, "sched_process_exit");
 	e->bpf->links.ended = l[2];
 	if (e->tids && l[0] && l[2] && (trace_all || l[1]) && e->drainer.wake >= 0 &&
-	    e->root >= 0 && hook_calls(e))
+	    e->root >= 0 &&
+	    ty_call_data_rings_open(&e->rings, e->bpf->maps.rings, e->bpf->maps.clocks,
+				    e->bpf->maps.wakes, e->bpf->progs.note_clock,
+				    e->bpf->progs.check_clock, cpus, cpus_n) &&
+	    hook_calls(e))
 		return e;
 	why_not(why, errno);
 	close(free_all(e));
@@ -448,45 +458,29 @@ static const struct ty_section_form form = {.section = TY_SEC_CALL_DATA,
 					    .put_head = put_head,
 					    .record_bytes = record_bytes};
 
-/* n bytes of a perf ring: PERF_RECORD_SAMPLE with time and raw data. */
-static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
+static void on_record(void *ctx, const struct ty_ev_record *rec, const char *bytes)
 {
 	struct ty_call_data *e = ctx;
-	struct perf_event_header h;
-	struct ty_ev_record rec;
 
-	/* u64 time, u32 bytes of raw, and these */
-	for (const char *p; (p = ty_aux_next(&bytes, &n, &h));) {
-		size_t len;
-
-		if (h.type != PERF_RECORD_SAMPLE || h.size < 20 + sizeof(rec))
-			continue;
-		memcpy(&rec, p + 12, sizeof(rec));
-		rec.ns = ty_u64_at(p);
-		len = sizeof(rec) + rec.len;
-		if (ty_u32_at(p + 8) < len || h.size < 20 + len ||
-		    !ty_spooled_section_room(&e->records, len)) {
-			e->lost_here++;
-			continue;
-		}
-		ty_buf_add(&e->records.b, &rec, sizeof(rec));
-		ty_buf_add(&e->records.b, p + 12 + sizeof(rec), rec.len);
-		e->res.records++;
+	if (!ty_spooled_section_room(&e->records, sizeof(*rec) + rec->len)) {
+		e->lost_here++;
+		return;
 	}
-	return 0;
+	ty_buf_add(&e->records.b, rec, sizeof(*rec));
+	ty_buf_add(&e->records.b, bytes, rec->len);
+	e->res.records++;
 }
 
 static int fd_of(const void *ctx, unsigned i)
 {
-	return ((const struct ty_call_data *)ctx)->rings.v[i].fd;
+	return ty_call_data_rings_fd(&((const struct ty_call_data *)ctx)->rings);
 }
 
 static void move(void *ctx, bool last)
 {
 	struct ty_call_data *e = ctx;
-	const struct ty_aux_sink sink = {on_records, NULL, e};
 
-	ty_cpu_rings_drain(&e->rings, &sink);
+	ty_call_data_rings_drain(&e->rings, on_record, e);
 	if (!last) {
 		ty_spooled_section_tick(&e->records);
 		return;
@@ -496,11 +490,8 @@ static void move(void *ctx, bool last)
 		ty_spooled_section_tell(&e->records);
 }
 
-bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const unsigned *cpus,
-			unsigned cpus_n, char why[TY_CALL_DATA_WHY])
+bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, char why[TY_CALL_DATA_WHY])
 {
-	struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_TIME};
-
 	e->writer = ty_spool_writer_new(spool, TY_SPOOLED_PIECE);
 	ty_spooled_section_init(&e->records, &form, e);
 	ty_spooled_section_start(&e->records, e->writer, false);
@@ -508,9 +499,7 @@ bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const un
 		snprintf(why, TY_CALL_DATA_WHY, "out of memory");
 		return false;
 	}
-	if (!ty_cpu_rings_open_output(&e->rings, &attr, bpf_map__fd(e->bpf->maps.out), cpus,
-				      cpus_n) ||
-	    !ty_ring_drainer_start(&e->drainer, e->rings.n, fd_of, move, e)) {
+	if (!ty_ring_drainer_start(&e->drainer, 1, fd_of, move, e)) {
 		why_not(why, errno);
 		return false;
 	}

@@ -21,15 +21,15 @@ enum { TY_CALL_DATA_WHY = 200 };
  * so that data is read before the ring has the corresponding sys_enter or sys_exit. trace_all: all
  * threads are traced except those of this process; otherwise those named by ty_call_data_follow,
  * and their descendants. data_bytes: of each buffer that is read or written, at most TY_EV_BYTES
- * are recorded. NULL: unavailable; `why` is a clause with the remedy.
+ * are recorded. cpus: ascending. NULL: unavailable; `why` is a clause with the remedy.
  */
 struct ty_call_data *ty_call_data_open(const char *root, bool trace_all, unsigned data_bytes,
+				       const unsigned *cpus, unsigned cpus_n,
 				       char why[TY_CALL_DATA_WHY]);
 /* Traces these, too. Returns how many were not traced before. */
 size_t ty_call_data_follow(struct ty_call_data *e, const int *tids, size_t n);
 /* Starts a thread that moves the data to the spool. False: as for open. */
-bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, const unsigned *cpus,
-			unsigned cpus_n, char why[TY_CALL_DATA_WHY]);
+bool ty_call_data_start(struct ty_call_data *e, struct ty_spool *spool, char why[TY_CALL_DATA_WHY]);
 /* The section that it writes, for its counters; NULL: there is none. */
 struct ty_spooled_section *ty_call_data_section(struct ty_call_data *e);
 /* The names of the calls for the file's machine facts: "openat,execve,...". */

@@ -81,6 +81,28 @@ enum ty_ev_fds {
 	TY_EV_FDS_PAIR4, /* the fourth argument does */
 };
 
+/*
+ * A CPU's records: each at its position in the stream, modulo the ring's size, aligned to 8. Behind
+ * the ring is room for the rest of a record that begins before its end (the next one is at the
+ * beginning), and for one that is written while the ring is full, and lost.
+ */
+#define TY_EV_RECORD_MOST (sizeof(struct ty_ev_record) + TY_EV_BYTES)
+struct ty_ev_ring {
+	__u64 head;  /* the position behind the last record */
+	__u64 clock; /* address of the trace clock's last reading on this CPU */
+	__u32 full;  /* when the latest record was begun */
+	__u32 busy;  /* one is being written that may be interrupted */
+	__u64 pad[5];
+	__u64 tail; /* the reader's: of the first record that is still needed */
+	__u64 pad2[7];
+	char bytes[];
+};
+#define TY_EV_RING_BYTES(ring) (sizeof(struct ty_ev_ring) + (ring) + 2 * TY_EV_RECORD_MOST)
+/* The position behind a record of n bytes. */
+#define TY_EV_RING_NEXT(at, n, ring)                                                               \
+	(((at) & ((ring)-1)) + (n) + 7 >= (ring) ? ((at) | ((ring)-1)) + 1                         \
+						 : ((at) + (n) + 7) & ~7ull)
+
 /* One byte per thread id, 64 in an element. */
 enum {
 	TY_EV_TRACED = 1,

@@ -110,7 +110,7 @@ struct walk {
 
 static long put_part(__u32 i, struct walk *w)
 {
-	struct scratch *s = scratch(0);
+	struct record *s = this_record();
 	struct dentry *at = w->at, *parent = BPF_CORE_READ(at, d_parent);
 	struct mount *on = w->on, *up = BPF_CORE_READ(on, mnt_parent);
 	const int root = at == w->root && on == w->root_on,
@@ -139,14 +139,13 @@ static long put_part(__u32 i, struct walk *w)
 }
 
 struct rights {
-	void *ctx;
 	const struct ty_ev_record *head;
 	__u64 fds, n;
 };
 
 static long put_received(__u32 i, struct rights *r)
 {
-	struct scratch *s = scratch(0);
+	struct record *s;
 	struct walk w = {.whole = 1};
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct ty_ev_fd *o;
@@ -155,7 +154,10 @@ static long put_received(__u32 i, struct rights *r)
 	struct file *f;
 	__u32 fd;
 
-	if (!s || i >= r->n || bpf_probe_read_user(&fd, sizeof(fd), (const void *)(r->fds + 4 * i)))
+	if (i >= r->n || bpf_probe_read_user(&fd, sizeof(fd), (const void *)(r->fds + 4 * i)))
+		return 1;
+	s = begin_record();
+	if (!s)
 		return 1;
 	o = (struct ty_ev_fd *)s->bytes;
 	if (!put_fd(o, fd))
@@ -184,15 +186,14 @@ static long put_received(__u32 i, struct rights *r)
 	s->head.kind = TY_EVK_RECEIVED;
 	s->head.arg = r->head->arg;
 	s->head.flags = TY_EVF_EXIT | (w.whole ? 0 : TY_EVF_CUT);
-	emit(r->ctx, s, w.len);
+	put_record(s, w.len);
 	return 0;
 }
 
 /* The descriptors that a message brought: as the receiver has them. */
-static __always_inline void put_rights(void *ctx, const struct ty_ev_record *head, __u64 control,
-				       __u64 len)
+static __always_inline void put_rights(const struct ty_ev_record *head, __u64 control, __u64 len)
 {
-	struct rights r = {ctx, head, 0, 0};
+	struct rights r = {head, 0, 0};
 	struct {
 		__u64 len;
 		__u32 level, type;
@@ -221,16 +222,17 @@ SEC("tp") int leave_fds(struct call *c)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 nr = c->nr;
-	struct scratch *s = scratch(0);
-	struct ty_ev_call *what;
+	__u8 *byte;
+	struct ty_ev_call *what = find_call(id, nr, &byte);
+	struct record *s;
 	int fds[2] = {-1, -1};
 	__u64 a[6];
 	long r = c->more[0];
 
-	if (off || !s || !is_traced(tid_byte(id), id))
-		return 0;
-	what = bpf_map_lookup_elem(&calls, &nr);
 	if (!what || (r < 0 && (r != -115 || what->fds != TY_EV_FDS_FIRST))) /* EINPROGRESS */
+		return 0;
+	s = begin_record();
+	if (!s)
 		return 0;
 	get_args(a);
 	s->head.arg = what->fds == TY_EV_FDS_PAIR4 ? 3 : 0;
@@ -248,9 +250,9 @@ SEC("tp") int leave_fds(struct call *c)
 	if (!put_fd((struct ty_ev_fd *)s->bytes, fds[0]))
 		return 0;
 	if (fds[1] < 0)
-		emit(c, s, sizeof(struct ty_ev_fd));
+		put_record(s, sizeof(struct ty_ev_fd));
 	else if (put_fd((struct ty_ev_fd *)s->bytes + 1, fds[1]))
-		emit(c, s, 2 * sizeof(struct ty_ev_fd));
+		put_record(s, 2 * sizeof(struct ty_ev_fd));
 	return 0;
 }
 

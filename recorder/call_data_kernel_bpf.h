@@ -128,6 +128,14 @@ struct pt_regs {
 #else
 #error "unknown registers of this machine"
 #endif
+struct hw_perf_event {
+	struct {
+		long a;
+	} prev_count;
+} KERNEL;
+struct perf_event {
+	struct hw_perf_event hw;
+} KERNEL;
 struct linux_binprm {
 	const char *filename;
 } KERNEL;

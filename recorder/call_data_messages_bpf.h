@@ -56,9 +56,9 @@ SEC("tp") int leave_address(struct call *c)
 	struct ty_ev_call *what;
 	struct ty_ev_address *o;
 	struct name_buffers *names;
-	struct scratch *s = scratch(0);
+	struct record *s;
 
-	if (c->more[0] < 0 || !s)
+	if (c->more[0] < 0)
 		return 0;
 	what = begin_call(id, c->nr, a, &byte);
 	if (!what)
@@ -72,6 +72,9 @@ SEC("tp") int leave_address(struct call *c)
 	names = bpf_map_lookup_elem(&name_buffers, &tid);
 	if (!names || names->of[0].ptr != a[at] ||
 	    bpf_probe_read_user(&size, sizeof(size), (const void *)a[len_at]))
+		return 0;
+	s = begin_record();
+	if (!s)
 		return 0;
 	o = (struct ty_ev_address *)s->bytes;
 	o->room = names->of[0].len;
@@ -88,7 +91,7 @@ SEC("tp") int leave_address(struct call *c)
 	s->head.kind = TY_EVK_ADDRESS;
 	s->head.arg = at;
 	s->head.flags = TY_EVF_EXIT;
-	emit(c, s, sizeof(*o) + n);
+	put_record(s, sizeof(*o) + n);
 	return 0;
 }
 
@@ -98,8 +101,7 @@ struct user_msghdr {
 
 /* Without `data`, control messages up to one that is neither SCM_RIGHTS nor SCM_CREDENTIALS
  * (SOL_SOCKET), and of that one its header: what it holds may be secret. */
-static __always_inline void put_control(void *ctx, const struct ty_ev_record *head, __u64 ptr,
-					__u64 len)
+static __always_inline void put_control(const struct ty_ev_record *head, __u64 ptr, __u64 len)
 {
 	struct ty_ev_record of = *head;
 	struct {
@@ -124,13 +126,12 @@ static __always_inline void put_control(void *ctx, const struct ty_ev_record *he
 		len = end;
 		of.flags |= TY_EVF_CUT;
 	}
-	put_bytes(ctx, &of, TY_EVK_MEMORY, ptr, len, TY_EV_VALUES_BYTES);
+	put_bytes(&of, TY_EVK_MEMORY, ptr, len, TY_EV_VALUES_BYTES);
 }
 
 /* The messages of a call: n of `bytes` each. left: of a single one's buffers, so many bytes hold
  * something. */
 struct messages {
-	void *ctx;
 	const struct ty_ev_record *head;
 	__u64 ptr, n, bytes, left;
 	__u32 received;
@@ -166,22 +167,22 @@ static long put_message(__u32 i, struct messages *g)
 			m.name_len = name->len;
 	}
 	if (m.name && m.name_len)
-		put_bytes(g->ctx, g->head, TY_EVK_MEMORY, m.name, m.name_len, 128);
+		put_bytes(g->head, TY_EVK_MEMORY, m.name, m.name_len, 128);
 	if (m.iov && m.iov_n) {
-		put_bytes(g->ctx, g->head, TY_EVK_MEMORY, m.iov, m.iov_n * 16, TY_EV_VALUES_BYTES);
-		put_buffers(g->ctx, g->head, m.iov, m.iov_n, left);
+		put_bytes(g->head, TY_EVK_MEMORY, m.iov, m.iov_n * 16, TY_EV_VALUES_BYTES);
+		put_buffers(g->head, m.iov, m.iov_n, left);
 	}
 	if (!m.control || !m.control_len)
 		return 0;
-	put_control(g->ctx, g->head, m.control, m.control_len);
+	put_control(g->head, m.control, m.control_len);
 	if (g->received)
-		put_rights(g->ctx, g->head, m.control, m.control_len);
+		put_rights(g->head, m.control, m.control_len);
 	return 0;
 }
 
 static __always_inline int put_messages(struct messages *g)
 {
-	put_bytes(g->ctx, g->head, TY_EVK_VALUES, g->ptr, g->n * g->bytes, TY_EV_VALUES_BYTES);
+	put_bytes(g->head, TY_EVK_VALUES, g->ptr, g->n * g->bytes, TY_EV_VALUES_BYTES);
 	bpf_loop(TY_EV_MESSAGES, put_message, g, 0);
 	return 0;
 }
@@ -192,7 +193,7 @@ SEC("tp") int enter_send(struct call *c)
 	__u64 id = bpf_get_current_pid_tgid(), a[6];
 	__u8 *byte;
 	struct ty_ev_record head = {.tid = id, .nr = c->nr, .arg = 1};
-	struct messages g = {c, &head, 0, 1, TY_EV_MSG_BYTES, ~0ull, 0};
+	struct messages g = {&head, 0, 1, TY_EV_MSG_BYTES, ~0ull, 0};
 
 	if (!begin_call(id, c->nr, a, &byte) || !a[1] || !may_record())
 		return 0;
@@ -207,7 +208,7 @@ SEC("tp") int leave_messages(struct call *c)
 	__u8 *byte;
 	struct ty_ev_record head = {.tid = id, .nr = c->nr, .arg = 1, .flags = TY_EVF_EXIT};
 	struct ty_ev_call *what = begin_call(id, c->nr, a, &byte);
-	struct messages g = {c, &head, 0, 1, TY_EV_MSG_BYTES, ~0ull, 0};
+	struct messages g = {&head, 0, 1, TY_EV_MSG_BYTES, ~0ull, 0};
 	const __s64 result = c->more[0];
 
 	if (!what || !a[1] || (result < 0 && what->messages != TY_EV_MSG_SENT) || !may_record())

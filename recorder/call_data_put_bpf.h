@@ -2,7 +2,7 @@
 /*
  * In the kernel: what all programs that record call data use: the maps, the call's arguments, the
  * budget, and a record. The programs of single system calls run one at a time per CPU, without
- * preemption, so one scratch record per CPU serves all.
+ * preemption.
  */
 #ifndef TY_CALL_DATA_PUT_BPF_H
 #define TY_CALL_DATA_PUT_BPF_H
@@ -13,8 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "call_data_kernel_bpf.h"
-#include "tids_bpf.h"
+#include "call_data_ring_bpf.h"
 
 /* Of syscalls:sys_enter_NAME and sys_exit_NAME: the arguments (a program that is attached to a call
  * reads no more than this has), the result. */
@@ -23,10 +22,6 @@ struct call {
 	__u64 nr;
 	__s64 more[];
 };
-struct scratch {
-	struct ty_ev_record head;
-	char bytes[TY_EV_BYTES];
-};
 /* Arguments of a call whose strings (bits) were not in memory. */
 struct deferred {
 	__u64 a[TY_EV_ARGS];
@@ -34,23 +29,11 @@ struct deferred {
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-} out SEC(".maps");
-struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, TY_EV_CALLS);
 	__type(key, __u32);
 	__type(value, struct ty_ev_call);
 } calls SEC(".maps");
-/* One for system calls and one for exec, which may occur inside a call. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} scratches SEC(".maps");
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -80,24 +63,6 @@ struct {
 
 const volatile __u32 data; /* bytes of each buffer to record; 0: none */
 __u32 off;
-__u64 lost;
-
-static __always_inline struct scratch *scratch(__u32 i)
-{
-	return bpf_map_lookup_elem(&scratches, &i);
-}
-
-static __always_inline void emit(void *ctx, struct scratch *s, __u64 len)
-{
-	barrier_var(len);
-	if (len > TY_EV_BYTES)
-		len = TY_EV_BYTES;
-	s->head.len = len;
-	s->head.pad = 0;
-	s->head.pad2 = 0;
-	if (bpf_perf_event_output(ctx, &out, BPF_F_CURRENT_CPU, s, sizeof(s->head) + len))
-		__sync_fetch_and_add(&lost, 1);
-}
 
 /* The system call's arguments: saved in the thread's registers, also at its exit. */
 static __always_inline void get_args(__u64 a[6])
@@ -176,10 +141,10 @@ static __always_inline int may_record(void)
 }
 
 /* n bytes at ptr, at most `most`, as a record. head: tid, nr, arg and the flags so far. */
-static __always_inline void put_bytes(void *ctx, const struct ty_ev_record *head, __u8 kind,
-				      __u64 ptr, __u64 n, __u32 most)
+static __always_inline void put_bytes(const struct ty_ev_record *head, __u8 kind, __u64 ptr,
+				      __u64 n, __u32 most)
 {
-	struct scratch *s = scratch(0);
+	struct record *s = begin_record();
 	__u8 flags = head->flags;
 	long r;
 
@@ -201,7 +166,7 @@ static __always_inline void put_bytes(void *ctx, const struct ty_ev_record *head
 	s->head.kind = kind;
 	s->head.arg = head->arg;
 	s->head.flags = r ? flags | TY_EVF_FAULT : flags;
-	emit(ctx, s, r ? 0 : n);
+	put_record(s, r ? 0 : n);
 }
 
 #endif

@@ -18,10 +18,9 @@ static __always_inline long read_string(char *to, __u32 most, __u64 ptr)
 }
 
 /* 0: the memory was not there. */
-static __always_inline int put_string(void *ctx, __u32 tid, __u32 nr, __u32 arg, __u64 ptr,
-				      __u8 flags)
+static __always_inline int put_string(__u32 tid, __u32 nr, __u32 arg, __u64 ptr, __u8 flags)
 {
-	struct scratch *s = scratch(0);
+	struct record *s = begin_record();
 	long n;
 
 	if (!s)
@@ -33,14 +32,13 @@ static __always_inline int put_string(void *ctx, __u32 tid, __u32 nr, __u32 arg,
 	s->head.kind = TY_EVK_STRING;
 	s->head.arg = arg;
 	s->head.flags = flags | (n < 0 ? TY_EVF_FAULT : n == sizeof(s->bytes) ? TY_EVF_CUT : 0);
-	emit(ctx, s, n > 0 ? n : 0);
+	put_record(s, n > 0 ? n : 0);
 	return n >= 0;
 }
 
-static __always_inline void put_sockaddr(void *ctx, __u32 tid, __u32 nr, __u32 arg, __u64 ptr,
-					 __u64 len)
+static __always_inline void put_sockaddr(__u32 tid, __u32 nr, __u32 arg, __u64 ptr, __u64 len)
 {
-	struct scratch *s = scratch(0);
+	struct record *s = begin_record();
 	__u64 n = (__u32)len;
 	long r;
 
@@ -57,12 +55,12 @@ static __always_inline void put_sockaddr(void *ctx, __u32 tid, __u32 nr, __u32 a
 	s->head.kind = TY_EVK_SOCKADDR;
 	s->head.arg = arg;
 	s->head.flags = r ? TY_EVF_FAULT : 0;
-	emit(ctx, s, r ? 0 : n);
+	put_record(s, r ? 0 : n);
 }
 
-static __always_inline void put_list(void *ctx, __u32 tid, __u32 nr, __u32 arg, __u64 ptr)
+static __always_inline void put_list(__u32 tid, __u32 nr, __u32 arg, __u64 ptr)
 {
-	struct scratch *s = scratch(0);
+	struct record *s = begin_record();
 	__u64 at = 0, p = 0;
 	long r = 0;
 	__u8 flags = 0;
@@ -92,7 +90,7 @@ static __always_inline void put_list(void *ctx, __u32 tid, __u32 nr, __u32 arg, 
 	s->head.kind = TY_EVK_STRINGS;
 	s->head.arg = arg;
 	s->head.flags = r < 0 ? TY_EVF_FAULT : flags;
-	emit(ctx, s, r < 0 ? 0 : at);
+	put_record(s, r < 0 ? 0 : at);
 }
 
 static __always_inline void defer(__u8 *byte, __u32 tid, __u32 nr, const __u64 a[6], __u32 strings)
@@ -116,14 +114,14 @@ SEC("tp") int enter_call(struct call *c)
 		return 0;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < TY_EV_ARGS; i++)
-		if (what->strings >> i & 1 && a[i] && !put_string(c, tid, nr, i, a[i], 0))
+		if (what->strings >> i & 1 && a[i] && !put_string(tid, nr, i, a[i], 0))
 			faults |= 1u << i;
 	at = what->sockaddr - 1u;
 	len_at = what->sockaddr;
 	barrier_var(at); /* two numbers: Linux 6.1 does not derive the one from the other */
 	barrier_var(len_at);
 	if (at < TY_EV_ARGS && len_at <= TY_EV_ARGS && a[at])
-		put_sockaddr(c, tid, nr, at, a[at], a[len_at]);
+		put_sockaddr(tid, nr, at, a[at], a[len_at]);
 	if (faults && byte && what->exit)
 		defer(byte, tid, nr, a, faults);
 	return 0;
@@ -142,15 +140,15 @@ SEC("tp") int enter_exec(struct call *c)
 	at = what->list == 2 ? 0 : 1;
 	path = at ? a[1] : a[0];
 	list = at ? a[2] : a[1];
-	if (path && !put_string(c, tid, nr, at, path, 0) && byte && what->exit)
+	if (path && !put_string(tid, nr, at, path, 0) && byte && what->exit)
 		defer(byte, tid, nr, a, 1u << at);
 	if (list)
-		put_list(c, tid, nr, at + 1, list);
+		put_list(tid, nr, at + 1, list);
 	return 0;
 }
 
 /* The strings that were not in memory at the call's enter, at its exit. */
-static __always_inline void put_deferred(void *ctx, __u8 *byte, __u32 tid, __u32 nr)
+static __always_inline void put_deferred(__u8 *byte, __u32 tid, __u32 nr)
 {
 	struct deferred *o;
 
@@ -161,7 +159,7 @@ static __always_inline void put_deferred(void *ctx, __u8 *byte, __u32 tid, __u32
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < TY_EV_ARGS; i++)
 		if (o->nr == nr && o->strings >> i & 1)
-			put_string(ctx, tid, nr, i, o->a[i], TY_EVF_EXIT);
+			put_string(tid, nr, i, o->a[i], TY_EVF_EXIT);
 	bpf_map_delete_elem(&deferred, &tid);
 }
 
@@ -171,27 +169,20 @@ SEC("tp") int leave(struct call *c)
 	__u8 *byte = tid_byte(tid);
 
 	if (byte && *byte & TY_EV_DEFERRED)
-		put_deferred(c, byte, tid, c->nr);
+		put_deferred(byte, tid, c->nr);
 	return 0;
 }
 
-/* struct task_struct *, pid_t old_pid, struct linux_binprm *. The arguments were just copied onto
- * the new stack: they are in memory. */
-SEC("raw_tp/sched_process_exec") int executed(struct bpf_raw_tracepoint_args *c)
+/* In the ring's next record: the path of the exec, if it was not in memory, and the arguments. */
+static __always_inline void put_exec(struct ty_ev_ring *ring, struct task_struct *task, __u32 tid,
+				     __u32 old, struct linux_binprm *b)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	struct task_struct *task = (void *)c->args[0];
-	__u32 tid = id, old = c->args[1];
-	__u8 *byte = tid_byte(tid), *then = tid_byte(old);
-	struct linux_binprm *b = (void *)c->args[2];
+	__u8 *then = tid_byte(old);
+	struct record *s = begin_record_of(ring);
 	unsigned long from, to, n;
-	struct scratch *s = scratch(1);
 	struct deferred *o;
 	long r;
 
-	if (off || !s || !is_traced(byte, id))
-		return 0;
-	s->head.tid = tid;
 	o = then && *then & TY_EV_DEFERRED ? bpf_map_lookup_elem(&deferred, &old) : 0;
 	if (o) { /* the memory of the call no longer exists, but the kernel has its copy */
 		*then &= ~TY_EV_DEFERRED;
@@ -203,9 +194,9 @@ SEC("raw_tp/sched_process_exec") int executed(struct bpf_raw_tracepoint_args *c)
 		s->head.kind = TY_EVK_STRING;
 		s->head.arg = !(o->strings & 1);
 		s->head.flags = TY_EVF_EXIT | (r < 0 ? TY_EVF_FAULT : 0);
-		emit(c, s, r > 0 ? r : 0);
+		put_record(s, r > 0 ? r : 0);
 		bpf_map_delete_elem(&deferred, &old);
-		s->head.tid = tid;
+		s = begin_record_of(ring);
 	}
 	from = BPF_CORE_READ(task, mm, arg_start);
 	to = BPF_CORE_READ(task, mm, arg_end);
@@ -216,6 +207,7 @@ SEC("raw_tp/sched_process_exec") int executed(struct bpf_raw_tracepoint_args *c)
 		n = TY_EV_BYTES;
 		s->head.flags = TY_EVF_CUT;
 	}
+	s->head.tid = tid;
 	s->head.ptr = from;
 	s->head.nr = 0;
 	s->head.kind = TY_EVK_ARGV;
@@ -225,7 +217,24 @@ SEC("raw_tp/sched_process_exec") int executed(struct bpf_raw_tracepoint_args *c)
 		s->head.flags |= TY_EVF_FAULT;
 		n = 0;
 	}
-	emit(c, s, n);
+	put_record(s, n);
+}
+
+/* struct task_struct *, pid_t old_pid, struct linux_binprm *. The arguments were just copied onto
+ * the new stack: they are in memory. Newer kernels may interrupt this program for another. */
+SEC("raw_tp/sched_process_exec") int executed(struct bpf_raw_tracepoint_args *c)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct ty_ev_ring *ring = own_ring();
+
+	if (off || !is_traced(tid_byte((__u32)id), id))
+		return 0;
+	if (!ring || __sync_lock_test_and_set(&ring->busy, 1)) {
+		__sync_fetch_and_add(&lost, 1);
+		return 0;
+	}
+	put_exec(ring, (void *)c->args[0], id, c->args[1], (void *)c->args[2]);
+	__sync_lock_test_and_set(&ring->busy, 0);
 	return 0;
 }
 

@@ -7,7 +7,6 @@
 #include "call_data_strings_bpf.h"
 
 struct buffers {
-	void *ctx;
 	const struct ty_ev_record *head;
 	__u64 ptr, n, left;
 };
@@ -25,16 +24,16 @@ static long put_buffer(__u32 i, struct buffers *b)
 		v.len = b->left;
 	b->left -= v.len;
 	if (v.base && v.len)
-		put_bytes(b->ctx, b->head, TY_EVK_MEMORY, v.base, v.len, data);
+		put_bytes(b->head, TY_EVK_MEMORY, v.base, v.len, data);
 	return 0;
 }
 
 /* The first bytes of a vector's buffers, of which `left` hold something. By bpf_loop: the verifier
  * checks every iteration of a plain loop, and gives up. */
-static __always_inline void put_buffers(void *ctx, const struct ty_ev_record *head, __u64 ptr,
-					__u64 n, __u64 left)
+static __always_inline void put_buffers(const struct ty_ev_record *head, __u64 ptr, __u64 n,
+					__u64 left)
 {
-	struct buffers b = {ctx, head, ptr, n, left};
+	struct buffers b = {head, ptr, n, left};
 
 	if (data)
 		bpf_loop(TY_EV_BUFFERS, put_buffer, &b, 0);
@@ -42,7 +41,7 @@ static __always_inline void put_buffers(void *ctx, const struct ty_ev_record *he
 
 /* The values that the call's arguments point to. when: IN, or LATE|OUT with the result; with STAYS,
  * what the enter left out. Returns whether such a value was left out now. */
-static __always_inline int put_values(void *ctx, struct ty_ev_call *what, __u32 tid, __u32 nr,
+static __always_inline int put_values(struct ty_ev_call *what, __u32 tid, __u32 nr,
 				      const __u64 a[6], __u8 when, __s64 result)
 {
 	struct ty_ev_record head = {.tid = tid, .nr = nr};
@@ -79,10 +78,10 @@ static __always_inline int put_values(void *ctx, struct ty_ev_call *what, __u32 
 		else if (of == TY_EV_BITS)
 			n = ((__u32)a[0] + 63) / 64;
 		head.arg = at;
-		put_bytes(ctx, &head, TY_EVK_VALUES, ptr, n * v->bytes,
+		put_bytes(&head, TY_EVK_VALUES, ptr, n * v->bytes,
 			  v->when & TY_EV_DATA && v->bytes == 1 ? data : TY_EV_VALUES_BYTES);
 		if (v->when & TY_EV_IOV)
-			put_buffers(ctx, &head, ptr, n, left);
+			put_buffers(&head, ptr, n, left);
 	}
 	return stays;
 }
@@ -117,7 +116,7 @@ SEC("tp") int enter_values(struct call *c)
 		return 0;
 	}
 	get_args(a);
-	if (put_values(c, what, id, nr, a, TY_EV_IN, 0) && byte)
+	if (put_values(what, id, nr, a, TY_EV_IN, 0) && byte)
 		*byte |= TY_EV_LEFT_OUT;
 	return 0;
 }
@@ -134,7 +133,7 @@ SEC("tp") int leave_values(struct call *c)
 	if (!what)
 		return 0;
 	if (byte && *byte & TY_EV_DEFERRED)
-		put_deferred(c, byte, id, nr);
+		put_deferred(byte, id, nr);
 	if (byte && *byte & TY_EV_LEFT_OUT) {
 		*byte &= ~TY_EV_LEFT_OUT;
 		when |= TY_EV_STAYS;
@@ -145,7 +144,7 @@ SEC("tp") int leave_values(struct call *c)
 		return 0;
 	}
 	get_args(a);
-	put_values(c, what, id, nr, a, when, c->more[0]);
+	put_values(what, id, nr, a, when, c->more[0]);
 	return 0;
 }
 

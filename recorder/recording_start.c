@@ -255,8 +255,7 @@ static int start_call_data(struct recording *r, struct ty_err *err)
 	vec_fini(&tids);
 	if (e)
 		return e;
-	if (r->call_data &&
-	    !ty_call_data_start(r->call_data, r->spool, r->cpus, r->cpus_n, r->call_data_why)) {
+	if (r->call_data && !ty_call_data_start(r->call_data, r->spool, r->call_data_why)) {
 		r->call_data_hold =
 			ty_call_data_finish(r->call_data, &(struct ty_call_data_result){0});
 		r->call_data = NULL;
@@ -360,7 +359,7 @@ static void open_call_data(struct recording *r)
 			 CALL_DATA_FDS);
 	else
 		r->call_data = ty_call_data_open(r->root, r->o->all, (unsigned)r->o->data_bytes,
-						 r->call_data_why);
+						 r->cpus, r->cpus_n, r->call_data_why);
 	if (r->call_data && r->o->stacks_ns)
 		open_stacks(r);
 	if (!r->call_data && ty_string_events_add(&r->set, r->root, &r->string_events))
