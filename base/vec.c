@@ -20,3 +20,14 @@ int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size)
 	*cap = n;
 	return 0;
 }
+
+void ty_vec_sort(void *v, size_t n, size_t size, int (*order)(const void *, const void *))
+{
+	const char *p = v;
+
+	for (size_t i = 1; i < n; i++, p += size)
+		if (order(p, p + size) > 0) {
+			qsort(v, n, size, order);
+			return;
+		}
+}

@@ -28,10 +28,10 @@ int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size);
 /* Address of element i (i <= n); NULL for an array that was never pushed to, because NULL + 0 is
  * undefined. */
 #define vec_at(a, i) ((a)->v ? (a)->v + (i) : NULL)
-/* Sorts it; of no or one element there is nothing to do, nor an address that qsort could take. */
-#define vec_sort(a, compare)                                                                       \
-	((a)->n > 1 ? qsort((a)->v, (a)->n, sizeof(*(a)->v), (compare)) : (void)0)
-#define vec_fini(a)	(free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0)
-#define vec_each(it, a) for (typeof(&*(a)->v) it = (a)->v; it && it < (a)->v + (a)->n; it++)
+/* As qsort, which does much even when all are in order, as they often are. */
+void ty_vec_sort(void *v, size_t n, size_t size, int (*order)(const void *, const void *));
+#define vec_sort(a, compare) ty_vec_sort((a)->v, (a)->n, sizeof(*(a)->v), (compare))
+#define vec_fini(a)	     (free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0)
+#define vec_each(it, a)	     for (typeof(&*(a)->v) it = (a)->v; it && it < (a)->v + (a)->n; it++)
 
 #endif

@@ -306,6 +306,26 @@ static void words_for_a_shell(void **state)
 	assert_string_equal(text, "tarry dump FILE x, tarry dump FILES");
 }
 
+ORDER(by_value, int, compare(*a, *b))
+
+/* In order or not, where the last two are the first that are not. */
+static void arrays_are_sorted(void **state)
+{
+	static const int from[][4] = {{1, 2, 2, 3}, {1, 2, 4, 3}, {2, 1, 3, 4}, {4, 3, 2, 1}};
+
+	for (unsigned i = 0; i < sizeof(from) / sizeof(*from); i++)
+		for (unsigned n = 0; n <= 4; n++) {
+			VEC(int) v = {0};
+
+			for (unsigned k = 0; k < n; k++)
+				assert_int_equal(0, vec_push(&v, from[i][k]));
+			vec_sort(&v, by_value);
+			for (unsigned k = 1; k < n; k++)
+				assert_true(v.v[k - 1] <= v.v[k]);
+			vec_fini(&v);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +334,7 @@ int main(void)
 		cmocka_unit_test(durations_and_sizes), cmocka_unit_test(json_is_json),
 		cmocka_unit_test(long_json),	       cmocka_unit_test(digits),
 		cmocka_unit_test(fields_of_lines),     cmocka_unit_test(words_for_a_shell),
+		cmocka_unit_test(arrays_are_sorted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
