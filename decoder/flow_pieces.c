@@ -56,9 +56,14 @@ static int read_place(const struct ty_flow_stream *s, struct ty_flow_ahead *a, s
 int ty_flow_stream_read(const struct ty_flow_stream *s, struct ty_flow_ahead *a, size_t from,
 			void *buf, size_t n)
 {
-	size_t i = partition_point(k, 0, s->pieces.n, s->pieces.v[k].at <= from);
+	size_t i = a->piece;
 
-	for (i--; n; i++) {
+	/* The last one or the next, mostly; of a stream. */
+	while (i < s->pieces.n && i <= a->piece && ty_flow_piece_end(s, i) <= from)
+		i++;
+	if (i >= s->pieces.n || s->pieces.v[i].at > from || ty_flow_piece_end(s, i) <= from)
+		i = partition_point(k, 0, s->pieces.n, s->pieces.v[k].at <= from) - 1;
+	for (; n; a->piece = i++) {
 		const struct ty_flow_piece *p = &s->pieces.v[i];
 		size_t in = from - p->at, part = ty_flow_piece_end(s, i) - from;
 		int r = 0;

@@ -284,6 +284,8 @@ static int by_time(const void *a, const void *b, void *ctx)
 int ty_flow_work_start(struct ty_flow *f)
 {
 	struct ty_flow_work *w = calloc(1, sizeof(*w));
+	const struct ty_flow_range *last = NULL;
+	bool ordered = true;
 	cpu_set_t cpus;
 	unsigned n = 1;
 	size_t code;
@@ -302,10 +304,14 @@ int ty_flow_work_start(struct ty_flow *f)
 	vec_each (r, &f->ranges) {
 		r->state = r->walked ? TY_RANGE_DONE : TY_RANGE_IDLE;
 		r->ahead = false;
-		if (r->wanted && vec_push(&w->order, (uint32_t)(r - f->ranges.v)))
+		if (!r->wanted)
+			continue;
+		ordered &= !last || last->at.tsc <= r->at.tsc;
+		last = r;
+		if (vec_push(&w->order, (uint32_t)(r - f->ranges.v)))
 			return -TY_ENOMEM;
 	}
-	if (w->order.n)
+	if (!ordered)
 		qsort_r(w->order.v, w->order.n, sizeof(*w->order.v), by_time, f->ranges.v);
 	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
 		n = (unsigned)CPU_COUNT(&cpus);

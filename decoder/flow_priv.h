@@ -71,6 +71,7 @@ struct ty_flow_piece {
 
 /* What was read of the file at once: n bytes at `place`. One per thread; zeroed at first. */
 struct ty_flow_ahead {
+	size_t piece; /* the last one read */
 	uint64_t place;
 	size_t n;
 	uint8_t *buf;

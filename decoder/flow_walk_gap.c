@@ -95,12 +95,13 @@ static int enter(struct ty_walk *w, const struct ty_pt_entry *e)
 /* The state given by a PSB+; like libipt's decoder right after it is entered: none. */
 int ty_walk_pass_state(struct ty_walk *w)
 {
-	const uint8_t *sure = w->q.before;
+	const uint8_t *sure = ty_pt_query_sure(&w->q);
 
 	if (w->q.next == TY_PT_PSB && (w->on == w->q.suppressed || (w->on && w->ip != w->q.at)))
 		return ty_walk_odd();
 	ty_walk_take_event(w);
 	w->q.before = sure;
+	w->q.left = w->q.branches + 1;
 	return TY_WALK_MORE;
 }
 

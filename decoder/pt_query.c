@@ -548,6 +548,5 @@ void ty_pt_query_event(struct ty_pt_query *q)
 	} else {
 		advance(q);
 	}
-	q->before = ahead(q);
-	q->left = q->branches + 1;
+	q->left = 0;
 }

@@ -61,7 +61,7 @@ struct ty_pt_query {
 	const uint8_t *event; /* packet of the event that is next; of a PSB+ its PSBEND */
 	/* For ty_pt_query_sure; silent: the first packet since then without information. */
 	const uint8_t *before, *silent;
-	unsigned left; /* branches when `before` was saved, and that one */
+	unsigned left; /* branches when `before` was saved, and that one; 0: it is not */
 	bool event_timed;
 	uint64_t event_tsc;
 	bool fup, fup_timed; /* a FUP was read, at `at`, and waits for its TIP */
