@@ -851,6 +851,43 @@ static void lists_of_a_trace(void **state)
 	free((char *)k.t.printk.s);
 }
 
+/* A record that is too short for a field, or for a string that it refers to, does not come to
+ * libtraceevent: what is not there is said, and not printed as 0. */
+static void short_records(void **state)
+{
+	static const char text[] = HEAD("short", 65) F("int a", 8, 4, 1)
+		F("__data_loc char[] d", 12, 4, 0) F("int far", 40, 4, 1)
+			F("int rest", 48, 4,
+			  1) "\nprint fmt: \"%d %s %d\", REC->a, __get_str(d), REC->far\n";
+	static const struct {
+		uint32_t size;
+		const char *text;
+	} cases[] = {{52, "7 abc 9"},
+		     {51, "a=7 d=abc far=9 rest=[damaged]"},
+		     {47, "a=7 d=[damaged] far=9 rest=[damaged]"},
+		     {43, "a=7 d=[damaged] far=[damaged] rest=[damaged]"}};
+	struct fake k;
+
+	(void)state;
+	fake_init(&k, 8, false);
+	fake_add(&k, "system", text);
+	fake_open(&k);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		head(&k, 65, 1, cases[i].size);
+		put(&k, 8, 7, 4);
+		put(&k, 12, 44 | 4 << 16, 4);
+		put(&k, 40, 9, 4);
+		memcpy(k.rec + 44, "abc", 4);
+		ty_formats_decode(k.f, &k.ev);
+		assert_string_equal(text_of(&k), cases[i].text);
+	}
+	/* All of it is there, and the string reaches over the end. */
+	put(&k, 12, 44 | 9 << 16, 4);
+	k.ev.size = 52;
+	assert_string_equal(text_of(&k), "a=7 d=[damaged] far=9 rest=0");
+	ty_formats_free(k.f);
+}
+
 /* libtraceevent compares freed words where it reads sizeof(int), as kernels write it
  * (AddressSanitizer stops there), and fails at u64. */
 static void sizes_of_types(void **state)
@@ -925,6 +962,7 @@ int main(void)
 		cmocka_unit_test(cut_everywhere),
 		cmocka_unit_test(well_formed),
 		cmocka_unit_test(hostile_texts),
+		cmocka_unit_test(short_records),
 		cmocka_unit_test(sizes_of_types),
 		cmocka_unit_test(lists),
 		cmocka_unit_test(lists_of_a_trace),
