@@ -100,7 +100,7 @@ static void found(struct ty_poll_watch *p)
 		ty_finding_next(to, "tarry dump FILE syscalls --tid %d",
 				ty_model_thread(x->m, p->thread)->tid);
 	else
-		ty_finding_next(to, "tarry record -a, which also records the holder");
+		ty_finding_next(to, "tarry record -a (also records the holder)");
 }
 
 void ty_poll_end(struct ty_poll_watch *p)

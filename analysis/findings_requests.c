@@ -107,7 +107,7 @@ static void grew(const struct ty_finding_work *k, const struct ty_service *s)
 		       "are %s, %s and %s",
 		       ty_finding_thread_name(k->x->m, s->process, false, who), ty_count(s->n),
 		       ty_duration(first), ty_duration(middle), ty_duration(last));
-	ty_finding_next(to, "tarry report FILE requests, early and late by --from and --to");
+	ty_finding_next(to, "tarry report FILE requests --from T --to T (compare early with late)");
 }
 
 int ty_findings_of_requests(const struct ty_finding_work *k)

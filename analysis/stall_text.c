@@ -101,8 +101,8 @@ static void say_device(struct ty_sentence *o, const struct ty_stall_search *h,
 	io = ty_model_io(h->x->m, c->io);
 	ty_put(o, "%s (%u request%s%s%s%s)", ty_explain_disk(h->x, io.major, io.minor, disk),
 	       c->ios ? c->ios : 1, c->ios > 1 ? "s" : "",
-	       c->longest_ns ? " in the longest wait" : "", c->ios > 1 ? ", the longest " : ", ",
-	       ty_duration(io.end_ns - io.start_ns));
+	       c->longest_ns ? " in the longest wait" : "",
+	       c->ios > 1 ? "; slowest request " : ", ", ty_duration(io.end_ns - io.start_ns));
 }
 
 /* What of a wait for devices no request explains. */
@@ -121,15 +121,15 @@ static void say_throttled(struct ty_sentence *o, const struct ty_candidate *c)
 	size_t n = strlen(c->held.path);
 	bool cut = n > PATH_SHOWN;
 
-	ty_put(o, "throttled by CPU quota: its cgroup %s%s may use %s of CPU time every %s, and ",
+	ty_put(o, "throttled by CPU quota: its cgroup %s%s may use %s of CPU time every %s",
 	       cut ? "..." : "", c->held.path + (cut ? n - PATH_SHOWN : 0),
 	       ty_duration(c->held.quota_us * 1000), ty_duration(c->held.period_us * 1000));
 	if (c->used_ns)
-		ty_put(o, "had used %s in that period before", ty_duration(c->used_ns));
+		ty_put(o, ", and had already used %s in that period", ty_duration(c->used_ns));
 	else if (c->held.ns)
-		ty_put(o, "was throttled for %s around that time", ty_duration(c->held.ns));
+		ty_put(o, ", and was throttled for %s around that time", ty_duration(c->held.ns));
 	else
-		ty_put(o, "its CPU was idle for %s", ty_duration(c->idle_ns));
+		ty_put(o, "; the thread's CPU was idle for %s", ty_duration(c->idle_ns));
 }
 
 /* What the hypervisor possibly took: the whole cause, or (aside) a part of it. */

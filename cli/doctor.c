@@ -85,9 +85,8 @@ static bool check_idle(const char *root)
 	}
 	if (bad)
 		say("note", "switches from idle",
-		    "not delivered by CPU%s (a defect of this virtual machine); start times of "
-		    "runs "
-		    "there are inferred from the thread's next event, and marked",
+		    "not delivered by CPU%s (a defect of this virtual machine). Start times of "
+		    "runs there are inferred from the thread's next event (~ in the timeline)",
 		    list[1]);
 	if (open)
 		say("note", "switches from idle",

@@ -226,10 +226,12 @@ static void start_sampler(struct recording *r)
 		if (ty_sampler_start(r->sampler, r->spool, r->cpus, r->cpus_n,
 				     r->o->keep_ns || r->o->keep_bytes, r->sampler_why)) {
 			if (max && r->o->sampling.hz > max)
-				ty_rec_note(r,
-					    "samples are of %s: the kernel allows %u a second of "
-					    "hardware events (kernel.perf_event_max_sample_rate)",
-					    ty_sampler_event(r->sampler), max);
+				ty_rec_note(
+					r,
+					"sampling %s instead of cycles: the kernel limits hardware "
+					"events to %u samples a second "
+					"(kernel.perf_event_max_sample_rate)",
+					ty_sampler_event(r->sampler), max);
 			return;
 		}
 	}

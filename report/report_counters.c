@@ -260,11 +260,13 @@ void ty_counters_text(const struct ty_report *r, FILE *f)
 	for (uint32_t g = 0; g < c->groups; g++)
 		estimates |= r->counters.all.running[g] < r->counters.all.enabled[g];
 	if (estimates)
-		fputs("~: an estimate. The group counted only a part of the time (counting), since "
-		      "others used the counters\n",
+		fputs("~: an estimate. The group counted only part of the time (column counting), "
+		      "because other events used the hardware counters\n",
 		      f);
 	if (c->ratios)
-		fputs("ratios are of counters of one group: of the time in which it counted\n", f);
+		fputs("ratios use counters of one group, over the time that the group was "
+		      "counting\n",
+		      f);
 	if (!r->counters.threads_n && !r->counters.cpus_n)
 		fputs("no thread was counted in this window\n\n", f);
 	rows_text(r, thread_fields, r->counters.threads, r->counters.threads_n, "threads", f);

@@ -237,9 +237,11 @@ static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
 		fprintf(f, "and %u more", n - shown);
 	if (shown < n && single == n - shown)
 		fputs(" with one sample each", f);
-	else if (shown < n)
+	else if (single)
 		fprintf(f, ", %u of them with one sample each", single);
-	if (callers)
+	if (callers && callers == n - shown)
+		fputs(", all only as callers", f);
+	else if (callers)
 		fprintf(f, ", %u only as callers", callers);
 	if (shown < n)
 		fputs(" (--json has all)\n", f);
@@ -366,7 +368,7 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 			ty_duration(x->waiting_ns));
 	putc('\n', f);
 	if (s->clock && w->on_cpu_ns)
-		fprintf(f, "from samples only: %s on CPU (%+.1f%%); waits are not visible\n",
+		fprintf(f, "samples alone would give %s on CPU (%+.0f%%) and no waits\n",
 			ty_duration(h->weight),
 			100.0 * ((double)h->weight - (double)w->on_cpu_ns) / (double)w->on_cpu_ns);
 	if (w->unsampled)
@@ -381,8 +383,8 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 		      f);
 	if (w->stray)
 		fprintf(f,
-			"%" PRIu64 " samples have no share: their thread is not recorded as "
-			"running\n",
+			"%" PRIu64
+			" samples were ignored: their thread is not recorded as running\n",
 			w->stray);
 }
 

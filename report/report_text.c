@@ -232,8 +232,8 @@ static void header(const struct ty_report *r, FILE *f)
 				o += (size_t)snprintf(w + o, sizeof(w) - o, "%s%.*s", o ? ", " : "",
 						      digits(cpu_text), cpu_text);
 		line(f, "",
-		     "CPU %s: no events when it leaves idle; start times of runs there are "
-		     "inferred",
+		     "CPU %s: switches from idle to a thread are missing; start times of runs "
+		     "there are inferred (~ in the timeline)",
 		     w);
 	}
 	if (ty_session_event_strings(r->s)) {

@@ -22,7 +22,7 @@ struct row {
 	uint64_t runs, wakeups, migrations;
 	uint32_t n, name_id, thread, gen;
 	int32_t tid, pid, ppid;
-	bool born, died, kernel, traced;
+	bool born, died, kernel, traced, summed;
 };
 
 static struct row row_of(const struct ty_report *r, const struct ty_thread_stats *s)
@@ -60,8 +60,8 @@ static const char *who(const void *ctx, const void *record, char *buf, size_t n)
 	char who[TY_WHO_MAX];
 
 	snprintf(buf, NAME_COLUMNS + 1, "%s",
-		 row->n > 1 ? row->name
-			    : ty_model_who_short(r->s->model, row->thread, NAME_COLUMNS, who));
+		 row->summed ? row->name
+			     : ty_model_who_short(r->s->model, row->thread, NAME_COLUMNS, who));
 	return buf;
 }
 
@@ -69,7 +69,7 @@ static const char *id(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct row *row = record;
 
-	snprintf(buf, n, row->n > 1 ? "%u of" : "%d", row->n > 1 ? (int)row->n : row->tid);
+	snprintf(buf, n, "%d", row->summed ? (int)row->n : row->tid);
 	return buf;
 }
 
@@ -135,7 +135,8 @@ static uint32_t fold(struct row *v, uint32_t n)
 	qsort(v, n, sizeof(*v), by_name);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!rows || v[rows - 1].name_id != v[i].name_id) {
-			v[rows++] = v[i];
+			v[rows] = v[i];
+			v[rows++].summed = true;
 			continue;
 		}
 		for (unsigned k = 0; k < TY_ST_COUNT; k++)
@@ -183,7 +184,7 @@ void ty_threads_text(const struct ty_report *r, FILE *f)
 		fprintf(f, "%7s more with less CPU time (--json has all)\n", ty_fmt_count(more, n));
 	others_n = others ? fold(others, others_n) : 0;
 	if (others_n)
-		fputs("other threads, summed by name (\"3 of NAME\": three threads)\n", f);
+		fputs("threads name (other threads, summed by name)\n", f);
 	for (uint32_t i = 0; i < others_n && i < OTHER_ROWS; i++)
 		ty_fields_text(fields, &c, &others[i], f);
 	if (others_n > OTHER_ROWS)

@@ -35,7 +35,7 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX];
 
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "What %s did in its %s of the first wait above:",
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "What %s did during the first wait above (%s):",
 		    ty_timeline_thread_name(t, r->thread, p->seg.v[r->seg].start_ns, who),
 		    ty_fmt_length(r->ns, len));
 	for (unsigned w = 0; w < TY_SEG_WHATS; w++)
@@ -73,8 +73,8 @@ static void add_calls(struct ty_timeline *t, const struct ty_call_sums *s, uint3
 		ty_page_add(&t->page, TY_ROLE_DIM, "%11s        later calls were not counted", "");
 	if (s->unnamed)
 		ty_page_add(&t->page, TY_ROLE_DIM,
-			    "%11s        names of files: not looked up for %" PRIu64
-			    " shorter calls",
+			    "%11s        file names of %" PRIu64
+			    " shorter calls were not looked up",
 			    "", s->unnamed);
 }
 

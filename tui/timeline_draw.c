@@ -34,26 +34,34 @@ static void headline(struct ty_grid *g, const struct ty_palette *p, int y, const
 }
 
 /* The window in words; the lower the level, the fewer. */
-static void window_text(const struct ty_timeline *t, int level, char out[200])
+static void window_text(const struct ty_timeline *t, int level, char out[320])
 {
 	char a[TY_TIME_MAX], b[TY_TIME_MAX];
 	uint64_t res = (t->vp.to_ns - t->vp.from_ns) / 1000 + 1;
+	const bool all = t->vp.from_ns == t->vp.start_ns && t->vp.to_ns == t->vp.end_ns &&
+			 !t->partial && !ty_model_is_part(t->m);
 	size_t n = 0;
 
 	out[0] = 0;
-	if (level >= 1)
-		n += (size_t)snprintf(out, 60, "window %s",
-				      ty_fmt_length(t->vp.to_ns - t->vp.from_ns, a));
 	if (level >= 2)
-		n += (size_t)snprintf(out + n, 60, " at %s",
-				      ty_timeline_at(t, t->vp.from_ns, res, a));
+		n += (size_t)snprintf(out, 60, "%s to %s (",
+				      ty_timeline_at(t, t->vp.from_ns, res, a),
+				      ty_timeline_at(t, t->vp.to_ns, res, b));
+	if (level >= 1)
+		n += (size_t)snprintf(out + n, 60,
+				      level == 1	  ? "window %s"
+				      : level >= 3 && all ? "all %s"
+							  : "%s",
+				      ty_fmt_length(t->vp.to_ns - t->vp.from_ns, a));
 	if (level >= 3 && ty_model_is_part(t->m))
 		n += (size_t)snprintf(out + n, 60, " of the part from %s to %s",
 				      ty_timeline_at(t, t->vp.start_ns, res, a),
 				      ty_timeline_at(t, t->vp.end_ns, res, b));
-	else if (level >= 3)
+	else if (level >= 3 && !all)
 		n += (size_t)snprintf(out + n, 60, "%s%s", t->partial ? " of the first " : " of ",
 				      ty_fmt_length(t->vp.end_ns - t->vp.start_ns, a));
+	if (level >= 2)
+		n += (size_t)snprintf(out + n, 60, ")");
 	if (level >= 4 && t->in->recorder_cpu_ns != UINT64_MAX)
 		n += (size_t)snprintf(out + n, 60, "  recorder %s CPU",
 				      ty_fmt_duration(t->in->recorder_cpu_ns, a));
@@ -65,7 +73,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char text[200], lost[64], rest[TY_INDEXING_MAX], filter[TY_GRID_MAX] = "";
+	char text[320], lost[64], rest[TY_INDEXING_MAX], filter[TY_GRID_MAX] = "";
 	const char *name = ty_base_name(t->in->path),
 		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_indexing_mark(t, rest);
 	const char *label = g->w < 100 ? "lost" : "lost events:";
@@ -385,9 +393,9 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	skip = settle_details(t, end - y);
 	below = t->details_n - t->details_top - (end - y);
 	if (below > 0)
-		snprintf(title + strlen(title), 24, " (J %d line%s)", below, below > 1 ? "s" : "");
+		snprintf(title + strlen(title), 24, " (J: %d more)", below);
 	else if (skip)
-		snprintf(title + strlen(title), 24, " (K %d line%s)", skip, skip > 1 ? "s" : "");
+		snprintf(title + strlen(title), 24, " (K: %d more)", skip);
 	headline(g, p, l->details_y, title, right, false);
 	for (unsigned i = 0; i < n && y < end; i++) {
 		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);

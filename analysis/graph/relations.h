@@ -68,8 +68,8 @@
 	X(FOR_PROGRAM, "the process of the thread had started the program that worked")            \
 	X(WORLD_STOPPED, "threads of the process stopped together for one that worked alone")      \
 	X(PEER_IDLE,                                                                               \
-	  "for most of the wait, threads of its process waited for a timer, for a thread that "    \
-	  "they had not woken, or, of a server, for any event, and no request was open")           \
+	  "threads of its process were idle for most of the wait (on a timer, on a thread that "   \
+	  "they had not woken, or, in a server, on any event), with no request in progress")       \
 	X(KILLED, "the thread did not run again: its process exited")                              \
 	X(AWAITED_HELD_UP,                                                                         \
 	  "the child that exited had only waited, or was its parent's only running child")         \
@@ -86,7 +86,8 @@
 	  "the futex wait recurs and a timer is the waker, as in sleeps of runtimes")              \
 	X(WAKE_EXPECTED,                                                                           \
 	  "another thread wakes that futex at other times, or was woken right before")             \
-	X(HAD_WORK, "the command was busy with the thread waited for, and the waiter had work")
+	X(HAD_WORK,                                                                                \
+	  "the critical path ran through the awaited thread, and the waiter had work pending")
 
 enum ty_relation {
 	TY_R_NONE, /* ends a list */

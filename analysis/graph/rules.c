@@ -148,7 +148,7 @@ const struct ty_rule ty_rule_table[] = {
 	     "the command was blocked by this wait, which is not part of a repeating pattern",
 	     WHEN(TY_R_ON_PATH, TY_NOT(TY_R_RECURS_SAME_WAKER)), .proof = TY_PROOF_PATH),
 	RULE("had-work", STALL, BY_PATTERN, 50,
-	     "the command was busy with the thread waited for, and the waiter had work",
+	     "the critical path ran through the awaited thread, and the waiter had work pending",
 	     WHEN(TY_R_HAD_WORK), .proof = TY_PROOF_NEVER),
 	/* What nothing else is known of. Matches every wait. */
 	RULE("no-dependent-work", IDLE, BY_PATTERN, 0, "no sign that the thread had work meanwhile",

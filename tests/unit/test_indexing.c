@@ -287,7 +287,7 @@ static void real_program(void **state)
 	for (int round = 0; round < 3; round++) {
 		ty_vt_start(120, 30, env, argv);
 		assert_true(ty_vt_shows("q quit"));
-		if (!ty_vt_lacks("INDEXING") || !ty_vt_shows("of 3.965 s") ||
+		if (!ty_vt_lacks("INDEXING") || !ty_vt_shows("(all 3.965 s") ||
 		    !ty_vt_shows("Stalls by "))
 			fail_msg("%s", ty_vt_screen());
 		ty_vt_send("q", 1);

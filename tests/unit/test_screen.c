@@ -35,19 +35,19 @@ static const struct step {
 	bool log;	   /* with a log file */
 	const char *ready; /* seen before the rest is typed: what is counted aside is there */
 } steps[TY_ACT_COUNT] = {
-	[TY_ACT_ZOOM_IN] = {"", "", .shows = "1.983 s at"},
-	[TY_ACT_ZOOM_OUT] = {"ww", "", .shows = "1.983 s at"},
-	[TY_ACT_PAN_LEFT] = {"wwg2\r", "", .shows = "991.253 ms at 1.2"},
-	[TY_ACT_PAN_RIGHT] = {"wwg2\r", "", .shows = "991.253 ms at 1.7"},
-	[TY_ACT_ALL] = {"www", "", .shows = "3.965 s at 0.000"},
+	[TY_ACT_ZOOM_IN] = {"", "", .shows = "(1.983 s of"},
+	[TY_ACT_ZOOM_OUT] = {"ww", "", .shows = "(1.983 s of"},
+	[TY_ACT_PAN_LEFT] = {"wwg2\r", "", .shows = " s to 2.2"},
+	[TY_ACT_PAN_RIGHT] = {"wwg2\r", "", .shows = " s to 2.7"},
+	[TY_ACT_ALL] = {"www", "", .shows = "(all 3.965 s"},
 	[TY_ACT_ZOOM_SPAN] = {"n0", "", .shows = "webserver/100 sleeping for 3.000",
-			      .lacks = "3.965 s at"},
-	[TY_ACT_UNDO] = {"n", "", .shows = "3.965 s at 0.000"},
-	[TY_ACT_REDO] = {"nu", "", .lacks = "3.965 s at"},
+			      .lacks = "(all 3.965 s"},
+	[TY_ACT_UNDO] = {"n", "", .shows = "(all 3.965 s"},
+	[TY_ACT_REDO] = {"nu", "", .lacks = "(all 3.965 s"},
 	[TY_ACT_GOTO] = {"", "1.25\r", .shows = "at 1.25"},
 	[TY_ACT_TIME_FIRST] = {"", "", .shows = "at 0.0"},
 	[TY_ACT_TIME_LAST] = {"", "", .shows = "at 3.9"},
-	[TY_ACT_CLOCK] = {"", "", .shows = " at 22:13:20.0"},
+	[TY_ACT_CLOCK] = {"", "", .shows = "22:13:20.0"},
 	[TY_ACT_LEFT] = {"g2\rwwwwww", "", .lacks = "at 2.0000"},
 	[TY_ACT_RIGHT] = {"^wwwwww", "", .lacks = "at 0.000 s"},
 	[TY_ACT_SPAN_PREV] = {"n", "", .shows = "at 0.5"},
@@ -91,7 +91,7 @@ static const struct step {
 	[TY_ACT_HIT_PREV] = {"/fsync\r$", "", .shows = "fsync of backup/101 at 0.900010"},
 	[TY_ACT_HITS] = {"/fsync\r", "", .shows = "of 'fsync', the longest first"},
 	[TY_ACT_FILTER] = {"", "backup\r", .shows = "filter: 3 hidden"},
-	[TY_ACT_SELECT] = {"n", "llllvz", .lacks = "3.965 s at"},
+	[TY_ACT_SELECT] = {"n", "llllvz", .lacks = "(all 3.965 s"},
 	[TY_ACT_STATS] = {"n", "", .shows = "p99"},
 	[TY_ACT_EXPORT] = {"n", "{D}/cut.dat\r", .shows = "cut.dat is written"},
 	[TY_ACT_MARK] = {"", "here\r", .shows = "mark 'here' is set"},
@@ -307,9 +307,9 @@ static void the_mouse(void **state)
 		}
 		start(&c, NULL);
 		press(64, c.w / 2, 2, 'M'); /* wheel on the ruler */
-		assert_true(ty_vt_shows("1.983 s at"));
+		assert_true(ty_vt_shows("(1.983 s of"));
 		press(65, c.w / 2, 2, 'M');
-		assert_true(ty_vt_shows("3.965 s at"));
+		assert_true(ty_vt_shows("(all 3.965 s"));
 		press(0, 5, 4, 'M'); /* a row's name */
 		press(0, 5, 4, 'm');
 		assert_true(ty_vt_shows("CPU 1 "));
@@ -326,11 +326,11 @@ static void the_mouse(void **state)
 		press(0, c.w / 2, 6, 'm');
 		press(0, c.w / 2, 6, 'M');
 		press(0, c.w / 2, 6, 'm');
-		assert_true(ty_vt_lacks("3.965 s at"));
+		assert_true(ty_vt_lacks("(all 3.965 s"));
 		/* reports that are none change nothing */
 		send("\033[<0;0;0M\033[<9999999;1;1M\033[<1;2M\033[<;;;;M\033[<0;99999;99999M");
 		send("0");
-		assert_true(ty_vt_shows("3.965 s at"));
+		assert_true(ty_vt_shows("(all 3.965 s"));
 		send("q");
 		assert_int_equal(ty_vt_end(), 0);
 		assert_false(ty_vt_taken());
@@ -406,7 +406,7 @@ static void one_frame_per_burst(void **state)
 
 	start(&plain, NULL);
 	send("ww");
-	assert_true(ty_vt_shows("991.253 ms at"));
+	assert_true(ty_vt_shows("(991.253 ms"));
 	for (int with = 0; with < 2; with++) {
 		kill(ty_vt_pid(), SIGSTOP);
 		assert_int_equal(waitpid(ty_vt_pid(), &status, WUNTRACED), ty_vt_pid());
@@ -448,7 +448,7 @@ static void stop_and_go_on(int nth)
 static void stopped_as_a_job(void **state)
 {
 	static const struct config large = {200, 60, "xterm-256color", "", "C.UTF-8", true};
-	static const char whole[] = "3.965 s at 0.000";
+	static const char whole[] = "(all 3.965 s";
 
 	for (int big = 0; big < 2; big++) {
 		start_as(ty_vt_start_job, big ? &large : &plain, NULL);

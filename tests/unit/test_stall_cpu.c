@@ -194,7 +194,8 @@ static void a_quota_held_it_back(void **state)
 		{150 * MS, 4000, false, 120,
 		 "may use 4.00 ms of CPU time every 100 ms, and was throttled for 150 ms"},
 		{0, 4000, true, 120,
-		 "may use 4.00 ms of CPU time every 100 ms, and had used 4.00 ms"},
+		 "may use 4.00 ms of CPU time every 100 ms, and had already used 4.00 ms in that "
+		 "period"},
 		{0, 4000, false, 120, NULL},
 		{0, 0, true, 120, NULL},
 		{90 * MS, 4000, false, 120, NULL},

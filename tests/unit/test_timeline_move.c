@@ -41,14 +41,14 @@ static void a_jump_shows_call_and_waker(void **state)
 			assert_non_null(strstr(s, "stall 1, proven: "));
 			assert_non_null(strstr(ty_tl_flat(s), "c shows the chain"));
 			s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
-			assert_non_null(strstr(s, " (J "));
+			assert_non_null(strstr(s, " (J: "));
 			for (int k = 0; k < 20; k++)
 				ty_timeline_ops.act(t, TY_ACT_DETAILS_DOWN);
 			s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
 			assert_non_null(strstr(s, "in flock(3, LOCK_EX) = 0"));
 			assert_non_null(strstr(s, "woken by backup/101 on CPU 1 (in flock)"));
 			assert_null(strstr(s, "webserver/100 sleeping for 3.000"));
-			assert_non_null(strstr(s, " (K "));
+			assert_non_null(strstr(s, " (K: "));
 			for (int k = 0; k < 20; k++)
 				ty_timeline_ops.act(t, TY_ACT_DETAILS_UP);
 			s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
