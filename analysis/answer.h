@@ -3,7 +3,7 @@
  * The answer at the top of a report: where the time went, on whose account, in few items.
  *
  * For attached threads: the slowest requests of the process that spends most time in requests,
- * beside median ones, each along its own path from its reply back to its begin; without requests,
+ * beside median ones, each along its own path from its reply back to its start; without requests,
  * the sum over the threads. For a machine: the users of the CPUs, and the activity of the disks.
  *
  * For a command: its wall time along the critical path (command_path.h), from its exit back to its

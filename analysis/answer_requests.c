@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The answer for a server process: its slowest requests, beside median ones. Each is the path of
- * the replying thread, from the reply back to the begin of the request, and therefore contains the
+ * the replying thread, from the reply back to the start of the request, and therefore contains the
  * thread or process that held it up.
  */
 #include "answer_priv.h"

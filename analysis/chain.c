@@ -321,7 +321,7 @@ static void run_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint
 /*
  * The thread runs in [a, b). What is known there of a wait for a lock that it made on the CPU, at
  * least in part: then all of that, back to `first`, is what the holder did, and what was behind it
- * the thread's run. Returns the begin of what was explained; b: there is no such wait.
+ * the thread's run. Returns the start of what was explained; b: there is no such wait.
  */
 static uint64_t spin_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t first,
 			 uint64_t a, uint64_t b, uint32_t hop)

@@ -45,7 +45,7 @@ int ty_command_path(const struct ty_explain *x, uint64_t from_ns, uint64_t to_ns
 		*end_ns = *start_ns;
 	if (*end_ns == *start_ns)
 		return 0;
-	/* From the command's end: what it waits for at the end of the window, that tells. */
+	/* From the command's end: it is defined by what it waits for at the end of the window. */
 	r = ty_path_find(x, last_of(x, i, &inferred), *start_ns, t->end_ns, p);
 	p->inferred |= inferred;
 	if (!r && p->cut && *end_ns < t->end_ns) /* it does not reach the window */

@@ -35,7 +35,7 @@ struct ty_flow_call {
 	uint64_t start_ns, end_ns;  /* TY_FLOW_NO_TIME: unknown */
 	uint64_t insns, self_insns; /* instructions: all, and excluding those of callees */
 	uint64_t children_ns;
-	uint64_t seq; /* running number of its begin: 0, 1, 2... identical each time the flow is
+	uint64_t seq; /* running number of its start: 0, 1, 2... identical each time the flow is
 		       * decoded */
 	uint64_t ip;  /* its first instruction */
 	uint64_t ret; /* return address; 0: unknown */

@@ -14,7 +14,7 @@
 #include "flow_walk.h"
 #include "vec.h"
 
-/* Equal calls that begin and end on the path. */
+/* Equal calls that start and end on the path. */
 struct ty_flow_path_calls {
 	uint64_t insns, self_insns;
 	uint64_t outermost; /* executions in which they were outermost */
@@ -27,7 +27,7 @@ struct ty_flow_path_calls {
 /* A call that begins on the path, and does not end there. */
 struct ty_flow_path_open {
 	uint64_t ip, ret, lo, hi;
-	uint64_t left;	  /* instructions from its begin to the path's end */
+	uint64_t left;	  /* instructions from its start to the path's end */
 	uint64_t callees; /* instructions of its callees that ended there */
 	uint32_t func, seq;
 	uint8_t trait; /* enum ty_flow_trait */

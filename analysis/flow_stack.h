@@ -141,7 +141,7 @@ static inline void ty_flow_stack_close(struct ty_flow_stack *s, struct ty_flow_f
 	ty_flow_stack_closed(s);
 }
 
-/* Opens a level: the call with everything known at its begin except caller and depth, of a function
+/* Opens a level: the call with everything known at its start except caller and depth, of a function
  * at [lo, hi). Levels beyond any realistic depth are not opened. 0 or -TY_ENOMEM. */
 int ty_flow_stack_push(struct ty_flow_stack *s, const struct ty_flow_call *call, uint64_t lo,
 		       uint64_t hi);

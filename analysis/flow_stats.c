@@ -26,7 +26,7 @@ struct whole {
 
 struct stats {
 	struct ty_flow_sums sums;
-	VEC(struct whole) wholes; /* by function number, where calls are asked for */
+	VEC(struct whole) wholes; /* by function number, where calls are requested */
 	size_t ones_held;	  /* bytes of those that were added, and are not in sums.held yet */
 	bool calls_too;
 	ty_flow_choose *choose;

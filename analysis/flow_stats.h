@@ -16,7 +16,7 @@ struct ty_flow_caller {
 };
 
 /*
- * One function. Durations are of complete calls, with known begin and end. In software recordings
+ * One function. Durations are of complete calls, with known start and end. In software recordings
  * times are the single-stepper's, so only instruction counts are comparable.
  */
 struct ty_flow_func {
@@ -62,7 +62,7 @@ struct ty_flow_stats {
 	struct ty_flow_calls *calls_of; /* names of the functions */
 };
 
-/* Filter: instructions and gaps by their own thread, time and CPU, calls by those of their begin.
+/* Filter: instructions and gaps by their own thread, time and CPU, calls by those of their start.
  * NULL: all. */
 typedef bool ty_flow_choose(void *ctx, const struct ty_flow_at *at);
 

@@ -2,7 +2,7 @@
 /* See irq_find.h. Budget: log(interrupts). */
 #include "irq_find.h"
 
-/* Nested ones end before what they interrupted: so many that began before are asked. */
+/* Nested ones end before what they interrupted: so many that began before are searched. */
 #define NESTED 8
 
 uint32_t ty_irq_after(const struct ty_model *m, uint32_t cpu, uint64_t t)

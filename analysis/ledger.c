@@ -102,7 +102,7 @@ static void calls_begin(struct walk *w, uint32_t thread, uint64_t from, uint64_t
 	c->last = c->last == TY_NONE ? behind : c->last + 1;
 	c->i = c->n = 0;
 	c->lost_ns = 0;
-	/* A thread without any recorded begin or end of a call may have been in one call all the
+	/* A thread without any recorded start or end of a call may have been in one call all the
 	 * time; a worker that the kernel created for a traced thread always is. */
 	c->outside = t->kernel ? TY_ROW_KTHREAD : t->syscalls_n ? TY_ROW_USER : TY_ROW_UNRECORDED;
 }
@@ -139,7 +139,7 @@ static void call_over(struct calls *c)
 	c->i++;
 }
 
-/* The call that contains t, which is not before what was asked before; TY_NONE. */
+/* The call that contains t, which is not before the previous query; TY_NONE. */
 static uint32_t call_at(struct walk *w, uint64_t t)
 {
 	struct calls *c = &w->calls;
@@ -154,8 +154,8 @@ static uint32_t call_at(struct walk *w, uint64_t t)
 	return TY_NONE;
 }
 
-/* In user mode or in calls, [from, to) without interrupts and lost events, behind what was asked
- * before. */
+/* In user mode or in calls, [from, to) without interrupts and lost events, after the previous
+ * query. */
 static void known_modes(struct walk *w, uint32_t span, uint64_t from, uint64_t to)
 {
 	struct calls *c = &w->calls;
@@ -172,7 +172,7 @@ static void known_modes(struct walk *w, uint32_t span, uint64_t from, uint64_t t
 				continue;
 			}
 			start = c->rows->start_ns[c->i] < to ? c->rows->start_ns[c->i] : to;
-			/* Its begin is among what was lost. */
+			/* Its start is among what was lost. */
 			if (c->lost_ns && c->rows->flags[c->i] & TY_SF_LOST &&
 			    !c->rows->entered[c->i])
 				start = from;
@@ -310,7 +310,7 @@ static void several_rivals(struct walk *w, struct ty_ledger_key k, uint32_t cpu,
 	ty_book_add(&w->book, k, rest, span);
 }
 
-/* How long the thread, at the begin of its wait for a CPU, was not allowed to run: its cgroup was
+/* How long the thread, at the start of its wait for a CPU, was not allowed to run: its cgroup was
  * held back for most of that wait. */
 static uint64_t throttled(const struct ty_explain *x, const struct ty_span *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Outliers: per thread and system call the slowest instance beside a median one, and the
- * differences between their ledgers. Uses calls with recorded begin and end.
+ * differences between their ledgers. Uses calls with recorded start and end.
  */
 #ifndef TY_OUTLIERS_H
 #define TY_OUTLIERS_H

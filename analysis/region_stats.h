@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Regions of user code by name: how many, how long they took, and the slowest beside a median one.
- * Lengths are whole (not cut to the window) and of regions only whose begin and end are both
+ * Lengths are whole (not cut to the window) and of regions only whose start and end are both
  * recorded; the others are counted apart.
  */
 #ifndef TY_REGION_STATS_H
@@ -24,7 +24,7 @@ struct ty_region_stats {
 	uint8_t kind;	  /* TY_REG_BEGIN, _CALL, _ASYNC_BEGIN, _INSTANT, _COUNTER */
 	uint64_t count;	  /* that touch the window; with a length and without */
 	uint64_t unended; /* of them: no end recorded (recording, thread or program ended) */
-	uint64_t unbegun; /* of them: no begin recorded */
+	uint64_t unbegun; /* of them: no start recorded */
 	uint64_t lost;	  /* of them: events were lost */
 	/* Of those with a length, UINT64_MAX where there is none; percentiles by nearest rank. */
 	uint64_t timed, p50_ns, p90_ns, p99_ns, max_ns, total_ns, self_ns;

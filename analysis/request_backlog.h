@@ -16,7 +16,7 @@
 struct ty_backlog {
 	uint32_t n;		   /* requests that waited at least TY_BACKLOG_NS */
 	uint32_t client;	   /* of the one that waited longest: its thread, */
-	uint64_t start_ns;	   /* the begin of its sleep, */
+	uint64_t start_ns;	   /* the start of its sleep, */
 	uint64_t wait_ns;	   /* until it was received, */
 	struct ty_request longest; /* and the request */
 };

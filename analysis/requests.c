@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See requests.h. Calls of all threads are merged by the time of their effect: receiving calls and
- * those that create a descriptor at their return, sending and closing ones at their begin. */
+ * those that create a descriptor at their return, sending and closing ones at their start. */
 #include "requests.h"
 
 #include <errno.h>
@@ -394,7 +394,7 @@ static int merge(struct pass *p, const struct birth *births, uint32_t births_n, 
 	return p->nomem ? -TY_ENOMEM : 0;
 }
 
-/* What was received and not answered: where this end is known to answer; and what was asked. */
+/* What was received and not answered: where this end is known to answer; and what was requested. */
 static void leftovers(struct pass *p, uint64_t until_ns)
 {
 	uint64_t end = p->full ? until_ns : ty_model_summary(p->m)->end_ns;
@@ -407,7 +407,7 @@ static void leftovers(struct pass *p, uint64_t until_ns)
 			uint64_t died = ty_model_thread(p->m, i)->end_ns;
 			struct ty_request r;
 
-			/* Of what never hears anything a reply is not awaited. */
+			/* A reply is not awaited from an end that never receives anything. */
 			heard(p, i, (int64_t)fd, s, died < end ? died : end,
 			      TY_REQ_OPEN | (s->heard || s->connecting ? 0 : TY_REQ_VAIN));
 

@@ -46,7 +46,7 @@ bool ty_hot_thread(const struct ty_hot_of *of, uint32_t thread)
 	       ty_window_thread(of->w, of->model, thread);
 }
 
-/* On the CPUs that are asked about; of some only, a step per span. */
+/* On the selected CPUs; of some only, a step per span. */
 static uint64_t ran_in(const struct ty_hot_of *of, uint32_t thread, uint64_t from_ns,
 		       uint64_t to_ns)
 {
@@ -70,7 +70,7 @@ static uint64_t ran_in(const struct ty_hot_of *of, uint32_t thread, uint64_t fro
 	return ns;
 }
 
-/* On a CPU, under the names that are asked about. */
+/* On a CPU, under the selected names. */
 static uint64_t time_of(const struct ty_hot_of *of, uint32_t thread)
 {
 	const struct ty_window *w = of->w;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which CPU samples are asked about, and how much time each of them stands for. Where switches are
+ * Which CPU samples are selected, and how much time each of them stands for. Where switches are
  * recorded, the samples of a thread divide its exact time on a CPU in the window, each by its
  * period: sums are exact to the nanosecond, the time of a function is an estimate. A thread whose
  * time is that of fewer than TY_HOT_LEAST samples is put together with all such threads of its
@@ -18,7 +18,7 @@ enum { TY_HOT_LEAST = 10 };
 /* CPU samples; waits with a stack, each by its length in the window; both. */
 enum ty_hot_what { TY_HOT_CPU, TY_HOT_WAITS, TY_HOT_BOTH };
 
-/* What is asked about. */
+/* What is selected. */
 struct ty_hot_of {
 	const struct ty_samples *s;
 	const struct ty_window *w;
@@ -30,7 +30,7 @@ struct ty_hot_of {
  * and samples need not cover the same time. */
 void ty_hot_range(const struct ty_hot_of *of, size_t *first, size_t *end);
 bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *sample);
-/* Can the thread have samples that are asked about? */
+/* Can the thread have samples that are selected? */
 bool ty_hot_thread(const struct ty_hot_of *of, uint32_t thread);
 
 struct ty_sample_weights {

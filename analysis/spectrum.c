@@ -52,7 +52,7 @@ bool ty_spec_same(const struct ty_spec_kind *a, const struct ty_spec_kind *b)
 struct item {
 	struct ty_spec_kind kind;
 	struct ty_spec_span s;
-	bool timed; /* its begin was recorded, and no event of it was lost */
+	bool timed; /* its start was recorded, and no event of it was lost */
 };
 
 struct walk {

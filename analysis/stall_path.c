@@ -43,7 +43,7 @@ int ty_stall_keep_path(struct ty_stall_search *h, const struct ty_path *p)
 	return 0;
 }
 
-/* The order of hops is of no use once the segments are found: parents are not asked for. */
+/* The order of hops is of no use once the segments are found: parents are not looked up. */
 ORDER(by_span, struct ty_hop, compare(a->thread, b->thread) ?: compare(a->span, b->span))
 
 int ty_stall_path_sort(struct ty_stall_search *h)

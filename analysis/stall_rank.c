@@ -211,7 +211,7 @@ static bool is_sent_request(const struct ty_stall_search *h, const struct ty_can
 	return to >= 0 && ty_stall_sent(h, who, ty_stall_first_call(h, b), to);
 }
 
-/* Where no command tells what matters, a wait that lasts a good deal longer than the one behind
+/* Where no command defines what matters, a wait that lasts a good deal longer than the one behind
  * whose end it stands is no mere part of that. */
 static bool outlasts(const struct ty_candidate *b, const struct ty_candidate *a)
 {

@@ -18,7 +18,7 @@ struct view {
 	const struct ty_path *p; /* of a wait; else NULL */
 	int cpu_explained;
 	uint64_t shown_ns; /* what the window, and so the command's path, has of it */
-	/* Which side the thread has on the descriptor it waits on: made when first asked for. */
+	/* Which side the thread has on the descriptor it waits on: made on first use. */
 	bool side_made, guessed;
 	int64_t fd;
 	struct ty_stall_side side;
@@ -362,7 +362,7 @@ static bool find(void *ctx, enum ty_relation r)
 	}
 	if (v->p)
 		return of_habits(v, r);
-	/* Of what was no wait only the call tells, where the state is lost. */
+	/* Where the state is lost, only the call shows that it was no wait. */
 	return (c->s.state == TY_ST_UNKNOWN || c->holder_idle) && of_channel(v, r);
 }
 

@@ -24,7 +24,7 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
 	return false;
 }
 
-/* Had the thread heard something where it waits now before it ever woke the one that ended the
+/* Had the thread received something where it waits now before it ever woke the one that ended the
  * wait? */
 static bool heard_first(const struct ty_explain *x, const struct ty_candidate *c)
 {
@@ -132,7 +132,7 @@ static bool went_back(const struct ty_explain *x, uint32_t peer, uint32_t span, 
 	return false;
 }
 
-/* Does the one that ended the wait say more later, without having been asked for that? */
+/* Does the waker send more later, without a request for it? */
 static bool says_more(const struct ty_explain *x, const struct ty_candidate *c, uint64_t request_ns,
 		      bool futex)
 {
@@ -213,7 +213,7 @@ bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t sp
 			s = ty_model_span(x->m, span);
 			*call = s.syscall;
 			*w = ty_wait_for(x, &s, s.syscall);
-			/* A counter can look like a lock; locks are seldom waited for in vain. */
+			/* A counter can look like a lock; waits for locks rarely time out. */
 			if (s.syscall != TY_NONE &&
 			    (w->class != TY_WAIT_DEFINITE || ty_wait_timed_out(x, s.syscall)))
 				return true;

@@ -16,7 +16,7 @@
 #include "wait_holder.h"
 #include "wait_peer.h"
 
-#define PATH_SHOWN 72 /* the end of a cgroup's tells most */
+#define PATH_SHOWN 72 /* the end of a cgroup's path says most */
 
 /* A thread by its name at t. */
 #define who(thread, t) ty_who(h->x->m, thread, t)

@@ -98,7 +98,7 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
 	if (!ty_waker_is(m, ty_model_span_edge(m, &s, span), who, &k))
 		return false;
 	*ts = k.ts_ns;
-	/* What makes room tells waiting writers: that is no message. */
+	/* Making room wakes waiting writers: that is no message. */
 	if (ty_stall_made_room(x, &k))
 		return false;
 	return is_message(x, thread, span, who, *ts, futex);

@@ -271,7 +271,7 @@ static int collect(struct ty_stall_search *h, uint32_t thread)
 	r = r ? r : ty_stall_polled(h, thread);
 	if (r)
 		return r;
-	/* What remains of that time tells whether a sum of it can matter at all. */
+	/* What remains of that time shows whether a sum of it can matter at all. */
 	sum = ty_thread_time(m, thread, least, h->w.to_ns);
 	blocked = sum.ns[TY_ST_BLOCKED] > blocked ? sum.ns[TY_ST_BLOCKED] - blocked : 0;
 	stopped = sum.ns[TY_ST_STOPPED] > stopped ? sum.ns[TY_ST_STOPPED] - stopped : 0;
@@ -330,7 +330,7 @@ static int add_waits(struct ty_stall_search *h, uint32_t thread, uint64_t a, uin
 			longest = k;
 		}
 	}
-	/* One that is most of it tells it. */
+	/* One that is most of it represents it. */
 	if (n < 2 || ns > blocked / 4 * 3)
 		return 0;
 	if (ty_stall_add(h, thread, longest, a, a + blocked, TY_ST_BLOCKED, 0))

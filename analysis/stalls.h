@@ -107,8 +107,8 @@ struct ty_stalls {
 	struct ty_stall *rejected; /* opts.rejected: idle waits, ranked as findings are */
 	uint32_t rejected_n;
 	bool by_command;    /* ranked by their effect on the command, not by length */
-	uint32_t jobs_left; /* processes that ended, of a whole machine, that were not asked for
-			     * their path: those before took too long a path already */
+	uint32_t jobs_left; /* processes that ended, of a whole machine, whose path was not
+			       computed: those before took too long a path already */
 };
 
 #define TY_STALLS_MIN_NS UINT64_C(20000000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See steal.h. Evidence that a CPU was running within a run: the run's two ends, begins and ends of
- * interrupts, points, and begins and ends of the thread's system calls. The tick is one of the
+ * See steal.h. Evidence that a CPU was running within a run: the run's two ends, starts and ends of
+ * interrupts, points, and starts and ends of the thread's system calls. The tick is one of the
  * interrupts (irq_vectors:local_timer on x86, irq:irq_handler_entry of a timer elsewhere) or
  * appears as an expiry of a high-resolution timer in hard interrupt context.
  *
@@ -170,7 +170,7 @@ static bool lost(const struct ty_model *m, uint32_t cpu, uint64_t from, uint64_t
 	return false;
 }
 
-/* Signs of life of a CPU that are no interrupts: points, and begins and ends of a thread's calls.
+/* Signs of life of a CPU that are no interrupts: points, and starts and ends of a thread's calls.
  */
 struct others {
 	const struct ty_model *m;
@@ -251,7 +251,7 @@ static bool silent(const struct ty_explain *x, const struct ty_span *s, uint64_t
 	return false;
 }
 
-/* The begins and ends of a CPU's interrupts, in order: those that run are kept until they end. */
+/* The starts and ends of a CPU's interrupts, in order: those that run are kept until they end. */
 struct signs {
 	const struct ty_model *m;
 	uint32_t cpu, i, n;

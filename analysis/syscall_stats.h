@@ -15,7 +15,7 @@ struct ty_syscall_stats {
 	uint64_t errors;     /* of them returned -1 ... -4095 */
 	uint64_t unfinished; /* of them unfinished at the end of the recording */
 	uint64_t before;     /* of them begun before the recording: not timed */
-	uint64_t untimed;    /* of them without a known begin or end (lost, or refused before the
+	uint64_t untimed;    /* of them without a known start or end (lost, or refused before the
 			      * tracepoint) */
 	/* Of the timed ones, full durations (not clipped to the window). A call unfinished at the
 	 * recording's end counts with its recorded part. */

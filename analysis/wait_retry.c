@@ -52,7 +52,7 @@ bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call)
 	return in_vain(x, &c);
 }
 
-/* Is one of the calls right before this one the same, and in vain, so that this may be another try?
+/* Is one of the calls right before this one the same, and failed, so that this may be a retry?
  * Few waits have such a one: no more is examined then. In between one of the same may have got
  * something, from the thread itself. */
 static bool may_be_again(const struct ty_explain *x, uint32_t thread, uint32_t call)

@@ -49,7 +49,7 @@ static inline const char *ty_wait_argument(const char *call, const char *object)
 
 	return n && !strncmp(object, call, n) && object[n] == ' ' ? object + n + 1 : object;
 }
-/* The call that the thread waits in: the span's; or, if its begin was lost, or the span's call has
+/* The call that the thread waits in: the span's; or, if its start was lost, or the span's call has
  * a lost end, the call whose end is the thread's next known event. TY_NONE: in none, or unknown. */
 uint32_t ty_wait_call(const struct ty_explain *x, const struct ty_span *s);
 /* True for an uninterruptible wait that certainly began outside of any system call, because the

@@ -92,7 +92,7 @@ static void by_hardirq(const struct ty_model *m, uint64_t t, struct ty_waker *w)
 		if (w->kind != TY_WAKER_UNKNOWN)
 			return;
 	}
-	/* No vector tells: a timer's expiry right before does. */
+	/* No vector shows this: a timer's expiry right before does. */
 	i = ty_model_point_after(m, w->cpu, t + 1);
 	for (unsigned k = 0; i && k < LOOK_BACK; k++) {
 		struct ty_point p = ty_model_point(m, w->cpu, --i);

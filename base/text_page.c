@@ -121,7 +121,7 @@ static int put_line(const struct page *p, const char *s, size_t n)
 	if (!p->width || n <= p->width || columns_of(s, n) <= p->width)
 		return fwrite(s, 1, n, p->to) == n ? 0 : -1;
 	hang = hang_of(s, n, p->width);
-	/* The blanks at the begin, then words with the blanks before them. */
+	/* The blanks at the start, then words with the blanks before them. */
 	while (from < n) {
 		size_t blanks = strspn(s + from, " "), end;
 		unsigned wide;

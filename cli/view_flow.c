@@ -10,7 +10,7 @@
 #include "plain_text.h"
 #include "section.h"
 
-/* So much is decoded from its begin on, so that all calls that a part lies in are known. */
+/* So much is decoded from its start on, so that all calls that a part lies in are known. */
 #define WHOLE_BYTES (4u << 20)
 
 /* The instructions of a part: half of the memory is the view's, the others share the rest. */

@@ -36,7 +36,7 @@ static uint64_t recorder_cpu(const struct ty_trace *t)
 {
 	uint64_t ns = ty_recorder_cpu_ns(t);
 
-	/* Where the begin was dropped it is of more than what is shown. */
+	/* Where the start was dropped it is of more than what is shown. */
 	return t->kept_from_ns || !ns ? UINT64_MAX : ns;
 }
 
@@ -408,7 +408,7 @@ static int show_growing(struct ty_view_options *o, struct ty_session *s, struct 
 	return rc;
 }
 
-/* The timeline may open on the begin of a recording: nothing was requested that needs the whole,
+/* The timeline may open on the start of a recording: nothing was requested that needs the whole,
  * and the model takes a while. */
 static bool may_grow(const struct ty_view_options *o, const struct ty_session *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See code_map.h: what is asked. */
+/* See code_map.h: the queries. */
 #include <elf.h>
 #include <string.h>
 

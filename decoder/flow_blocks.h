@@ -34,7 +34,7 @@ struct ty_block_when {
 	int32_t pid;
 };
 
-/* A place of a block, in units of 8 bytes from the begin of all, plus 1; 0: none. */
+/* A place of a block, in units of 8 bytes from the start of all, plus 1; 0: none. */
 typedef uint32_t ty_block_ref;
 
 /* Less than a cache line with the lengths: code that is executed once costs what it takes to write

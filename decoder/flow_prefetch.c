@@ -69,7 +69,7 @@ static int32_t pid_at(void *ctx, bool timed, uint64_t tsc, size_t *which)
 	return i + 1 > s->sw ? s->flow->sws.v[i].pid : s->first_pid;
 }
 
-/* Into out; false: for the instruction decoder (or out of memory, which that one will tell). */
+/* Into out; false: for the instruction decoder (or out of memory, which that one will report). */
 static bool decode(struct ty_flow *f, const struct tools *t, const struct ty_flow_range *r,
 		   struct ty_walked *out)
 {

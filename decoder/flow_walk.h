@@ -2,7 +2,7 @@
 /*
  * Fast path through a range of a PT stream: packets state the direction of branches and events
  * (pt_query.h), and the code is followed block by block (flow_blocks.h). The output is compact:
- * taken branches, and marks between them (times, begin and end of tracing, interrupts); the
+ * taken branches, and marks between them (times, start and end of tracing, interrupts); the
  * instructions follow from these and the code.
  *
  * Missing code is a gap up to the next packet with an address (pt_entry.h). Otherwise only the
@@ -121,7 +121,7 @@ static inline uint64_t ty_flow_runs_insns(const struct ty_walk_run *runs, size_t
 enum { TY_WALK_END = 255 }; /* the range ends at `upto` */
 
 struct ty_walked {
-	bool on; /* at its begin, at ip */
+	bool on; /* at its start, at ip */
 	bool timed;
 	uint64_t ip;
 	VEC(struct ty_taken) taken;

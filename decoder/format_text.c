@@ -54,7 +54,7 @@ static bool has_word(const char *s, const char *end, const char *w)
 	return false;
 }
 
-/* Bytes of the element type named in [s, end); 0 when the name does not tell. */
+/* Bytes of the element type named in [s, end); 0: the name does not say. */
 static uint32_t type_size(const char *s, const char *end, unsigned long_size)
 {
 	static const struct {

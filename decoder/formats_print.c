@@ -259,7 +259,7 @@ static bool is_name(char c)
 	       c == '_';
 }
 
-/* Adds a part of a print format in which no quote begins or ends. */
+/* Adds a part of a print format in which no quote starts or ends. */
 static void add_signs(const struct ty_fmt_entry *e, const char *p, size_t n, struct ty_buf *out)
 {
 	for (size_t i = 0, k; i < n; i += k) {

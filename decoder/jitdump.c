@@ -156,7 +156,7 @@ int ty_jitdump_read(const uint8_t *p, size_t n, struct ty_jitdump *out,
 	out->damaged |= ty_rd_left(&r) && ty_rd_left(&r) < RECORD_HEAD;
 	out->lines.n = g.lines_from;
 	/* V8 adds the size of the ELF header that `perf inject` puts before each function: none of
-	 * its functions has a line at its begin, which all others' have. */
+	 * its functions has a line at its start, which all others' have. */
 	vec_each (l, &out->lines)
 		l->off -= g.least >= ELF_HEAD ? ELF_HEAD : 0;
 	vec_fini(&g.loads);

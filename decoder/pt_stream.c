@@ -285,7 +285,7 @@ static void stamp_insn(struct ty_pt *pt, struct ty_flow_item *out)
 	stamp(pt, out, timed, pt->tsc);
 }
 
-/* The decoder has reached the next item: possibly the begin of tracing hours later. */
+/* The decoder has reached the next item: possibly the start of tracing hours later. */
 static void stamp_event(struct ty_pt *pt, struct ty_flow_item *out, const struct pt_event *ev)
 {
 	bool back = pt->timed && ev->tsc < pt->last_tsc;
@@ -387,7 +387,7 @@ static int enter(struct ty_pt *pt, const struct ty_pt_entry *e)
 		return r;
 	n = ty_pt_entry_header(e, header);
 	memcpy(pt->own + TY_PT_ENTRY_MAX + e->off - n, header, n);
-	/* The place in the copy is that of off - n in the stream, which may be before its begin. */
+	/* The place in the copy is that of off - n in the stream, which may be before its start. */
 	pt->status = pt_insn_sync_set(pt->dec, TY_PT_ENTRY_MAX + e->off - n);
 	pt->synced = pt->status >= 0;
 	pt->made = true;

@@ -96,7 +96,7 @@ typedef size_t ty_pt_code(void *ctx, uint64_t tsc, uint64_t ip, void *buf, size_
 bool ty_pt_available(void);
 const char *ty_pt_version(void);
 
-/* bytes[0..n) must stay valid and may begin and end anywhere. 0; -TY_EUNSUPPORTED (built without
+/* bytes[0..n) must stay valid and may start and end anywhere. 0; -TY_EUNSUPPORTED (built without
  * libipt), -TY_ENOMEM. */
 int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt_code *code,
 	      void *ctx, struct ty_pt **out, struct ty_err *err);

@@ -44,7 +44,7 @@ struct ty_symbols {
 	VEC(struct ty_sym) data;  /* variables */
 	VEC(const char *) tables; /* where the strings of each begin; the first is: */
 	struct ty_buf names;
-	struct ty_pair_map shown; /* mangled names that were asked for: those shown instead */
+	struct ty_pair_map shown; /* mangled names that were looked up: those shown instead */
 	VEC(char *) plain;
 	unsigned slow; /* names that took too long */
 };

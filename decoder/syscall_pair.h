@@ -11,7 +11,7 @@
  * - rt_sigreturn ends with number -1: the kernel forgets the number on purpose.
  * - A call that is interrupted (ERESTART...) by a SIGKILL, an exit_group or an exec of another
  *   thread never returns to its program: the kernel reports its sys_exit, then delivers signal 9.
- *   Such a sys_exit is held back until the thread's next event tells.
+ *   Such a sys_exit is delayed until the thread's next event decides.
  * - A file may hold the same events in several buffers (trace-cmd -B): each call counts once.
  * - A sys_exit without sys_enter either began before the recording, or its start was lost, or was
  *   refused by seccomp or a tracer before the tracepoint (TY_CALL_NO_ENTER_*).

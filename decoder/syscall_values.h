@@ -46,7 +46,7 @@ static inline const char *ty_values_fd_name(const struct ty_values *o, int32_t f
 }
 /* The only descriptor that was ready when poll or select returned; -1: none, several or unknown. */
 int32_t ty_values_ready(const struct ty_values *o);
-/* The only descriptor of a poll. room: its caller asked for POLLOUT, and that alone was found.
+/* The only descriptor of a poll. room: its caller requested POLLOUT, and that alone was found.
  * False: there are several, or none is recorded. */
 bool ty_values_polled(const struct ty_values *o, int32_t *fd, bool *room);
 /* Appends argument i: "[{fd=3<pipe:[17]>, events=POLLIN}]". False: unknown, nothing is appended. */

@@ -100,7 +100,7 @@ static bool next_record(struct records *r, void *head, size_t head_n,
 	return true;
 }
 
-/* the begin of the window --------------------------------------------------------------------- */
+/* the start of the window --------------------------------------------------------------------- */
 
 struct begin {
 	struct ty_call_walk walk;
@@ -431,8 +431,8 @@ static int put_samples(const struct ty_export_cut *c)
 	if (!samples.n)
 		return 0;
 	part_init(&p, c, TY_SEC_SAMPLES);
-	/* What they are of is damaged or missing, and so it is in the new file: nothing tells their
-	 * times. */
+	/* What they are of is damaged or missing, and so it is in the new file: their times are
+	 * unknown. */
 	if (ty_perf_open_bytes(t->path, head.s, head.n, &f, NULL) || !f->events.n) {
 		r = part_rest(&p, samples.s, 0, samples.n);
 		pos = samples.n;

@@ -167,7 +167,7 @@ uint32_t ty_identity_find(const struct ty_builder *b, int32_t tid);
  * memory or for an impossible tid. */
 uint32_t ty_identity_get(struct ty_builder *b, int32_t tid, uint64_t ts);
 void ty_identity_name(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *comm);
-/* Its present name once more, as ty_model_names tells of execs. */
+/* Its present name once more, as ty_model_names has it of execs. */
 void ty_identity_executed(struct ty_builder *b, uint32_t thread, uint64_t ts);
 /* The same for TY_COMM bytes, not always terminated; returns at once when they equal the previous
  * ones. */
@@ -266,7 +266,7 @@ void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts
 /* to_end: the loss continues; `to` is the current time. */
 void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to, bool to_end);
 /* interrupts.c ------------------------------------------------------------------------------ */
-/* Processes the begin or end of an interrupt, softirq or vector. */
+/* Processes the start or end of an interrupt, softirq or vector. */
 void ty_irq_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
 /* Ends all interrupts open on the CPU at ts, marked with flags. */
 void ty_irq_cut(struct ty_builder *b, uint32_t cpu, uint64_t ts, uint8_t flags);

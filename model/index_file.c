@@ -24,7 +24,7 @@
 
 #define MAGIC	"tarryidx"
 #define VERSION 11u	    /* to be raised when the same trace gives another model */
-#define SAMPLE	(64u << 10) /* of the trace's begin and end */
+#define SAMPLE	(64u << 10) /* of the trace's start and end */
 
 /* Identifies a trace. */
 struct identity {

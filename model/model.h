@@ -337,14 +337,14 @@ uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns);
 #define TY_REGION_NAME	200u   /* bytes of a name; longer ones are cut */
 #define TY_LANE_ASYNC	0x400u /* below: nesting depth in the thread, 0 outermost */
 #define TY_LANES_ASYNC	0x3b00u
-#define TY_LANE_INSTANT 0x4000u /* instants, counters, ends without a begin */
+#define TY_LANE_INSTANT 0x4000u /* instants, counters, ends without a start */
 enum {
 	/* Why the length is unknown; 0: start and end are recorded. */
 	TY_RGN_OPEN = 1,   /* no end before the recording's */
 	TY_RGN_ENDED = 2,  /* its thread ended, or executed another program, inside it */
 	TY_RGN_LOST = 4,   /* events were lost: it lasted at least to end_ns, or has an end only */
 	TY_RGN_BEFORE = 8, /* an end only: it began before the recording */
-	TY_RGN_UNMATCHED = 16 /* an end without a begin, or a function that was left otherwise than
+	TY_RGN_UNMATCHED = 16 /* an end without a start, or a function that was left otherwise than
 				 by its return */
 };
 struct ty_region {

@@ -84,7 +84,7 @@ const char *ty_model_command_line(const struct ty_model *m, uint32_t thread, uin
 	return t ? m->titles->text + t->whole : NULL;
 }
 
-/* NULL: its name tells it. comm: of the thread at that time. */
+/* NULL: its name is enough. comm: of the thread at that time. */
 static const struct ty_title *telling(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 				      const char *comm)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines of processes, and the part of each that tells it from others of its name. Not part
- * of the index file: session/ adds them. */
+/* Command lines of processes, and the part of each that distinguishes it from others of its name.
+ * Not part of the index file: session/ adds them. */
 #ifndef TY_PROCESS_TITLES_H
 #define TY_PROCESS_TITLES_H
 
@@ -16,7 +16,7 @@ struct ty_title {
 	uint64_t from_ns;
 	uint32_t process;   /* index of its first thread */
 	uint32_t whole;	    /* offset in the text: arguments, with blanks between them */
-	uint32_t brief;	    /* offset of the part that tells it apart; TY_NONE: its name does */
+	uint32_t brief;	    /* offset of the distinguishing part; TY_NONE: its name is enough */
 	bool replaces_name; /* the part is a title of the process' own ("nginx: worker process") */
 };
 struct ty_titles {
@@ -46,7 +46,7 @@ const char *ty_model_command_line(const struct ty_model *m, uint32_t thread, uin
 uint64_t ty_model_executed(const struct ty_model *m, uint32_t process, uint64_t from_ns,
 			   uint64_t to_ns);
 
-/* sh/12, and where that does not tell it apart: python3/12 "worker.py", nginx/12 "worker process";
+/* sh/12, and where that does not distinguish it: python3/12 "worker.py", nginx/12 "worker process";
  * in the quotes, " and \ have a \ before them. A thread with a name of its own has only that. */
 #define TY_WHO_MAX 96
 const char *ty_model_who(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
@@ -67,7 +67,7 @@ const char *ty_model_who_numbered(const struct ty_model *m, uint32_t thread, uin
 const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 				unsigned columns, char out[TY_WHO_MAX]);
 /* For a row with its number elsewhere: python3 worker.py, nginx: worker process; of one that does
- * not fit in `columns` bytes only the part that tells it apart. columns < TY_WHO_MAX. */
+ * not fit in `columns` bytes only the distinguishing part. columns < TY_WHO_MAX. */
 const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,
 			       char out[TY_WHO_MAX]);
 

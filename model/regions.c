@@ -83,7 +83,7 @@ static void end_all(struct ty_builder *b, struct ty_region_stack *s, uint64_t ts
 		end_open(b, s, s->open.n - 1, ts, TY_NONE, flags);
 }
 
-/* Why an end has no begin, in a thread or in the process of a leader: the begin was lost, or was
+/* Why an end has no start, in a thread or in the process of a leader: the start was lost, or was
  * before the recording. Without loss since it was born or executed its program, there was none; nor
  * while others of its kind are open, as those from before would end last (inside). */
 static uint8_t no_begin(const struct ty_builder *b, uint32_t thread, bool inside)
@@ -449,7 +449,7 @@ _Static_assert(TY_PAIR_NONE == TY_NONE, "a process without any");
 ORDER(by_start, struct ty_region_gap, a->from<b->from ? -1 : a->from> b->from)
 
 /* A gap is reported at its end, when regions of other buffers may have ended inside it. The lost
- * events may include their begins or ends. */
+ * events may include their starts or ends. */
 static void mark_gaps(struct ty_region_log *l)
 {
 	size_t n = 0;
@@ -470,7 +470,7 @@ static void mark_gaps(struct ty_region_log *l)
 
 		if (r->lane == TY_LANE_INSTANT)
 			continue;
-		/* The first that ends after its begin. */
+		/* The first that ends after its start. */
 		lo = partition_point(k, 0, n, l->gaps.v[k].to <= r->start_ns);
 		if (lo < n && l->gaps.v[lo].from < r->end_ns)
 			r->flags |= TY_RGN_LOST;

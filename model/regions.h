@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regions of user code while the model is built: begins and ends are paired per thread, those with
- * an id per process. What has no begin or no end is kept and marked; a length is claimed only where
+ * Regions of user code while the model is built: starts and ends are paired per thread, those with
+ * an id per process. What has no start or no end is kept and marked; a length is claimed only where
  * both were recorded and nothing was lost in between. Read through model.h.
  */
 #ifndef TY_REGIONS_H
@@ -29,7 +29,7 @@ struct ty_open_region {
 	uint64_t sp; /* CALL: the stack pointer at its entry; 0: not recorded */
 };
 
-/* A region with an id. process: at the begin, and the key in the index; the thread may belong to
+/* A region with an id. process: at the start, and the key in the index; the thread may belong to
  * another process at the end. leader: of that process then, so that another with its number is
  * another; TY_NONE: unknown. */
 struct ty_open_async {

@@ -103,7 +103,7 @@ struct ty_call_data {
 	struct ty_ring_drainer drainer;
 	struct ty_spooled_section records;
 	uint64_t lost_here; /* because the section was full */
-	uint64_t told;	    /* lost ones of which the newest piece tells */
+	uint64_t told;	    /* lost ones that the newest piece counts */
 	struct ty_call_data_result res;
 };
 

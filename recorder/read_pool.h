@@ -33,7 +33,7 @@ typedef void ty_read_fn(void *ctx, struct ty_reading *r);
  */
 struct ty_read_pool *ty_read_pool_new(unsigned threads, ty_read_fn *read, void (*done)(void *ctx),
 				      void *ctx);
-/* Read a process. number: the caller's, to tell its readings apart. false: out of memory. */
+/* Read a process. number: the caller's, to distinguish its readings. false: out of memory. */
 bool ty_read_pool_request(struct ty_read_pool *r, uint32_t pid, uint32_t number);
 /* One that is read; where none is but one is under way, wait wait_ms at most. false: there is none.
  */

@@ -88,8 +88,8 @@ static void let_run(const struct ty_record_opts *o, pid_t tid, int status)
 }
 
 /*
- * All children: threads of the command may have asked to be traced, too, and one that ended would
- * keep its process from ending until it is waited for. Call from the thread that forked the
+ * All children: threads of the command may have requested to be traced, too, and one that ended
+ * would keep its process from ending until it is waited for. Call from the thread that forked the
  * command, which is its tracer. True: the command has ended.
  */
 static bool reap(const struct ty_record_opts *o, pid_t command, struct ty_step *step,

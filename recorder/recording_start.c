@@ -393,14 +393,14 @@ static int open_sampler(struct recording *r, struct ty_err *err)
 	else
 		r->sampler =
 			ty_sampler_open(e, &r->o->sampling, r->cpus, r->cpus_n, r->sampler_why);
-	/* Asked for, what most machines lack. */
+	/* Requested by the user; most machines lack it. */
 	return r->sampler || r->o->sampling.stacks != TY_SAMPLE_STACKS_LBR
 		       ? 0
 		       : ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET, "--sample-stacks lbr: %s",
 				 r->sampler_why);
 }
 
-/* Counters that were asked for are recorded, or nothing is. */
+/* Requested counters are recorded, or nothing is. */
 static int open_counters(struct recording *r, struct ty_err *err)
 {
 	const struct ty_record_opts *o = r->o;

@@ -468,7 +468,7 @@ static void move(void *ctx, bool last)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* begin and end -----------------------------------------------------------------------------------
+/* start and end -----------------------------------------------------------------------------------
  */
 
 /* Machine and event, as a perf.data file in pipe form has them, before all mappings. */

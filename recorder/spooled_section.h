@@ -55,7 +55,7 @@ uint64_t ty_spooled_section_held(const struct ty_spooled_section *s);
  * false: there is no room, or a piece could not be written. */
 bool ty_spooled_section_room(struct ty_spooled_section *s, size_t n);
 /* The same for a last record, of TY_SPOOLED_LAST bytes at most, for which a full section has room:
- * it tells what was refused. Once. */
+ * it says what was refused. Once. */
 bool ty_spooled_section_last(struct ty_spooled_section *s, size_t n);
 /* Now and then: what waits has waited long enough for a piece. */
 void ty_spooled_section_tick(struct ty_spooled_section *s);

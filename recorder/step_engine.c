@@ -232,7 +232,7 @@ static void on_new(struct ty_step_engine *e, struct ty_step_thread *parent)
 		return;
 	t->ppid = parent->p->tgid;
 	w = ty_step_at(e, t);
-	/* It may have run, even through an exec, before its parent was heard of. */
+	/* It may have run, even through an exec, before its parent was reported. */
 	w.time_ns = t->born_ns;
 	ty_perf_put_task(&e->out.perf, &w, true, parent->p->tgid, parent->tid);
 }

@@ -95,7 +95,7 @@ int ty_instance_stats(const struct ty_instance *inst, unsigned cpu, struct ty_cp
  * is a zombie. */
 uint64_t ty_proc_start_ticks(int pid);
 
-/* True in a pid namespace, where process ids are not the kernel's own. Then a pid does not tell
+/* True in a pid namespace, where process ids are not the kernel's own. Then a pid does not show
  * whether a recorder outside the namespace is alive. */
 bool ty_proc_own_pids(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See unix_sockets.h. Messages: linux/unix_diag.h. The kernel would load its module unix_diag to
- * answer, and keep it: it is asked only where that cannot happen.
+ * answer, and keep it: it is queried only where that cannot happen.
  */
 #include "unix_sockets.h"
 

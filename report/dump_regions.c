@@ -28,7 +28,7 @@ static bool has_length(const struct ty_region *r)
 	return r->lane < TY_LANE_INSTANT;
 }
 
-/* Why begin or end are unknown; NULL: both are known. */
+/* Why start or end are unknown; NULL: both are known. */
 static const char *reason(const struct ty_region *r)
 {
 	if (r->flags & TY_RGN_LOST)

@@ -67,7 +67,7 @@ static bool is_fd(const struct ty_sysrow *row, unsigned i)
 	return row->a[i] == TY_ARG_FD || row->a[i] == TY_ARG_DIRFD;
 }
 
-/* The objects of the call's descriptors at its begin. */
+/* The objects of the call's descriptors at its start. */
 static void name_fds(const struct dump *d, struct line *l)
 {
 	const struct ty_call *c = &l->u.call;

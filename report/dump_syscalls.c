@@ -50,7 +50,7 @@ static bool tids_wanted(const struct dump *d, const struct ty_call *c)
 	return ty_window_has_tid(d->w, c->tid) || ty_window_has_tid(d->w, c->end_tid);
 }
 
-/* Decided by what is known at its begin. */
+/* Decided by what is known at its start. */
 static bool begin_wanted(const struct dump *d, const struct ty_call *c)
 {
 	return (tids_wanted(d, c) || may_move(d, c)) && ty_window_has_cpu(d->w, c->cpu) &&

@@ -64,11 +64,11 @@ struct dump {
 	uint64_t sys_buffers; /* bit per buffer in which system calls were seen */
 };
 
-/* Finds the names of a call's descriptors at its begin. */
+/* Finds the names of a call's descriptors at its start. */
 void ty_dump_line_name(struct dump *d, struct line *l);
 /* Finds the name of the descriptor that the call created, at its end. */
 void ty_dump_line_result(struct dump *d, struct line *l);
-/* Prints a line that is complete; the begin of a call that has not ended (text only). */
+/* Prints a line that is complete; the start of a call that has not ended (text only). */
 void ty_dump_line(struct dump *d, const struct line *l);
 void ty_dump_line_begun(struct dump *d, const struct line *l);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of a report, in the clock that was asked for. */
+/* Times of a report, in the requested clock. */
 #include "model_time.h"
 #include "report.h"
 

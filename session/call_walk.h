@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What calls mean while a stream of events is processed: begin and end of each (syscall_pair.h),
+ * What calls mean while a stream of events is processed: start and end of each (syscall_pair.h),
  * the process of a thread, the names of its descriptors, and the data behind its pointers. The
  * owner feeds all events in order, and looks at the calls of each step between these functions.
  */

@@ -298,7 +298,7 @@ static const char *script(const struct interpreter *in, const char *argv, size_t
 
 /* texts -------------------------------------------------------------------------------------- */
 
-/* Length of a cut of s that reads as a whole, at most n: words, without the begin of a quotation or
+/* Length of a cut of s that reads as a whole, at most n: words, without the start of a quotation or
  * a bracket; 0: there is none. */
 static size_t whole_words(const char *s, size_t n)
 {
@@ -314,7 +314,7 @@ static size_t whole_words(const char *s, size_t n)
 	return n;
 }
 
-/* s as a string of its own in the text, `most` bytes at most: whole words of it, or its begin and
+/* s as a string of its own in the text, `most` bytes at most: whole words of it, or its start and
  * its end. */
 static uint32_t put_text(struct work *k, const char *before, const char *s, size_t most)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Gives the model the processes' command lines that were recorded (model/process_titles.h), with
- * the part of each that tells it from the others: of an interpreter the script, of a process that
- * wrote a title of its own that, else the first argument that the fewest others of its name have.
+ * the part of each that distinguishes it from the others: of an interpreter the script, of a
+ * process that wrote a title of its own that, else the first argument that the fewest others of its
+ * name have.
  */
 #ifndef TY_COMMAND_TITLES_H
 #define TY_COMMAND_TITLES_H

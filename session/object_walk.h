@@ -34,8 +34,8 @@ struct ty_object_walk {
 	atomic_uint *permille;	       /* how far it is, of the recording's events; NULL */
 	uint64_t first_ns, last_ns;    /* for that: of the recording */
 	struct ty_thread_names *comms; /* made by the walk: names of threads at the current event */
-	/* The number of an object, from 0; -1: it is not wanted; -TY_ENOMEM. own: its name tells it
-	 * only within the process. */
+	/* The number of an object, from 0; -1: it is not wanted; -TY_ENOMEM. own: its name
+	 * identifies it only within the process. */
 	int64_t (*object)(void *ctx, enum ty_object_kind kind, const char *name, int32_t tid,
 			  int32_t pid, bool own);
 	/* A call on an object (-1: not wanted) is over, or was still open at end_ns. 0 or

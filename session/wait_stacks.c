@@ -91,7 +91,7 @@ void ty_wait_stacks_note(struct ty_wait_stacks *w)
 	ty_flow_files_note(w->files);
 }
 
-/* By the begin of the file's name. */
+/* By the start of the file's name. */
 bool ty_stack_is_runtime(const char *path)
 {
 	static const char *const names[] = {

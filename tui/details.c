@@ -261,7 +261,7 @@ static void add_stolen(struct ty_timeline *t, char *line, const struct ty_span *
 		    ty_fmt_length(ns, len));
 }
 
-/* What tells its process from others, in full. */
+/* What distinguishes its process from others, in full. */
 static void add_process(const struct ty_timeline *t, struct lines *l, uint32_t thread, uint64_t ns)
 {
 	const char *command = ty_model_command_line(t->m, thread, ns);

@@ -85,7 +85,7 @@ static void open_on_what_ran(struct ty_flame_view *v)
 	    DEEP);
 }
 
-/* Makes the trees of the request. Keys come in bursts: what one asked for, the next one acts on. */
+/* Makes the trees of the request. Keys come in bursts: what one requested, the next one acts on. */
 static void refresh(struct ty_flame_view *v)
 {
 	if (!v->stale || v->loading.on || v->rc || !v->s)

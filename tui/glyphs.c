@@ -343,7 +343,7 @@ struct ty_glyph ty_glyph_cell(const struct ty_palette *p, const struct ty_model 
 	g = base_glyph(p, m, t, c, from_ns, to_ns);
 	if (lost_here(m, gaps, t, c, from_ns, to_ns))
 		return (struct ty_glyph){.ch = '!', .st = ty_palette_role(p, TY_ROLE_LOST)};
-	if (run_is_cut(m, t, c, from_ns, to_ns)) { /* begins or ends with a dark shade */
+	if (run_is_cut(m, t, c, from_ns, to_ns)) { /* starts or ends with a dark shade */
 		g.ch = p->utf8 ? 0x2593 : '~';
 		g.st = (struct ty_style){.fg = TY_C_RUNNING};
 	}

@@ -10,7 +10,7 @@
  *   and where a much longer wait hides among many short spans, that wait's glyph (on a row of
  *   system calls: a square for the much longer call): a stall keeps its sign at every zoom.
  *   Where events were lost: '!'. Where one was only never delivered the state stays readable; the
- *   run that was cut by it begins or ends like an inferred one.
+ *   run that was cut by it starts or ends like an inferred one.
  *
  * Without UTF-8: letters (ty_state_letter); 'r' for "ran, but less than half of the cell".
  */

@@ -215,7 +215,7 @@ static void draw_run_names(const struct draw *d, struct ty_track track)
 			continue;
 		ty_timeline_thread_name(d->t, s.thread, s.start_ns, who);
 		n = ty_text_width(who);
-		if (n > room) { /* without the words that tell it apart, then without its number */
+		if (n > room) { /* without the distinguishing words, then without its number */
 			const char *comm = ty_model_comm(d->t->m, s.thread, s.start_ns);
 
 			n = snprintf(who, sizeof(who), "%s/%d", comm,

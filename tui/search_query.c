@@ -119,7 +119,7 @@ static int add_word(struct ty_query *q, char *s, struct ty_err *err)
 	return r;
 }
 
-/* Does the word hold for this thread? Names: any that it bore, and the words that tell it apart. */
+/* Does the word hold for this thread? Names: any that it bore, and the distinguishing words. */
 static bool thread_has(const struct ty_query *q, const struct ty_query_word *w, uint32_t thread)
 {
 	const struct ty_thread *t = ty_model_thread(q->m, thread);

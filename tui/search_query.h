@@ -45,7 +45,7 @@ const char *ty_query_text(const struct ty_query *q);
  * "" where there is no such word. */
 const char *ty_query_hint(const struct ty_query *q);
 
-/* True when names of files are asked for and not known yet: until ty_query_objects no call matches
+/* True when names of files are needed and not known yet: until ty_query_objects no call matches
  * by them. */
 bool ty_query_needs_objects(const struct ty_query *q);
 /* Looks at their names; o is borrowed and of the query's model. stop (NULL): set by another thread.

@@ -20,7 +20,7 @@ static void kept_left(struct ty_timeline *t)
 		ty_timeline_mark_jump(t, t->marks.v[i].name);
 	if (l->at_ns != 1 || i >= t->history.n)
 		return;
-	q = t->history.v[i]; /* asking again moves it */
+	q = t->history.v[i]; /* a second request moves it */
 	if (q.filter)
 		ty_timeline_filter(t, q.text);
 	else

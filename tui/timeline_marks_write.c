@@ -7,7 +7,7 @@
  *   tarry-view 1
  *   mark AT FROM TO KIND ID NAME     times in ns of the trace, a row's kind and id (tracks.h)
  *   filtered TEXT                    the filter in force at the mark before it
- *   search TEXT                      filter TEXT          in the order in which they were asked
+ *   search TEXT                      filter TEXT          in the order in which they were entered
  *
  * It is read again by timeline_marks_read.c.
  */

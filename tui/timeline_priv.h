@@ -306,7 +306,7 @@ struct ty_timeline {
 	uint8_t prompt;			   /* enum ty_prompt */
 	char input[200], refused[200];	   /* of the prompt; why not what was entered; "" */
 	char message[200];		   /* shown once in the footer */
-	bool no_page;			   /* the last key asked for a page that is not shown */
+	bool no_page;			   /* the last key requested a page that is not shown */
 	struct ty_selection sel;
 	bool dragging, drag_times; /* the button is down; it was pressed on the ruler: time only */
 	VEC(struct ty_mark) marks; /* in time order */

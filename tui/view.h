@@ -152,7 +152,7 @@ struct ty_view_host {
 	 * (ty_samples_by_thread). */
 	int (*functions_load)(void *ctx, const atomic_bool *stop, const struct ty_samples **out,
 			      struct ty_err *err);
-	/* The files that calls act on, read when they are first asked for (in a thread where
+	/* The files that calls act on, read on first use (in a thread where
 	 * `aside`), which takes a pass over the recording; permille: how far it is. As above. NULL:
 	 * they cannot be read. */
 	int (*objects_load)(void *ctx, const atomic_bool *stop, atomic_uint *permille,

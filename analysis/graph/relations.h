@@ -104,7 +104,7 @@ const char *ty_relation_text(enum ty_relation r);
 struct ty_relations {
 	bool (*find)(void *ctx, enum ty_relation r);
 	void *ctx;
-	uint8_t known[TY_R_COUNT]; /* 0: not asked yet; 1: does not hold; 2: holds */
+	uint8_t known[TY_R_COUNT]; /* 0: not evaluated yet; 1: does not hold; 2: holds */
 };
 
 bool ty_relation_holds(struct ty_relations *of, enum ty_relation r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as the section of what pointers of system calls pointed to: indexed, asked for calls
+ * Any bytes as the section of what pointers of system calls pointed to: indexed, searched for calls
  * that the bytes themselves name, and printed. Input: the section.
  */
 #include <stdio.h>

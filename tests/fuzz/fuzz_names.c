@@ -2,8 +2,8 @@
 /*
  * Any bytes as what names code or holds copies of it: a JIT compiler's jitdump (read alone, and
  * through perf's records of the process that mapped it), its perf-PID.map, a copy of kallsyms, a
- * core dump or copy of kcore. Input: parts of u8 kind, u16 bytes, bytes; then all of it is asked
- * for names and code at addresses of every part.
+ * core dump or copy of kcore. Input: parts of u8 kind, u16 bytes, bytes; then names and code are
+ * looked up in all of it, at addresses of every part.
  */
 #include <stdlib.h>
 #include <string.h>

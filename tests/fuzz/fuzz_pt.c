@@ -204,9 +204,9 @@ static bool gap_from(const struct sums *s, size_t i)
 }
 
 /*
- * The quick way and libipt's tell the same, also behind gaps that both have: up to a gap of
+ * The fast decoder and libipt agree, also behind gaps that both have: up to a gap of
  * libipt's, which reads ahead, and may lose an event before what it cannot decode; or to one of the
- * quick way, which is not sure of all that libipt passes over, but of what has no gap at all.
+ * fast decoder, which is not sure of all that libipt passes over, but of what has no gap at all.
  * (What comes behind other gaps is compared by tests/unit/test_pt_coverage.c.)
  */
 static void compare(struct ty_flow *f)

@@ -32,7 +32,7 @@ __asm__(".pushsection .text\n"
 	".size counted, . - counted\n"
 	".popsection");
 
-/* What PT tells of one call. */
+/* What PT records of one call. */
 static void trace(struct ty_pt_enc *e, unsigned loops)
 {
 	uint64_t tsc = __rdtsc();

@@ -2,9 +2,9 @@
 /*
  * A program that samples itself: on each CPU in turn it gives what a CPU with Arm SPE would have
  * written of its own accesses to aux_replay.c: one record of 64 bytes each. On CPU 0 the records
- * name the thread (CONTEXT), on CPU 1 they do not: then the switches tell. Usage: spe_self ROUNDS
- * [THREADS FILE]: prints a line for each record, "tid cpu pc va store lat_total lat_issue lat_xlat
- * events". So many threads do it, which are there before, when the file is.
+ * name the thread (CONTEXT), on CPU 1 they do not: then the switches show it. Usage: spe_self
+ * ROUNDS [THREADS FILE]: prints a line for each record, "tid cpu pc va store lat_total lat_issue
+ * lat_xlat events". So many threads do it, which are there before, when the file is.
  */
 #include <fcntl.h>
 #include <inttypes.h>

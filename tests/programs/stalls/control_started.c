@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No stall: a helper thread tells its maker that it has begun, then waits for whatever comes; that
- * is the end of the program, or a request now and then.
+ * No stall: a helper thread notifies its creator that it has started, then waits for whatever
+ * comes; that is the end of the program, or a request now and then.
  */
 #include <semaphore.h>
 #include <sys/epoll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* No stall: a client subscribes, which is confirmed before it comes to wait for that, and hears the
- * news whenever there are some. */
+/* No stall: a client subscribes, which is confirmed before it waits for that, and receives the news
+ * whenever there are some. */
 #include <sys/socket.h>
 
 #include "plant.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A cgroup whose CPU quota is used up: the victim stands ready, no CPU may take it. On a busy
- * machine it may not come to that: the kernel's own count tells.
+ * machine this may not happen: the kernel's own count shows it.
  */
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client whose event loop waits for the one answer it has asked for; what it reads next says of
+ * A client whose event loop waits for the one reply it has requested; what it reads next says of
  * which descriptor. Its server is slow.
  */
 #include <sys/epoll.h>

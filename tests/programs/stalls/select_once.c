@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The program waits for several descriptors at once, by select, poll or epoll; the one that is
- * ready is another part's that was slow, and was not asked for anything. What is read next tells.
+ * ready is another part's that was slow, and got no request. What is read next shows it.
  * Both may have a lock to pass on, too.
  */
 #include <semaphore.h>

@@ -3,8 +3,8 @@
  * A service and its client: the client sends requests and waits for each answer; all are quick but
  * one. The server waits for requests, which is no stall. How both talk is the program's: it gives
  * ask (client: send), take (client: wait for the answer), hear (server: wait for a request) and
- * answer. Or nothing is asked: the client waits for the one thing that it cannot go on without, and
- * the program not without the client.
+ * answer. Or there is no request: the client waits for the one thing that it cannot go on without,
+ * and the program not without the client.
  */
 #ifndef TY_SERVICE_H
 #define TY_SERVICE_H
@@ -13,7 +13,7 @@
 
 static void ask(void), take(void), hear(void), answer(void);
 static unsigned requests, slow;
-static bool unasked, naps; /* naps: time goes by in waits by futex, as in runtimes */
+static bool unasked, naps; /* naps: sleeps by futex waits with a timeout, as in runtimes */
 
 static inline void service_nap(unsigned ms)
 {
