@@ -255,7 +255,9 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	case TY_R_WORD: return c->w.word;
 	case TY_R_LOCK_BY_STACK: return role(v) == TY_ROLE_LOCK;
 	case TY_R_SLEEP_BY_STACK: return role(v) == TY_ROLE_SLEEP;
-	case TY_R_ON_FD: return c->w.class == TY_WAIT_PEER && c->w.fd >= 0 && !c->w.guessed;
+	case TY_R_CHANNEL_KNOWN:
+		return (c->w.class == TY_WAIT_PEER && c->w.fd >= 0 && !c->w.guessed) ||
+		       (c->w.class == TY_WAIT_IDLE && holds(v, TY_R_SIGNALLED));
 	case TY_R_UNCALLED:
 		/* Frozen by its cgroup, held by who supervises its calls, closing its last socket
 		 * on its way out of a call. */

@@ -25,7 +25,7 @@
 	X(WORD, "the wait was on a futex")                                                         \
 	X(LOCK_BY_STACK, "the stack shows a function that takes a lock")                           \
 	X(SLEEP_BY_STACK, "the stack shows a function that sleeps")                                \
-	X(ON_FD, "the one descriptor waited on is known")                                          \
+	X(CHANNEL_KNOWN, "the one descriptor waited on is known, or a signal ended the wait")      \
 	X(UNCALLED, "the thread slept outside of any system call, and no page was read for it")    \
 	X(BY_THREAD, "a thread was the waker")                                                     \
 	X(BY_TIMER, "a timer was the waker")                                                       \

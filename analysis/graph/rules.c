@@ -91,7 +91,7 @@ const struct ty_rule ty_rule_table[] = {
 	     "the thread had sent a request to its waker and waited for the reply",
 	     WHEN(TY_R_BY_THREAD, TY_NOT(TY_R_END), TY_NOT(TY_R_WORK_SHARED), TY_R_SENT_REQUEST,
 		  TY_NOT(TY_R_ENDED_BY_REQUEST)),
-	     .proven_if = TY_R_ON_FD),
+	     .proven_if = TY_R_CHANNEL_KNOWN),
 	RULE("slept-in-request", STALL, BY_PROTOCOL, 66,
 	     "the thread slept before it replied to a request",
 	     WHEN(TY_R_BY_TIMER, TY_R_SLEEP, TY_R_IN_REQUEST), .kind = TY_KIND_REQUEST,
