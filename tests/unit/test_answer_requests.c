@@ -42,6 +42,47 @@ static void a_slow_request(void **state)
 	ty_mx_drop();
 }
 
+/* A broker, 11, waits in epoll until 12 sends it something, which it sends on: possibly no reply to
+ * a request from before the recording. That is its slowest request only if it has no other one. */
+static void a_message_passed_on_is_no_slow_request(void **state)
+{
+	enum { NR_EPOLL = 232 };
+	struct ty_request v[2] = {{.start_ns = 1 * MS,
+				   .end_ns = 47 * MS,
+				   .thread = TY_NONE,
+				   .flags = TY_REQ_BEFORE | TY_REQ_INFERRED},
+				  {.start_ns = 50 * MS, .end_ns = 51 * MS}};
+	struct ty_service served = {.n = 2};
+	struct ty_requests q = {.services = &served, .services_n = 1, .v = v};
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_answer a;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=all\n",
+		    "taken 1 2\n" ROW("11", "11", "1", "broker") ROW("12", "12", "1", "peer"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_enter(0, 2 * MS, 11, NR_EPOLL);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ty_mx_enter(0, 45 * MS, 12, NR_WRITE);
+	ty_mx_waking(0, 45 * MS + 1000, 12, 11, 0);
+	ty_mx_exit(0, 45 * MS + 2000, 12, NR_WRITE, 1);
+	ty_mx_switch(0, 46 * MS, 12, S, 11);
+	ty_mx_exit(0, 46 * MS + 1000, 11, NR_EPOLL, 1);
+	ty_mx_switch(0, 60 * MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	w = window_all(x.m);
+	served.process = v[1].thread = v[0].replied_by = v[1].replied_by =
+		ty_model_thread_find(x.m, 11, 50 * MS);
+	for (q.n = 1; q.n <= 2; q.n++) {
+		assert_int_equal(ty_answer_find(&x, &w, &q, &a), 0);
+		assert_int_equal(a.of, TY_ANSWER_REQUESTS);
+		assert_int_equal(a.total_ns, q.n == 1 ? 46 * MS : 1 * MS);
+	}
+	ty_mx_drop();
+}
+
 static int on_fd_9(void *ctx, const struct ty_syscall *c, uint64_t args[6])
 {
 	(void)ctx;
@@ -87,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_slow_request),
+		cmocka_unit_test(a_message_passed_on_is_no_slow_request),
 		cmocka_unit_test(sampled_requests),
 	};
 
