@@ -4,13 +4,15 @@
  * threads stop, too; at the end it wakes all of them and waits for the next request. Garbage
  * collectors do this. A thread that distributes work differs: it is woken when the last of its
  * workers is done, so that the others wait before it begins; or others work meanwhile; or it waits
- * for something other than the next request of its own process (epoll).
+ * for something other than the next request of its own process (epoll). Or the one that works stops
+ * the others by signals: the handler of each waits for it.
  *
  * Budget: each thread of the process at two instants, and TY_STALL_BACK spans of the one that
  * works.
  */
 #include "stalls_priv.h"
 #include "thread_walk.h"
+#include "wait_retry.h"
 
 #define TOGETHER_NS UINT64_C(20000000) /* woken within that, they are woken together */
 #define WORKER_BACK 256		       /* spans before and after */
@@ -135,25 +137,46 @@ static bool works_too(const struct ty_stall_search *h, const struct ty_candidate
 	       ty_stall_last_woke(h->x, i, c->waker.thread, c->end_ns) < began;
 }
 
+/* Did a signal of the candidate's waker interrupt what thread i waited for before? */
+static bool was_signalled(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t i)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t k = ty_model_span_find(m, i, c->s.start_ns + c->s.duration_ns / 2);
+	struct ty_waker w;
+	struct ty_span s;
+
+	k = k == TY_NONE ? k : ty_wait_retry_beside(m, i, k, false);
+	if (k == TY_NONE)
+		return false;
+	s = ty_model_span(m, k);
+	w = ty_waker_find(m, s.edge);
+	return w.kind == TY_WAKER_THREAD && w.thread == c->waker.thread &&
+	       ty_wait_retry_interrupted(h->x, s.syscall);
+}
+
 bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candidate *c,
 			  const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
 	uint64_t slack = c->s.duration_ns / 10 > SLACK_NS ? c->s.duration_ns / 10 : SLACK_NS;
-	uint32_t threads = ty_model_summary(m)->threads, stopped = 1, late = 0, by;
-	struct ty_span before;
+	uint32_t threads = ty_model_summary(m)->threads, stopped = 1, late = 0, by = TY_NONE;
+	struct ty_span before = {0};
+	bool signalled;
 
 	if (c->waker.kind != TY_WAKER_THREAD || !c->w.word || tgid < 0 ||
 	    ty_model_thread(m, c->waker.thread)->tgid != tgid ||
-	    work_ns(m, c->s.thread, p) < c->s.duration_ns / 2 ||
-	    !woken_before(h, c->waker.thread, c->s.start_ns + slack, &before, &by) ||
-	    before.end_ns + slack < c->s.start_ns || ty_model_thread(m, by)->tgid != tgid ||
-	    !ty_wait_word(h->x, before.syscall) ||
-	    !waits_next(h, c->waker.thread, c->waker.ts_ns, ty_wait_word(h->x, before.syscall)))
+	    work_ns(m, c->s.thread, p) < c->s.duration_ns / 2)
+		return false;
+	signalled = was_signalled(h, c, c->s.thread);
+	if (!signalled &&
+	    (!woken_before(h, c->waker.thread, c->s.start_ns + slack, &before, &by) ||
+	     before.end_ns + slack < c->s.start_ns || ty_model_thread(m, by)->tgid != tgid ||
+	     !ty_wait_word(h->x, before.syscall) ||
+	     !waits_next(h, c->waker.thread, c->waker.ts_ns, ty_wait_word(h->x, before.syscall))))
 		return false;
 	/* A thread that had stopped before the request was not stopped by it. */
-	if (by != c->s.thread) {
+	if (!signalled && by != c->s.thread) {
 		if (c->s.start_ns < before.end_ns)
 			return false;
 		late++;
@@ -166,10 +189,12 @@ bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candi
 		    t->start_ns >= c->s.start_ns + c->s.duration_ns / 2 || t->end_ns <= c->end_ns)
 			continue;
 		at = stopped_along(m, c, i, slack);
+		if (signalled)
+			at = at && was_signalled(h, c, i) ? at : 0;
 		stopped += at != 0;
 		late += i != by && at >= before.end_ns;
 		if (!at && (i == by || works_too(h, c, i, before.end_ns)))
 			return false;
 	}
-	return stopped > 1 && late && !is_worker(h, c);
+	return stopped > 1 && (signalled || (late && !is_worker(h, c)));
 }

@@ -42,6 +42,16 @@ static bool in_vain(const struct ty_explain *x, const struct ty_syscall *c)
 	return broken_off(c) || ty_wait_ended_by_timeout(x, c);
 }
 
+bool ty_wait_retry_interrupted(const struct ty_explain *x, uint32_t call)
+{
+	struct ty_syscall c;
+
+	if (call == TY_NONE)
+		return false;
+	c = ty_model_syscall(x->m, call);
+	return broken_off(&c);
+}
+
 bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call)
 {
 	struct ty_syscall c;

@@ -8,13 +8,17 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "fixture_turns.h"
 #include "window_all.h"
 
 enum {
+	NR_READ = 0,
+	NR_NANOSLEEP = 35,
 	NR_FUTEX = 202,
+	NR_TGKILL = 234,
 	NR_EPOLL_WAIT = 232,
 	WAIT = 128,
 	WAKE = 129,
@@ -28,20 +32,10 @@ enum {
 	"taken 1 2\n" ROW("11", "11", "1", "asker") ROW("12", "11", "1", "service")                \
 		ROW("13", "11", "1", "other")
 
-enum how { STOPS, WAITED_BEFORE, WORKS_ON, WAITS_ELSEWHERE };
+enum how { STOPS, WAITED_BEFORE, WORKS_ON, WAITS_ELSEWHERE, SIGNALLED, TASKS };
 
-/* 11 requests work from 12, which works for 200 ms and then wakes 11 and 13. Which rule decides on
- * the wait of `tid`? */
-static const char *rule_of(enum how how, int tid)
+static void on_request(enum how how)
 {
-	static char id[32];
-	struct ty_window w;
-	struct ty_explain x;
-	struct ty_stalls_opts o = {.rejected = true};
-	struct ty_stalls s;
-
-	begin("mode=all\n", THREE);
-	ty_mx_switch(0, t, 0, R, 12);
 	sleeps(12, NR_FUTEX, ASKED, WAIT, 13);
 	if (how == WAITED_BEFORE)
 		sleeps(13, NR_FUTEX, GO_ON, WAIT, 11);
@@ -70,6 +64,49 @@ static const char *rule_of(enum how how, int tid)
 		ty_mx_exit(0, t += 1000, 13, NR_FUTEX, 0);
 		ty_mx_switch(0, t += MS, 13, S, 0);
 	}
+}
+
+/* 12 wakes 11 and 13 from what they wait for, which ends with `ret`; they wait for it until it has
+ * worked for 200 ms. */
+static void by_turns(int64_t ret)
+{
+	sleeps(12, NR_NANOSLEEP, 0, 0, 11);
+	sleeps(11, NR_READ, 5, 0, 13);
+	sleeps(13, NR_READ, 6, 0, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_NANOSLEEP, 0);
+	wakes(12, NR_TGKILL, 11, 11, 11);
+	wakes(12, NR_TGKILL, 11, 13, 13);
+	ty_mx_switch(0, t += 1000, 12, R, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_READ, ret);
+	sleeps(11, NR_FUTEX, GO_ON, WAIT, 13);
+	ty_mx_exit(0, t += 1000, 13, NR_READ, ret);
+	sleeps(13, NR_FUTEX, RESUME, WAIT, 12);
+	t += 200 * MS;
+	wakes(12, NR_FUTEX, GO_ON, WAKE, 11);
+	wakes(12, NR_FUTEX, RESUME, WAKE, 13);
+	sleeps(12, NR_NANOSLEEP, 0, 0, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	ty_mx_switch(0, t += MS, 11, S, 13);
+	ty_mx_exit(0, t += 1000, 13, NR_FUTEX, 0);
+	ty_mx_switch(0, t += MS, 13, S, 0);
+}
+
+/* 11 requests work from 12, which works for 200 ms and then wakes 11 and 13. Which rule decides on
+ * the wait of `tid`? */
+static const char *rule_of(enum how how, int tid)
+{
+	static char id[32];
+	struct ty_window w;
+	struct ty_explain x;
+	struct ty_stalls_opts o = {.rejected = true};
+	struct ty_stalls s;
+
+	begin("mode=all\n", THREE);
+	ty_mx_switch(0, t, 0, R, 12);
+	if (how == SIGNALLED || how == TASKS)
+		by_turns(how == SIGNALLED ? -EINTR : 0);
+	else
+		on_request(how);
 	ty_mx_event(0, t += 5 * MS, 0, TY_EV_OTHER);
 	x = explain(ty_mx_end(), 0);
 	w = window_all(x.m);
@@ -98,6 +135,14 @@ static void all_threads_are_stopped_for_one(void **state)
 	assert_string_equal(rule_of(STOPS, 11), "stop-the-world");
 	/* 13 stands in the same finding. */
 	assert_string_equal(rule_of(STOPS, 13), "none");
+}
+
+/* Each handler waits; a thread that is only woken may have been given a task. */
+static void threads_are_stopped_by_signals(void **state)
+{
+	assert_string_equal(rule_of(SIGNALLED, 11), "stop-the-world");
+	assert_string_equal(rule_of(SIGNALLED, 13), "none");
+	assert_string_not_equal(rule_of(TASKS, 11), "stop-the-world");
 }
 
 static void who_waited_before_is_given_work(void **state)
@@ -175,6 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_threads_are_stopped_for_one),
+		cmocka_unit_test(threads_are_stopped_by_signals),
 		cmocka_unit_test(who_waited_before_is_given_work),
 		cmocka_unit_test(others_that_work_on_are_not_stopped),
 		cmocka_unit_test(an_event_loop_stops_nobody),
