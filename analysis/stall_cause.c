@@ -448,9 +448,8 @@ int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 	return r < 0 ? r : stall;
 }
 
-/* What was opened by a path is a FIFO, for all that is seen of it: who ended the wait had opened
- * its side by a path, too, the same where both are known. A device's other side may be read as
- * well. */
+/* What was opened by a path is a FIFO, for all that is seen of it: the waker had opened its side by
+ * a path, too, the same where both are known. A device's other side may be read as well. */
 static bool is_fifo(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;

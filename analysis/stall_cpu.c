@@ -94,7 +94,7 @@ static struct rival *rival_of(struct rivals *q, uint32_t thread)
 		       : NULL;
 }
 
-/* Who ran on the CPU in [a, b). What more than RIVALS did is only summed up. */
+/* The threads that ran on the CPU in [a, b). What more than RIVALS did is only summed up. */
 static void add_rivals(const struct ty_model *m, uint32_t cpu, uint32_t thread, uint64_t a,
 		       uint64_t b, struct rivals *q)
 {
@@ -129,7 +129,8 @@ static void add_rivals(const struct ty_model *m, uint32_t cpu, uint32_t thread, 
 	}
 }
 
-/* All of it is added: who ran most; what were turns, beside the priority that thread has at t. */
+/* Adds all of it: the thread that ran most, and what were turns, given the priority that thread has
+ * at t. */
 static int sum_up(struct ty_stall_search *h, uint32_t thread, uint64_t t, struct rivals *q)
 {
 	int r = h->prio_made ? 0 : make_prios(h);
@@ -249,9 +250,9 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 	c->idle_ns = q.idle;
 	c->run_inferred = !q.sure;
 	c->s.proven = false;
-	/* A free CPU does not leave a ready thread standing: it was not allowed to run, if there is
-	 * a quota; or the CPU was not there. Or the thread ran, unseen: who is not seen running
-	 * then proves nothing. */
+	/* A free CPU does not leave a thread runnable: it was not allowed to run, if there is
+	 * a quota; or the CPU was not there. Or the thread ran unrecorded: that no thread is shown
+	 * running then proves nothing. */
 	idle = q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10;
 	limited = h->x->quota && h->x->quota(h->x->ctx, ty_model_tid(m, c->s.thread, c->end_ns),
 					     c->s.start_ns, c->end_ns, &g);

@@ -198,7 +198,7 @@ static bool same_object(const struct ty_model *m, const struct ty_candidate *a,
 		if (a->s.state != TY_ST_RUNNABLE)
 			return a->s.state == b->s.state && a->root.thread == b->root.thread &&
 			       same_channel(m, a, b);
-		/* Who ran in its stead may differ from one time to the next. */
+		/* The thread that ran instead may differ from one time to the next. */
 		return a->unfair == b->unfair && same_cpu(m, a, b) &&
 		       (a->s.culprit != TY_NONE || ty_stall_overlap(a, b));
 	case TY_STALL_TIMER: return nr_of(m, a) == nr_of(m, b) && a->s.thread == b->s.thread;
@@ -303,7 +303,7 @@ static void add(struct ty_candidate *c, struct ty_candidate *b, bool new_thread,
 }
 
 /* Of waits that one cause held up at one time, for as long, the one of the strongest evidence
- * stands for all: who waited for the lock, not who waited for that one's end. */
+ * represents all: the waiter for the lock, not the waiter for that one's exit. */
 static void lead(struct ty_stall_search *h, size_t i, size_t n)
 {
 	struct ty_candidate *c = &h->cand.v[i], t;

@@ -145,7 +145,7 @@ bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_cand
 
 	if (!word || c->waker.kind != TY_WAKER_THREAD || c->root.thread == c->s.thread)
 		return false;
-	/* Cheap questions first: those who wait for work come back at once. */
+	/* Cheap tests first: an idle worker returns to its wait at once. */
 	if (c->tries ? came_from(h, c->s.thread, c->first_span, word) != FROM_WAIT
 		     : ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1) ||
 			       ty_stall_waits_again(h, c, true))

@@ -125,7 +125,7 @@ static struct ty_wait_for wait_of(const struct ty_stall_search *h, uint32_t span
 	return ty_wait_for(h->x, &s, s.syscall);
 }
 
-/* What those who had the lock, one after the other, waited for work. */
+/* How long the holders of the lock, one after the other, were idle. */
 static struct idle idle_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   const struct ty_path *p)
 {

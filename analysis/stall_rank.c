@@ -23,7 +23,7 @@ int ty_stall_by_length(const void *pa, const void *pb)
 
 static bool is_end(const struct ty_candidate *c)
 {
-	/* Who is known to have waited for a reply did not wait for the end that follows. */
+	/* A thread known to have waited for a reply did not wait for the exit that follows. */
 	bool words = c->last_words && (!c->s.rule || c->s.rule->basis == TY_BY_PATTERN);
 
 	return (c->w.class == TY_WAIT_END || words) && c->s.state == TY_ST_SLEEPING;
@@ -244,7 +244,7 @@ static void join_chains(struct ty_stall_search *h, size_t n)
 		for (size_t k = 0; k < n && !a->dropped; k++) {
 			const struct ty_candidate *b = &h->cand.v[k];
 
-			/* Finding who sent the request is expensive: last. */
+			/* Finding the sender of the request is expensive: last. */
 			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
 				     ty_stall_overlap(a, b) >= a->s.duration_ns / 2 &&
 				     (is_end(a) || (in_vain(h, b) && (slept_later(b, a) ||

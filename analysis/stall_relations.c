@@ -259,8 +259,8 @@ static bool of_channel(struct view *v, enum ty_relation r)
 		return (c->w.class == TY_WAIT_PEER && c->w.fd >= 0 && !c->w.guessed) ||
 		       (c->w.class == TY_WAIT_IDLE && holds(v, TY_R_SIGNALLED));
 	case TY_R_UNCALLED:
-		/* Frozen by its cgroup, held by who supervises its calls, closing its last socket
-		 * on its way out of a call. */
+		/* Frozen by its cgroup, stopped by a supervisor of its calls, closing its last
+		 * socket on its way out of a call. */
 		return c->w.kind == TY_STALL_FAULT && c->s.state != TY_ST_BLOCKED &&
 		       !ty_wait_page_served(v->h->x, &c->waker);
 	case TY_R_BY_THREAD: return c->waker.kind == TY_WAKER_THREAD;

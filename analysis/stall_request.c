@@ -178,7 +178,7 @@ bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_cand
 	uint64_t t = c->s.start_ns;
 	bool futex = c->w.kind == TY_STALL_FUTEX && !ty_stall_waits_in_pool(h, c);
 
-	/* Who answers does not wait for answers at the same place. */
+	/* A server does not wait for replies at the same place. */
 	if (heard_first(x, c) ||
 	    (c->w.word &&
 	     ty_stall_waits_on(x, last, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns)))
@@ -192,7 +192,7 @@ bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_cand
 	    ty_process_of(x->m, first) == ty_process_of(x->m, thread) &&
 	    ty_process_of(x->m, last) != ty_process_of(x->m, thread))
 		return false;
-	/* Others handed the matter on. */
+	/* Other threads passed the request on. */
 	return first != thread && first != last &&
 	       ty_stall_has_request(h, thread, first, t, futex) &&
 	       ty_stall_last_woken(x, first, thread, t, futex) >

@@ -16,7 +16,7 @@
 #define GIVEN 16 /* what was given to one of them */
 
 /* Does what the thread gives to the descriptor, by this call or the next ones, wake a thread of
- * this maker? Who has not come yet to take the first piece waits for the next. */
+ * this creator? A reader that did not wait for the first piece yet waits for the next. */
 static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd, int32_t maker)
 {
 	uint32_t thread = ty_model_syscall(x->m, call).thread,

@@ -73,9 +73,9 @@ static bool waits_next(const struct ty_stall_search *h, uint32_t thread, uint64_
 }
 
 /*
- * Is the thread a worker of the one that ended its wait: it waits, again and again, for nothing
- * else than to be woken by it, and reports back before it waits? What such a thread waits for is
- * its next task. A thread that sends its next request as soon as it runs looks the same.
+ * Is the thread a worker of the one that ended its wait: it repeatedly waits only to be woken by
+ * it, and reports back before it waits? What such a thread waits for is its next task. A thread
+ * that sends its next request as soon as it runs looks the same.
  */
 static bool is_worker(const struct ty_stall_search *h, const struct ty_candidate *c)
 {

@@ -63,7 +63,7 @@ static uint32_t idle_cpu(const struct ty_stall_search *h, const struct ty_candid
 	return best;
 }
 
-/* Did one stand idle for half of the wait? Then who ran on the thread's own CPU is not all of the
+/* Was one idle for half of the wait? Then what ran on the thread's own CPU is not all of the
  * cause: a quota that is not recorded, or the scheduler, left it there. */
 static bool was_left(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
@@ -354,7 +354,7 @@ static void theft(struct ty_sentence *o, const struct ty_stall_search *h,
 	       ty_duration(c->theft.ns), c->theft.n, c->theft.n == 1 ? "" : "s");
 }
 
-/* A lock that was tried for again and again. */
+/* A lock with repeated failed attempts. */
 static void polled(struct ty_sentence *o, const struct ty_stall_search *h,
 		   const struct ty_candidate *c)
 {

@@ -246,8 +246,8 @@ bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
 }
 
 /* A thread that waits for the same thing at t is woken by the same call, works, and does not
- * return: so opens a gate that all wait for. A thread that distributes work does that one by one,
- * or again and again. */
+ * return: this is how a gate opens that all wait for. A thread that distributes work wakes them one
+ * by one, or repeatedly. */
 static bool opens_at(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t call,
 		     uint64_t t)
 {
@@ -269,7 +269,7 @@ static bool opens_at(const struct ty_stall_search *h, const struct ty_candidate 
 	return true;
 }
 
-/* One answer for all who wait at a gate: of a thousand each would look at all others. */
+/* One result for all waiters at a gate: of a thousand each would look at all others. */
 static bool opens_to_all(struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t call = ty_waker_call(h->x->m, &c->waker);
@@ -465,8 +465,8 @@ bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_ca
 		    t->start_ns >= c->end_ns)
 			continue;
 		cell = ty_thread_time(m, i, c->s.start_ns, c->end_ns);
-		/* Parts of one work are over at about the same time; who got no CPU says what it
-		 * has done only later. */
+		/* Parts of one work are over at about the same time; a thread without a CPU reports
+		 * its result only later. */
 		until = cell.ns[TY_ST_RUNNABLE] > cell.ns[TY_ST_RUNNING]
 				? ty_model_summary(m)->end_ns
 				: c->end_ns + c->s.duration_ns;

@@ -476,9 +476,9 @@ static int explain(struct ty_stall_search *h, struct ty_candidate *c)
 	}
 	if (c->s.waits <= 1)
 		return ty_stall_explain(h, c);
-	/* One of the waits speaks for all: the longest; or, if that has a story of its own (who was
-	 * to end it got no CPU), one as they are. Of all calls of a kind only a device's or a
-	 * tracer's share is a stall as a sum; of one call the kernel's other waits are. */
+	/* One of the waits represents all: the longest; or, if that has a cause of its own (its
+	 * waker had no CPU), an ordinary one. Of all calls of a kind only a device's or a tracer's
+	 * share is a stall as a sum; of one call the kernel's other waits are. */
 	r = explain_one(h, c, c->s.span);
 	if (c->one_call)
 		r = r > 0 && c->s.kind != TY_STALL_UNINTERRUPTIBLE ? 0 : r;
