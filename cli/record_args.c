@@ -322,8 +322,8 @@ static const struct ty_option options[] = {
 	{0, "no-sched", NULL, "do not record scheduling, interrupts, block I/O, signals, locks",
 	 .take = ty_take_flag, .at = AT(o.no_sched)},
 	{0, "no-strings", NULL,
-	 "use no BPF: leave out strings and structures of system calls, user stacks and, "
-	 "without -a, CPU samples and counters",
+	 "do not use BPF. Not recorded then: strings and structures of system calls, user stacks; "
+	 "CPU samples and counters (except with -a)",
 	 .take = ty_take_flag, .at = AT(o.no_strings)},
 	{0, "data", "N",
 	 "also record the first N bytes (at most 4096) that each read, write, send or receive "
@@ -354,8 +354,9 @@ static const struct ty_option options[] = {
 	 "throw C++ exceptions through the function",
 	 .take = ty_take_texts, .at = AT(span_texts)},
 	{0, "usdt", "PROVIDER:NAME[@FILE]",
-	 "record a static probe as an instant; without FILE: of the command's program, or of the "
-	 "files that the -p processes have mapped (repeatable)",
+	 "record a static probe as an instant (repeatable); default FILE: the command's program, "
+	 "or "
+	 "with -p all files that those processes have mapped",
 	 .take = ty_take_texts, .at = AT(usdt_texts)},
 	{0, "flow", "[=pt|step]",
 	 "record every executed instruction of the command, with Intel PT or by single-stepping "
@@ -371,7 +372,7 @@ static const struct ty_option options[] = {
 	{0, "flow-kernel", NULL, "Intel PT: also record kernel code", .take = ty_take_flag,
 	 .at = AT(pt.kernel)},
 	{0, "flow-snapshot", NULL,
-	 "Intel PT: keep only the newest 4 MB per CPU, at the end and at each SIGUSR2",
+	 "Intel PT: record into a ring of 4 MB per CPU, and save it at the end and at each SIGUSR2",
 	 .take = ty_take_flag, .at = AT(pt.snapshot)},
 	{0, "flow-list", "FILE",
 	 "single-stepping: write thread and address of each instruction to FILE (decoder tests)",
@@ -459,8 +460,10 @@ static int check_memory(struct ty_record_args *a)
 	char why[200];
 
 	if (a->flow)
-		return ty_cli_usage("record",
-				    "--flow and --memory cannot be combined: no machine has both");
+		return ty_cli_usage(
+			"record",
+			"--flow and --memory cannot be combined: --flow needs an x86 CPU, "
+			"--memory an Arm CPU");
 	if (!ty_spe_pmus(TY_SPE_DEVICES, pmus, TY_SPE_PMUS_MAX)) {
 		ty_spe_why_not(why, sizeof(why));
 		ty_say("tarry: this machine cannot sample memory with Arm SPE (%s)%s\n", why,
@@ -494,8 +497,9 @@ static int check(struct ty_record_args *a)
 	if (!*a->o.out)
 		return ty_cli_usage("record", "-o needs a file name");
 	if (!strcmp(a->o.out, "-"))
-		return ty_cli_usage("record", "-o needs a file, not a stream (a "
-					      "file named -: -o ./-)");
+		return ty_cli_usage(
+			"record", "-o - is not supported: tarry needs a file. For a file named -, "
+				  "give -o ./-");
 	if ((a->flow_filters.n || a->pt.kernel || a->pt.snapshot) && !a->flow)
 		return ty_cli_usage("record",
 				    "--flow-filter, --flow-kernel and --flow-snapshot need --flow");

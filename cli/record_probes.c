@@ -40,12 +40,13 @@ static int find_params(struct ty_symbols *syms, const struct ty_symbol *sym, cha
 		for (i = 0; i < n && strcmp(all[i].name, name) != 0; i++)
 			;
 		if (i == n || all[i].reg < 0)
-			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				       i == n ? "--span: %s has no parameter '%.60s'; its "
-						"parameters: %s"
-					      : "--span: %s: which register has '%.60s' is not "
-						"certain, or none has; its parameters: %s",
-				       p->name, name, have);
+			return ty_fail(
+				err, TY_ENOTFOUND, TY_NO_OFFSET,
+				i == n ? "--span: %s has no parameter '%.60s'. Its "
+					 "parameters: %s"
+				       : "--span: %s: the register of parameter '%.60s' cannot "
+					 "be determined. Its parameters: %s",
+				p->name, name, have);
 		if (p->args_n == TY_SPAN_ARGS || strlen(name) >= sizeof(arg->name))
 			return ty_wrong_value(err,
 					      "--span %s: at most %d parameters, with names of at "

@@ -45,7 +45,7 @@ static const char head[] =
 	"             and the slowest compared with a median one\n"
 	"  counters   list performance counters by thread and CPU (record --counter)\n"
 	"Default: all sections except chain, outliers, diff, stacks, objects and hot.\n"
-	"Empty ones are left out. The ledger is cut to a command's first rows.\n"
+	"Empty ones are left out. Of the ledger, only the largest rows are shown.\n"
 	"\n";
 
 static const struct {
@@ -101,8 +101,8 @@ static const struct ty_option options[] = {
 	{0, "all", NULL, "stalls: also show the waits that are not stalls", .take = ty_take_flag,
 	 .at = offsetof(struct args, q.stalls.all)},
 	{0, "min", "T",
-	 "stalls: show waits of at least T (default 20ms; waits for a CPU, and system calls that "
-	 "kept running on one: 2.5 times that)",
+	 "stalls: show waits of at least T (default 20ms; 2.5 times T for waits for a CPU and "
+	 "system calls that stay on the CPU)",
 	 .take = take_min, .at = offsetof(struct args, q.stalls.min_ns)},
 	{0, "why", "N",
 	 "stalls: show the evidence for stall N: the rule that classified it, and the recorded "
@@ -139,8 +139,11 @@ static int take_words(struct args *a, char **words, int n)
 		else if (i && !strcmp(words[i - 1], "regions") && a->q.sections & TY_REP_REGIONS)
 			a->q.region = words[i];
 		else if (!access(words[i], F_OK))
-			return ty_cli_usage("report", "%s is a file: give one, before the sections",
-					    words[i]);
+			return ty_cli_usage(
+				"report",
+				"only one FILE can be given, before the sections (found %s "
+				"and %s)",
+				a->path ? a->path : words[0], words[i]);
 		else
 			return ty_cli_usage(
 				"report",

@@ -137,10 +137,11 @@ int ty_trace_section_check(const struct ty_trace *t, struct ty_err *err)
 {
 	vec_each (s, &t->priv->sections)
 		if (s->failed)
-			return ty_fail(err, -s->failed, s->off,
-				       "%s: section %u at offset %" PRIu64
-				       " cannot be read (%s): what it has is missing above",
-				       t->path, s->type, s->off, ty_strerror(s->failed));
+			return ty_fail(
+				err, -s->failed, s->off,
+				"%s: section %u at offset %" PRIu64
+				" cannot be read (%s): its data is missing from the output above",
+				t->path, s->type, s->off, ty_strerror(s->failed));
 	return 0;
 }
 

@@ -280,15 +280,17 @@ int ty_counter_event(const char *p, size_t n, const char *devices, const char *t
 	*out = (struct ty_counter_event){.attr.size = sizeof(*a)};
 	if (!n || n >= sizeof(name))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--counter: the name of an event has 1 to %zu letters",
-			       sizeof(name) - 1);
+			       "--counter '%.*s': an event name is 1 to %zu characters long",
+			       (int)n, p, sizeof(name) - 1);
 	memcpy(out->name, p, n);
 	memcpy(name, p, n);
 	name[n] = 0;
 	for (size_t i = 0; i < n; i++)
 		if (name[i] <= ' ' || name[i] > '~')
 			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-				       "--counter: names of events have no blanks");
+				       "--counter '%s': the event name contains a blank or a "
+				       "character that is not ASCII",
+				       name);
 	if (strchr(name, '/')) {
 		e = take_pmu(devices, out->name, name, out, &modifiers, err);
 		if (e)
@@ -325,8 +327,7 @@ int ty_counter_event(const char *p, size_t n, const char *devices, const char *t
 	}
 	if (!take_modifiers(modifiers, a))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--counter %s: '%s' are not the letters u (user code) and k "
-			       "(kernel)",
+			       "--counter %s: unknown modifier '%s' (u: user code, k: kernel)",
 			       out->name, modifiers);
 	out->is_time = a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_CPU_CLOCK ||
 							 a->config == PERF_COUNT_SW_TASK_CLOCK);

@@ -346,11 +346,10 @@ int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 			    err);
 	if (!e && cut && !r->meta.aside)
 		ty_rec_note(r,
-			    "%zu process%s more open descriptors than tarry saves (%d in total%s): "
-			    "names of "
-			    "the others may be missing",
-			    cut, cut > 1 ? "es have" : " has", TY_PROC_FDS_MAX,
-			    budget ? ", and those listed within 0.1 s" : "");
+			    "tarry saves at most %d open descriptors%s. Names of descriptors of "
+			    "%zu process%s may be missing",
+			    TY_PROC_FDS_MAX, budget ? ", and stops after 0.1 s" : "", cut,
+			    cut > 1 ? "es" : "");
 	e = e ? e : put_taken(r, TY_SEC_FDS, from, &b, err);
 	ty_buf_fini(&b);
 	vec_fini(&tasks);

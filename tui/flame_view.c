@@ -322,10 +322,11 @@ static struct ty_help_topic help(const void *self)
 		 "invert: begin with the functions that ran, and show their callers"},
 		{TY_ACT_FOLD, TY_ACT_NONE, "flip the flame graph (root at the bottom or top)"},
 		{TY_ACT_FOCUS, TY_ACT_NONE,
-		 "samples of all threads, of the process, of the thread"},
+		 "switch between all threads, the process and the thread"},
 		{TY_ACT_LEDGER, TY_ACT_NONE,
-		 "CPU samples; the time in waits with a stack; both, if the sampled event is a "
-		 "clock"},
+		 "switch between CPU samples, waits with a stack, and both (if the sampled event "
+		 "is "
+		 "a clock)"},
 		{TY_ACT_SEARCH, TY_ACT_NONE, "search: mark functions by a part of their name"},
 		{TY_ACT_NEXT, TY_ACT_PREV, "go to the next, the previous marked function"},
 		{TY_ACT_BACK, TY_ACT_NONE, "undo zoom, search, callers; otherwise go back"},

@@ -119,8 +119,8 @@ static void topic(struct page *pg, const struct ty_help_topic *t)
 static void language(struct page *pg)
 {
 	static const char *const lines[][2] = {
-		{"webserver", "a name: thread, process, system call, state, event, error, "
-			      "interrupt, region, else file; a|b: either"},
+		{"webserver", "any name: of a thread, process, system call, state, event, error, "
+			      "interrupt, region; files only if nothing else matches; a|b: either"},
 		{"thread: process:", "thread or process name; tid:N[,N...], pid:N[,N...]"},
 		{"call:^f.*sync", "a system call; patterns are POSIX extended regular expressions"},
 		{"file:/srv/x",
@@ -204,8 +204,8 @@ static void signs(struct page *pg)
 	     "in the list: the cause of the stall is inferred");
 	title(pg, "Mouse");
 	sign(pg, (struct ty_glyph){.ch = ' '}, 0,
-	     "the wheel zooms on the ruler, with Ctrl on the rows, too, and scrolls rows, list and "
-	     "details; a click moves the cursor; a double click fits the span; dragging selects");
+	     "wheel: zooms over the ruler, scrolls elsewhere; Ctrl+wheel: zooms over the rows; "
+	     "click: moves the cursor; double click: fits the span; dragging: selects");
 }
 
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)

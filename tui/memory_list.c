@@ -318,10 +318,10 @@ struct ty_help_topic ty_memory_help(const void *self)
 		"Shared lines: the evidence that a line moved between cores is peer (loads came "
 		"from another core's cache), remote (they reached the last-level cache or another "
 		"socket), time (accessed in the same period) or apart (one after the other). thr: "
-		"threads. peer, remote: such loads. turns: how often another thread on another CPU "
-		"was next, and one of the two wrote. cycles: latency of loads from another core's "
-		"cache, lost by the "
-		"sharing. mean: latency in cycles. In the list of accesses, 8? is an assumed size.",
+		"threads. peer, remote: number of these loads. turns: consecutive accesses by "
+		"threads on different CPUs, at least one of them a write. cycles: total latency of "
+		"loads from other cores' caches. mean: latency in cycles. In the list of accesses, "
+		"8? is an assumed size.",
 		"Filter: all words must match. A word is a part of the name of a thread, source or "
 		"kind "
 		"(a|b: either). thread:, process:, source:peer, kind:load: only that. tid:N[,N], "

@@ -507,13 +507,13 @@ static struct ty_help_topic help(const void *self)
 		{TY_ACT_SPAN_PREV, TY_ACT_SPAN_NEXT,
 		 "the previous, the next cell of this row that is not empty"},
 		{TY_ACT_OPEN, TY_ACT_NONE,
-		 "list what the cell or rectangle holds, the longest first; of an empty cell the "
-		 "window"},
+		 "list the cell or rectangle, longest first (in an empty cell: the window)"},
 		{TY_ACT_NEXT, TY_ACT_PREV,
 		 "the next, the previous kind of latency (of the list at the right)"},
 		{TY_ACT_SEARCH, TY_ACT_NONE, "choose a kind by name"},
 		{TY_ACT_FOCUS, TY_ACT_NONE,
-		 "all threads; the process, the thread of the row that L was pressed on"},
+		 "switch between all threads, and the process and thread of the row that L was "
+		 "pressed on"},
 		{TY_ACT_LINK_1, TY_ACT_NONE, "go to the longest one in the timeline"},
 		{TY_ACT_SELECT, TY_ACT_NONE, "start a rectangle (or drag the mouse)"},
 		{TY_ACT_ZOOM_SPAN, TY_ACT_NONE, "fit the window to the cell or rectangle"},

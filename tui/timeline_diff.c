@@ -38,11 +38,11 @@ static bool page(struct ty_timeline *t, struct ty_page_job *a)
 	}
 	if (!i)
 		ty_page_add(&t->page, TY_ROLE_TEXT, "no statistically significant difference");
-	ty_page_add(
-		&t->page, TY_ROLE_DIM,
-		"ranked by share of the change of the metric (cpu, io, ...); %u differences that "
-		"are not statistically significant are hidden",
-		d->n - i);
+	ty_page_add(&t->page, TY_ROLE_DIM,
+		    "ranked by each row's share of its metric's total change (cpu, io, ...); %u "
+		    "differences that "
+		    "are not statistically significant are hidden",
+		    d->n - i);
 	return true;
 }
 

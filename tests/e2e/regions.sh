@@ -184,7 +184,7 @@ f = [x["fields"] for x in map(json.loads, open("n.json")) if x["event"].startswi
 assert [(x["arg_a"], x["arg_b"], x["value"]) for x in f] == [(i, 7, 7) for i in range(40)], f[:2]
 P
 "$TARRY" record -q -o x.dat --span 'work(size)'@"$PROGRAMS/regions" true >out 2>&1
-is "an unknown parameter is an error that lists them" "1 tarry: --span: work has no parameter 'size'; its parameters: a, b" "$? $(cat out)"
+is "an unknown parameter is an error that lists them" "1 tarry: --span: work has no parameter 'size'. Its parameters: a, b" "$? $(cat out)"
 
 # The static probe of tarry.h itself, as any other; with its arguments.
 "$TARRY" record -q -o u.dat --regions off --usdt tarry:region "$PROGRAMS/regions" >/dev/null 2>u.log
