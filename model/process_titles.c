@@ -16,6 +16,31 @@ void ty_model_set_titles(struct ty_model *m, struct ty_titles *t)
 	__atomic_store_n(&m->titles, t, __ATOMIC_RELEASE);
 }
 
+enum ty_cgroup_kind ty_model_cgroup(const struct ty_model *m, uint32_t thread,
+				    char out[TY_CGROUP_NAME_MAX])
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	enum ty_cgroup_kind kind = TY_CGROUP_OTHER;
+
+	*out = 0;
+	if (t->cgroup)
+		kind = ty_cgroup_name(ty_model_str(m, t->cgroup), out);
+	if (kind == TY_CGROUP_CONTAINER || !t->born)
+		return kind;
+	*out = 0;
+	return TY_CGROUP_OTHER;
+}
+
+const char *ty_model_cgroup_path(const struct ty_model *m, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	char name[TY_CGROUP_NAME_MAX];
+
+	return t->cgroup && (!t->born || ty_model_cgroup(m, thread, name) == TY_CGROUP_CONTAINER)
+		       ? ty_model_str(m, t->cgroup)
+		       : NULL;
+}
+
 static uint32_t process_of(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "cgroup_name.h"
 #include "model.h"
 
 /* A process had this command line from from_ns on. */
@@ -41,6 +42,14 @@ void ty_model_set_titles(struct ty_model *m, struct ty_titles *t);
 /* The command line of the thread's process at t, that of its parent where it has executed nothing
  * since; NULL: unknown. */
 const char *ty_model_command_line(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+
+/* The short name of the thread's cgroup (cgroup_name.h), as it was when recording began. A thread
+ * that was born later inherits its parent's: only a container is certain then, because service
+ * managers move their children. */
+enum ty_cgroup_kind ty_model_cgroup(const struct ty_model *m, uint32_t thread,
+				    char out[TY_CGROUP_NAME_MAX]);
+/* The path itself; NULL: unknown. */
+const char *ty_model_cgroup_path(const struct ty_model *m, uint32_t thread);
 
 /* The process' first recorded exec in (from, to]; UINT64_MAX: none. */
 uint64_t ty_model_executed(const struct ty_model *m, uint32_t process, uint64_t from_ns,

@@ -17,7 +17,8 @@
 
 /* A thread, or several of one name. */
 struct row {
-	const char *name, *command_line;
+	const char *name, *command_line, *cgroup;
+	char cgroup_name[TY_CGROUP_NAME_MAX]; /* "": none */
 	uint64_t ns[TY_ST_COUNT], inferred_ns, blocked_ns, start_ns, end_ns;
 	uint64_t runs, wakeups, migrations;
 	uint32_t n, name_id, thread, gen;
@@ -50,6 +51,8 @@ static struct row row_of(const struct ty_report *r, const struct ty_thread_stats
 			  .traced = t->traced};
 
 	memcpy(row.ns, s->ns, sizeof(row.ns));
+	row.cgroup = ty_model_cgroup_path(r->s->model, s->thread);
+	ty_model_cgroup(r->s->model, s->thread, row.cgroup_name);
 	return row;
 }
 
@@ -89,8 +92,16 @@ static const char *unknown(const void *ctx, const void *record, char *buf, size_
 	return ns ? ty_fmt_duration(ns, buf) : "";
 }
 
+static const char *cgroup_name(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct row *row = record;
+
+	return row->n > 1 ? "" : *row->cgroup_name ? row->cgroup_name : NULL;
+}
+
 #define OF(member) offsetof(struct row, member)
 #define UNKNOWN	   (1u << 6) /* its column */
+#define IN	   (1u << 9)
 static const struct ty_field fields[] = {
 	{TY_F_TEXT, NULL, "thread", 7, .text = id},
 	{TY_F_I32, "tid", NULL, 0, .at = OF(tid)},
@@ -104,6 +115,8 @@ static const struct ty_field fields[] = {
 	{TY_F_DIGITS, "end_ns", NULL, 0, .at = OF(end_ns)},
 	{TY_F_BOOL, "born", NULL, 0, .at = OF(born)},
 	{TY_F_BOOL, "died", NULL, 0, .at = OF(died)},
+	{TY_F_STR, "cgroup", NULL, 0, .at = OF(cgroup), .optional = true},
+	{TY_F_TEXT, "cgroup_name", NULL, 0, .text = cgroup_name, .optional = true},
 	{TY_F_BOOL, "kernel", NULL, 0, .at = OF(kernel)},
 	{TY_F_BOOL, "traced", NULL, 0, .at = OF(traced)},
 	{TY_F_ELAPSED, "running_ns", "on CPU", 7, .at = OF(ns[TY_ST_RUNNING]), .gap = 1},
@@ -120,6 +133,7 @@ static const struct ty_field fields[] = {
 	{TY_F_U64, "runs", NULL, 0, .at = OF(runs)},
 	{TY_F_U64, "migrations", "migr", 5, .at = OF(migrations), .gap = 1},
 	{TY_F_U64, "wakeups", "woken", 6, .at = OF(wakeups), .gap = 1},
+	{TY_F_TEXT, NULL, "in", 0, .text = cgroup_name},
 	{.type = TY_F_END}};
 
 ORDER(by_name, struct row, compare(a->name_id, b->name_id))
@@ -149,17 +163,36 @@ static uint32_t fold(struct row *v, uint32_t n)
 	return rows;
 }
 
+/* Does a traced or selected thread run in a container, or do they run in several units? */
+static bool tells_apart(const struct ty_report *r)
+{
+	char name[TY_CGROUP_NAME_MAX], first[TY_CGROUP_NAME_MAX] = "";
+
+	for (uint32_t i = 0; i < r->threads_n; i++) {
+		const uint32_t thread = r->threads[i].thread;
+
+		if (!ty_model_thread(r->s->model, thread)->traced && !r->selected)
+			continue;
+		if (ty_model_cgroup(r->s->model, thread, name) == TY_CGROUP_CONTAINER ||
+		    (*first && *name && strcmp(first, name)))
+			return true;
+		if (*name)
+			strcpy(first, name);
+	}
+	return false;
+}
+
 void ty_threads_text(const struct ty_report *r, FILE *f)
 {
 	struct row *others = calloc((size_t)r->threads_n + 1, sizeof(*others));
-	struct ty_field_ctx c = {.ctx = r, .hide = UNKNOWN};
+	struct ty_field_ctx c = {.ctx = r, .hide = UNKNOWN | (tells_apart(r) ? 0 : IN)};
 	uint32_t rows = 0, more = 0, idle = 0, others_n = 0;
 	bool traced = false;
 	char n[32];
 
 	for (uint32_t i = 0; i < r->threads_n; i++) {
 		if (r->threads[i].ns[TY_ST_UNKNOWN])
-			c.hide = 0;
+			c.hide &= ~UNKNOWN;
 		traced |= ty_model_thread(r->s->model, r->threads[i].thread)->traced;
 	}
 	putc('\n', f);

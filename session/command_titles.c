@@ -6,6 +6,7 @@
 #include "command_titles.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,7 +154,7 @@ static bool is_traced(const struct work *k, const struct line *l)
 
 /* Among all processes, and among the traced ones, each different line of a name counts once, and in
  * each of them each argument. Signs: WORD_ of an argument, LINE_ of a line, LINES_ of the name. */
-enum { WORD_ = 1, LINE_, LINES_, TRACED_ };
+enum { WORD_ = 1, LINE_, LINES_, TRACED_, PLACE_ = 8, PLACES_ };
 
 static int count_words(struct work *k, bool traced)
 {
@@ -374,6 +375,53 @@ static void choose_brief(struct work *k, struct line *l)
 		l->title.brief = put_text(k, module ? "-m " : "", last_part(part), TY_TITLE_BRIEF);
 }
 
+/* The container that the process runs in; "": none. */
+static const char *place_of(const struct work *k, const struct line *l,
+			    char out[TY_CGROUP_NAME_MAX])
+{
+	return ty_model_cgroup(k->m, l->title.process, out) == TY_CGROUP_CONTAINER ? out : "";
+}
+
+/* The word for lines of one name that have the same part; its `line` is their first place, and n
+ * above 1: they run in several. */
+static struct word *same_part(struct work *k, const struct line *l)
+{
+	const char *part = l->title.brief == TY_NONE ? "" : k->text.p + l->title.brief;
+
+	return word_of(k, word_id(k, comm_of(k, l), PLACES_, part, strlen(part), true));
+}
+
+static int note_place(struct work *k, const struct line *l)
+{
+	char name[TY_CGROUP_NAME_MAX];
+	const char *place = place_of(k, l, name);
+	const uint32_t id = word_id(k, "", PLACE_, place, strlen(place), true);
+	struct word *w = same_part(k, l);
+
+	if (!w || id == UINT32_MAX)
+		return -TY_ENOMEM;
+	if (!w->n || w->line != id)
+		w->n++;
+	w->line = id;
+	return 0;
+}
+
+/* Where the part does not tell it from a process of another container, its container does. */
+static void add_place(struct work *k, struct line *l)
+{
+	char name[TY_CGROUP_NAME_MAX], part[TY_TITLE_OWN + 2] = "";
+	const char *place = place_of(k, l, name);
+	const struct word *w = *place ? same_part(k, l) : NULL;
+	const size_t at = k->text.len;
+
+	if (!w || w->n < 2)
+		return;
+	if (l->title.brief != TY_NONE)
+		snprintf(part, sizeof(part), "%s ", k->text.p + l->title.brief);
+	if (!ty_buf_addf(&k->text, "%s%s", part, place) && !ty_buf_addc(&k->text, 0))
+		l->title.brief = (uint32_t)at;
+}
+
 static uint32_t put_whole(struct work *k, const struct line *l)
 {
 	const size_t at = k->text.len;
@@ -398,6 +446,13 @@ static int give(struct work *k)
 	}
 	vec_each (l, &k->lines) {
 		choose_brief(k, l);
+		if (note_place(k, l)) {
+			ty_titles_free(t);
+			return -TY_ENOMEM;
+		}
+	}
+	vec_each (l, &k->lines) {
+		add_place(k, l);
 		l->title.whole = put_whole(k, l);
 		if (l->title.whole != TY_NONE)
 			t->v[t->n++] = l->title;

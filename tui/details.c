@@ -265,11 +265,15 @@ static void add_stolen(struct ty_timeline *t, char *line, const struct ty_span *
 static void add_process(const struct ty_timeline *t, struct lines *l, uint32_t thread, uint64_t ns)
 {
 	const char *command = ty_model_command_line(t->m, thread, ns);
-	const uint32_t cgroup = ty_model_thread(t->m, thread)->cgroup;
+	const char *cgroup = ty_model_cgroup_path(t->m, thread);
+	char name[TY_CGROUP_NAME_MAX];
+	const bool in = ty_model_cgroup(t->m, thread, name) == TY_CGROUP_CONTAINER;
 
 	if (command)
-		add(next(l), "command line: %s%s%s", command, cgroup ? "; cgroup " : "",
-		    cgroup ? ty_model_str(t->m, cgroup) : "");
+		add(next(l), "command line: %s%s%s%s%s", command, in ? "; container " : "",
+		    in ? name : "", cgroup ? "; cgroup " : "", cgroup ? cgroup : "");
+	else if (in)
+		add(next(l), "container %s; cgroup %s", name, cgroup);
 }
 
 /* What the thread's counters grew by in [from, to): nothing where it has none. */

@@ -56,8 +56,8 @@ joined() {
 	done <"$out/aside/results"
 	rm -rf "$out/aside"
 }
-judge() { # NAME; a python program on stdin decides
+judge() { # NAME [ARG...]; a python program on stdin decides
 	local said
-	said=$(python3 - 2>&1)
+	said=$(python3 - "${@:2}" 2>&1)
 	check "$1" $? "$said"
 }

@@ -132,6 +132,49 @@ static void tell_apart(void **state)
 			    "python3 \"worker.py\"");
 }
 
+/* The same command line in several containers, and on the host; a process of a unit, and those that
+ * both made while it was recorded. */
+static void containers(void **state)
+{
+#define ID		      "3f2a9c1b2d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8"
+#define IN(tid, comm, cgroup) tid "\t" tid "\t1\t0\tS\tn\t120\t0\t-\t-\t0\t" cgroup "\t" comm "\n"
+	static const char snapshot[] = "taken 1 2\n" IN("10", "nginx", "/docker/" ID)
+		IN("11", "nginx", "/docker/a" ID) IN("12", "nginx", "/system.slice/nginx.service")
+			IN("13", "nginx", "/system.slice/docker-b" ID ".scope")
+				IN("14", "redis", "/docker/" ID) IN("15", "cat", "/docker/" ID)
+					IN("16", "cat", "-");
+#undef IN
+#undef ID
+	static const char section[] = "1\t10\tnginx: worker process\n1\t11\tnginx: worker process\n"
+				      "1\t12\tnginx: worker process\n1\t13\tnginx: master\n"
+				      "1\t14\tredis\n1\t15\tcat\t/a\n1\t16\tcat\t/b\n";
+	const struct ty_model *m;
+	char name[TY_CGROUP_NAME_MAX];
+
+	ty_mx_begin("tarry=0.1\nmode=all\n", snapshot);
+	ty_mx_event(0, 10, 10, TY_EV_OTHER);
+	ty_mx_fork(0, 40, 10, 60, 0);
+	ty_mx_fork(0, 50, 12, 61, 0);
+	m = ty_mx_end();
+	assert_int_equal(ty_command_titles((struct ty_model *)m, section, NULL), 0);
+	assert_string_equal(who(m, 10, 1), "nginx/10 \"worker process docker:3f2a9c1b2d4e\"");
+	assert_string_equal(who(m, 11, 1), "nginx/11 \"worker process\""); /* no id: 65 digits */
+	assert_string_equal(who(m, 12, 1), "nginx/12 \"worker process\"");
+	assert_string_equal(who(m, 13, 1), "nginx/13 \"master\"");
+	assert_string_equal(who(m, 14, 1), "redis/14");
+	assert_string_equal(who(m, 15, 1), "cat/15 \"a\"");
+	/* A child is in its parent's container, but maybe no longer in its unit. */
+	assert_int_equal(ty_model_cgroup(m, ty_model_thread_find(m, 60, 45), name),
+			 TY_CGROUP_CONTAINER);
+	assert_string_equal(name, "docker:3f2a9c1b2d4e");
+	assert_int_equal(ty_model_cgroup(m, ty_model_thread_find(m, 12, 45), name), TY_CGROUP_UNIT);
+	assert_int_equal(ty_model_cgroup(m, ty_model_thread_find(m, 61, 55), name),
+			 TY_CGROUP_OTHER);
+	assert_null(ty_model_cgroup_path(m, ty_model_thread_find(m, 61, 55)));
+	assert_int_equal(ty_model_cgroup(m, ty_model_thread_find(m, 16, 45), name),
+			 TY_CGROUP_OTHER);
+}
+
 /* Of two with different arguments only one is traced: it is distinguished by its name. */
 static void traced_ones(void **state)
 {
@@ -264,6 +307,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(tell_apart, drop),
+		cmocka_unit_test_teardown(containers, drop),
 		cmocka_unit_test_teardown(traced_ones, drop),
 		cmocka_unit_test_teardown(of_another_program, drop),
 		cmocka_unit_test_teardown(of_children, drop),
