@@ -252,10 +252,11 @@ void ty_flow_sum_percentiles(struct ty_flow_sum *a)
 
 void ty_flow_sums_fini(struct ty_flow_sums *s)
 {
-	vec_each (a, &s->of) {
-		ty_ranks_fini(&a->insns);
-		ty_ranks_fini(&a->ns);
-	}
+	if (s->held) /* which most functions have none of */
+		vec_each (a, &s->of) {
+			ty_ranks_fini(&a->insns);
+			ty_ranks_fini(&a->ns);
+		}
 	vec_fini(&s->of);
 	vec_each (l, &s->levels)
 		free(l->of);

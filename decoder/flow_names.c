@@ -210,11 +210,37 @@ struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint6
 	return out;
 }
 
+/* As name_at, of a symbol in the file that is mapped at the address; false: there is none. */
+static bool symbol_extent(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip,
+			  struct ty_extent *out)
+{
+	uint64_t start, size, off;
+	struct ty_symbols *s;
+	bool found;
+
+	pthread_mutex_lock(&n->lock);
+	ty_code_where(n->code, pid, t_ns, ip, &n->where);
+	off = ip + n->where.bias;
+	s = n->where.file < 0 || ty_code_is_function(n->code, n->where.file)
+		    ? NULL
+		    : symbols(n, n->where.file);
+	found = s && ty_symbols_extent(s, off, &start, &size);
+	if (found)
+		*out = (struct ty_extent){.lo = size ? ip - (off - start) : 0,
+					  .hi = size ? ip - (off - start) + size : 0,
+					  .until_ns = n->where.until_ns,
+					  .named = true};
+	pthread_mutex_unlock(&n->lock);
+	return found;
+}
+
 void ty_flow_names_extent(void *names, int32_t pid, uint64_t t_ns, uint64_t ip,
 			  struct ty_extent *out)
 {
 	struct ty_flow_name at;
 
+	if (symbol_extent(names, pid, t_ns, ip, out))
+		return;
 	name_at(names, pid, t_ns, ip, &at);
 	*out = (struct ty_extent){.until_ns = at.until_ns, .named = at.function};
 	if (at.function && at.size) {

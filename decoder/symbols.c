@@ -338,14 +338,22 @@ void ty_symbols_free(struct ty_symbols *s)
 	free(s);
 }
 
-bool ty_symbols_to_addr(const struct ty_symbols *s, uint64_t off, uint64_t *addr)
+/* The segment that holds the offset; NULL: none. */
+static const struct ty_symbol_seg *segment_at(const struct ty_symbols *s, uint64_t off)
 {
 	vec_each (g, &s->segs)
-		if (off >= g->off && off - g->off < g->n) {
-			*addr = g->addr + (off - g->off);
-			return true;
-		}
-	return false;
+		if (off >= g->off && off - g->off < g->n)
+			return g;
+	return NULL;
+}
+
+bool ty_symbols_to_addr(const struct ty_symbols *s, uint64_t off, uint64_t *addr)
+{
+	const struct ty_symbol_seg *g = segment_at(s, off);
+
+	if (g)
+		*addr = g->addr + (off - g->off);
+	return g;
 }
 
 static bool to_off(const struct ty_symbols *s, uint64_t addr, uint64_t *off)
@@ -396,13 +404,13 @@ static const char *shown(struct ty_symbols *s, const struct ty_sym *y)
 	return b.p;
 }
 
-static bool give(struct ty_symbols *s, const struct ty_sym *y, struct ty_symbol *out)
+/* All but where it is. */
+static void describe(struct ty_symbols *s, const struct ty_sym *y, struct ty_symbol *out)
 {
 	out->name = shown(s, y);
 	out->own = name_of(s, y);
 	out->size = y->size;
 	out->ifunc = y->ifunc;
-	return to_off(s, y->addr, &out->start);
 }
 
 /* The number of symbols that begin at the address or before it; often the last answer, or a little
@@ -423,22 +431,47 @@ static size_t begun_at(struct ty_symbols *s, uint64_t addr)
 	return s->last = partition_point(i, lo, hi, v[i].addr <= addr);
 }
 
-bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
+/* The symbol at an offset, which begins at *start; NULL: there is none. */
+static const struct ty_sym *sym_at(struct ty_symbols *s, uint64_t off, uint64_t *start)
 {
+	const struct ty_symbol_seg *g = segment_at(s, off);
 	uint64_t addr;
 	size_t lo;
 
-	if (!ty_symbols_to_addr(s, off, &addr))
-		return false;
+	if (!g)
+		return NULL;
+	addr = g->addr + (off - g->off);
 	lo = begun_at(s, addr);
 	/* A few may begin inside a larger one that continues behind them. */
 	for (unsigned k = 0; k < 8 && lo > k; k++) {
 		const struct ty_sym *y = &s->syms.v[lo - 1 - k];
 
-		if (y->size ? addr - y->addr < y->size : !k && addr - y->addr < 4096)
-			return give(s, y, out);
+		if (y->size ? addr - y->addr >= y->size : k || addr - y->addr >= 4096)
+			continue;
+		if (y->addr < g->addr)
+			return to_off(s, y->addr, start) ? y : NULL;
+		*start = off - (addr - y->addr);
+		return y;
 	}
-	return false;
+	return NULL;
+}
+
+bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
+{
+	const struct ty_sym *y = sym_at(s, off, &out->start);
+
+	if (y)
+		describe(s, y, out);
+	return y;
+}
+
+bool ty_symbols_extent(struct ty_symbols *s, uint64_t off, uint64_t *start, uint64_t *size)
+{
+	const struct ty_sym *y = sym_at(s, off, start);
+
+	if (y)
+		*size = y->size;
+	return y;
 }
 
 /* The variable at an address of the file. */
@@ -526,8 +559,9 @@ size_t ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol
 			struct ty_symbol of;
 
 			if (y->table == NAMES_OF_PLT || !!y->size != sized ||
-			    !is_named(s, y, name) || !give(s, y, &of))
+			    !is_named(s, y, name) || !to_off(s, y->addr, &of.start))
 				continue;
+			describe(s, y, &of);
 			if (n < max)
 				out[n] = of;
 			n++;

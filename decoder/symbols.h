@@ -42,6 +42,8 @@ void ty_symbols_debug(struct ty_symbols *s, const uint8_t *p, size_t n);
 /* The function that contains the byte at this offset; "NAME@plt" for an entry of the procedure
  * linkage table. */
 bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out);
+/* Its offset and size alone; 0: unknown. */
+bool ty_symbols_extent(struct ty_symbols *s, uint64_t off, uint64_t *start, uint64_t *size);
 /*
  * The variable located `delta` bytes from the start of a mapping of the file that begins with the
  * page at file offset `off` (code: mapped executable), at offset *in of it; including parts without
