@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The clients that a server's stall inside a request held up: threads of other processes that began
- * to sleep after the request, or shortly before it was received, and that the same thread woke by
- * sending something soon after the stall on a connection where it is the server. So the client of
- * that request is found, and those that wait in the listen backlog or behind data that is not
- * received yet. Inferred: what they had sent is not looked at; of remote ones nothing is recorded.
+ * to sleep after the request, or shortly before it was received, or that awaited a reply, queued
+ * behind another request, and that the same thread woke by sending something soon after the stall
+ * on a connection where it is the server. So the client of that request is found, and those that
+ * wait in the listen backlog or behind data that is not received yet. Inferred; of remote ones
+ * nothing is recorded.
  *
  * Budget: one span of each thread, and one call of those woken by the server.
  */
@@ -30,7 +31,9 @@ static bool is_client(const struct ty_stall_search *h, const struct ty_candidate
 		return false;
 	k = ty_model_span_find(m, thread, c->end_ns - 1);
 	s = ty_model_span_brief(m, thread, k);
-	if (s.state != TY_ST_SLEEPING || s.start_ns < from_ns || s.start_ns >= c->end_ns ||
+	if (s.state != TY_ST_SLEEPING || s.start_ns >= c->end_ns ||
+	    (s.start_ns < from_ns &&
+	     !ty_requests_awaited(h->o.requests, thread, c->end_ns - 1, c->end_ns, false)) ||
 	    s.end_ns < c->end_ns || s.end_ns - c->end_ns > AFTER_NS ||
 	    c->end_ns - s.start_ns < h->o.min_ns)
 		return false;

@@ -12,15 +12,18 @@
 #include "requests.h"
 
 /* 11 received a request at 20 ms, sleeps, and replies at 140 ms, which wakes 13. That one sleeps
- * since then or since later, since long before (it waits for something else), or was woken by
- * another thread, or replies to queries of 11. How many clients are named? */
-enum since { AS_LONG, LATER, BEFORE, WOKEN_BY_OTHER, QUERIED };
+ * since then or since later, since long before (it waits for something else, or awaits a reply
+ * since then), or was woken by another thread, or replies to queries of 11. How many clients are
+ * named? */
+enum since { AS_LONG, LATER, BEFORE, WOKEN_BY_OTHER, QUERIED, QUEUED };
 
 static unsigned clients(enum since how)
 {
-	static const unsigned asleep_ms[] = {19, 60, 3, 19, 19};
+	static const unsigned asleep_ms[] = {19, 60, 3, 19, 19, 3};
 	struct ty_request q = {.start_ns = 20 * MS, .end_ns = 141 * MS, .fd = 9};
-	struct ty_requests r = {.v = &q, .n = 1};
+	struct ty_request awaited = {.start_ns = 2 * MS, .end_ns = 142 * MS, .fd = 3};
+	struct ty_requests r = {
+		.v = &q, .n = 1, .client_waits = &awaited, .client_waits_n = how == QUEUED};
 	struct ty_stalls_opts o = {.requests = &r};
 	unsigned named = 0, at = asleep_ms[how];
 	struct ty_explain x;
@@ -53,6 +56,7 @@ static unsigned clients(enum since how)
 	ty_mx_event(0, 142 * MS, 11, TY_EV_OTHER);
 	x = explain(ty_mx_end(), 0);
 	q.thread = ty_model_thread_find(x.m, 11, 20 * MS);
+	awaited.thread = ty_model_thread_find(x.m, 13, 20 * MS);
 	w = window_all(x.m);
 	assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
 	for (uint32_t i = 0; i < s.n; i++)
@@ -71,6 +75,7 @@ static void clients_of_a_stall(void **state)
 	assert_int_equal(clients(AS_LONG), 1);
 	assert_int_equal(clients(LATER), 1); /* its request is not received yet */
 	assert_int_equal(clients(BEFORE), 0);
+	assert_int_equal(clients(QUEUED), 1); /* it had sent a request before that one */
 	assert_int_equal(clients(WOKEN_BY_OTHER), 0);
 	assert_int_equal(clients(QUERIED), 0); /* 13 is the server there */
 }
