@@ -15,8 +15,9 @@
 #include "stalls_priv.h"
 #include "thread_walk.h"
 
-#define IDLE_NS UINT64_C(5000000)
-#define RIVALS	256
+#define IDLE_NS	  UINT64_C(5000000)
+#define LISTED_NS UINT64_C(1000000000) /* groups with a quota are found so soon */
+#define RIVALS	  256
 
 /* run queue --------------------------------------------------------------------------------- */
 
@@ -216,6 +217,23 @@ static bool throttled(const struct ty_stall_search *h, struct ty_candidate *c, u
 	return true;
 }
 
+/* Had the thread's cgroup a quota all of the time; or, where its CPU was idle, one that was found
+ * meanwhile or soon after? The groups are listed now and then only. */
+static bool has_quota(const struct ty_stall_search *h, const struct ty_candidate *c, bool idle,
+		      struct ty_throttled *g)
+{
+	const struct ty_explain *x = h->x;
+	int32_t tid = ty_model_tid(x->m, c->s.thread, c->end_ns);
+	bool listed;
+
+	if (x->quota && x->quota(x->ctx, tid, c->s.start_ns, c->end_ns, g))
+		return true;
+	listed = idle && x->throttled &&
+		 x->throttled(x->ctx, tid, c->s.start_ns, c->end_ns + LISTED_NS, g) && g->quota_us;
+	g->ns = 0; /* also of the time behind */
+	return listed;
+}
+
 /* Is the ready span s followed by a run? */
 static bool ran_next(const struct ty_model *m, const struct ty_span *s,
 		     const struct ty_candidate *c)
@@ -254,8 +272,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 	 * a quota; or the CPU was not there. Or the thread ran unrecorded: that no thread is shown
 	 * running then proves nothing. */
 	idle = q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10;
-	limited = h->x->quota && h->x->quota(h->x->ctx, ty_model_tid(m, c->s.thread, c->end_ns),
-					     c->s.start_ns, c->end_ns, &g);
+	limited = has_quota(h, c, idle, &g);
 	if (throttled(h, c, c->s.thread, c->s.start_ns, c->end_ns, c->s.duration_ns, &q.most)) {
 		c->s.kind = TY_STALL_THROTTLED;
 	} else if (idle && limited) {
