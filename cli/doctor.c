@@ -90,7 +90,8 @@ static bool check_idle(const char *root)
 		    list[1]);
 	if (open)
 		say("note", "switches from idle",
-		    "not tested on CPU%s (never idle meanwhile); run doctor again later", list[0]);
+		    "not tested on CPU%s (never idle during the test); run doctor again later",
+		    list[0]);
 	if (!bad && !open)
 		say("ok", "switches from idle", "delivered by all %u CPUs tested", n);
 	return true;

@@ -237,7 +237,7 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 			"and --to.\n",
 			ty_report_instant(r, q->cut_ns, buf, sizeof(buf)));
 	putc('\n', f);
-	ty_put_heading(f, "slowest requests", "with what their threads spent most time on");
+	ty_put_heading(f, "slowest requests", "with what their threads did most of the time");
 	ty_fields_head(request_fields, &c, f);
 	for (uint32_t i = 0; i < q->n && i < SLOWEST_SHOWN; i++) {
 		struct shown s = show(r, i);

@@ -305,7 +305,7 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 	else
 		fputs("waker not recorded", f);
 	if (w->ran >= 0) {
-		fprintf(f, "; CPU %u ran longest: ", whole.cpu);
+		fprintf(f, "; longest on CPU %u meanwhile: ", whole.cpu);
 		put_thread(r, (uint32_t)w->ran, w->start_ns, f);
 	}
 	if (whole.start_ns < w->start_ns || whole.end_ns > w->start_ns + w->duration_ns) {

@@ -121,7 +121,8 @@ static void language(struct page *pg)
 	static const char *const lines[][2] = {
 		{"webserver", "any name: of a thread, process, system call, state, event, error, "
 			      "interrupt, region; files only if nothing else matches; a|b: either"},
-		{"thread: process:", "thread or process name; tid:N[,N...], pid:N[,N...]"},
+		{"thread: process:", "name of a thread or process, or the words behind it "
+				     "(worker.py); tid:N[,N...], pid:N[,N...]"},
 		{"call:^f.*sync", "a system call; patterns are POSIX extended regular expressions"},
 		{"file:/srv/x",
 		 "system calls on a file, pipe, socket or device of this name; peers by "
