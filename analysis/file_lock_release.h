@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which thread released a file's lock that another one tried to take again and again: by the
+/* Which thread released a file's lock that another one repeatedly tried to take: by the
  * kernel's events of file locks, which are recorded of all processes. */
 #ifndef TY_FILE_LOCK_RELEASE_H
 #define TY_FILE_LOCK_RELEASE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A polled lock: the same call fails with the same error repeatedly, and its thread sleeps in
- * between. The thread that released it is inferred (file_lock_release.h). And a server that refuses
- * connections until it is there.
+ * between. The thread that released it is inferred (file_lock_release.h). And refused
+ * connections, which are repeated until the server listens.
  */
 #include "findings_priv.h"
 

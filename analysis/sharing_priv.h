@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gathers facts about cache lines that threads share, for the findings (sharing.c). Only part of
+ * Gathers facts about cache lines that threads share, for the results (sharing.c). Only part of
  * the lines is held in memory: those whose hash is in a range, which shrinks when there are too
  * many; further passes over the points process further ranges. The result does not depend on the
  * ranges.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The edges of a finding: waits, wakeups, messages, with the times of their events; from the victim
+/* The edges of a stall: waits, wakeups, messages, with the times of their events; from the victim
  * to the root cause. */
 #ifndef TY_STALL_EDGES_H
 #define TY_STALL_EDGES_H

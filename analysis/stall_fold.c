@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One cause, one finding: merges similar consecutive waits of one thread (a call in which the
+ * One cause, one stall: merges similar consecutive waits of one thread (a call in which the
  * kernel waits 14 times; a thread that a CPU hog repeatedly delays), then all waits because of the
  * same thread, or for the same disk, quota or CPU. A wait that is far longer than the others
- * represents them. Budget: a sort of the findings, and one comparison of each remaining pair.
+ * represents them. Budget: a sort of the stalls, and one comparison of each remaining pair.
  */
 #include "stalls_priv.h"
 
@@ -48,7 +48,7 @@ static bool alike(const struct ty_model *m, const struct ty_candidate *a,
 	       (device || ty_wait_same(m, a->s.thread, &a->w, b->s.thread, &b->w));
 }
 
-/* One finding of n that follow each other: the longest stands for all. */
+/* One stall of n that follow each other: the longest stands for all. */
 static void join(struct ty_candidate **v, size_t n)
 {
 	struct ty_candidate *chief = v[0];

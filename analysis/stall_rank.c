@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges and ranks findings: a finding that another one's chain contains is joined to it, the
+ * Merges and ranks stalls: a stall that another one's chain contains is joined to it, the
  * threads of a stopped process are one, the rest is ranked.
  *
- * Budget: findings (at most those that are explained, stalls.c) times findings, a few comparisons
+ * Budget: stalls (at most those that are explained, stalls.c) times stalls, a few comparisons
  * each.
  */
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static uint32_t threads_of(const struct ty_model *m, const struct ty_candidate *
 	return n;
 }
 
-/* Threads of a process that were stopped together are one finding: the one that matters most for
+/* Threads of a process that were stopped together are one stall: the one that matters most for
  * the command stands for all, unless another one's chain contains the stop of one of them. */
 static void fold_stops(struct ty_stall_search *h, size_t n)
 {
@@ -124,8 +124,8 @@ static void fold_stops(struct ty_stall_search *h, size_t n)
 	}
 }
 
-/* Without a culprit a finding ranks last: a CPU that many shared, then unknown causes. So do waits
- * that other findings explain. */
+/* Without a culprit a stall ranks last: a CPU that many shared, then unknown causes. So do waits
+ * that other stalls explain. */
 static unsigned no_blame(const struct ty_candidate *c)
 {
 	if (c->s.state == TY_ST_UNKNOWN && c->s.syscall == TY_NONE)
@@ -133,7 +133,7 @@ static unsigned no_blame(const struct ty_candidate *c)
 	return c->end_only || (c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
 }
 
-/* Time in which the thread's state is unknown counts in part only: a finding with a known cause
+/* Time in which the thread's state is unknown counts in part only: a stall with a known cause
  * ranks first, unless it is far shorter. */
 static uint64_t counted(const struct ty_candidate *c, uint64_t ns)
 {

@@ -368,7 +368,7 @@ static bool find(void *ctx, enum ty_relation r)
 	return (c->s.state == TY_ST_UNKNOWN || c->holder_idle) && of_channel(v, r);
 }
 
-/* What the rule makes of the finding. Which process stands for a command, where one was attached
+/* What the rule makes of the stall. Which process stands for a command, where one was attached
  * to, is inferred, and so is all that follows from it; the path itself may be. */
 static void apply(struct view *v, const struct ty_rule *rule)
 {

@@ -7,7 +7,7 @@
 #include "stalls_priv.h"
 #include "steal.h"
 
-/* Less than that of a finding does not change its culprit. */
+/* Less than that of a stall does not change its culprit. */
 #define LITTLE(c) ((c)->s.duration_ns / 10)
 
 static uint64_t counted(const struct ty_stall_search *h, uint32_t cpu, uint64_t a, uint64_t b)

@@ -553,14 +553,14 @@ static int explain_job(struct ty_stall_search *h, size_t i, size_t n)
 	return 0;
 }
 
-/* Idle, and nothing else of it is a finding. */
+/* Idle, and nothing else of it is a stall. */
 static bool is_rejected(const struct ty_candidate *c)
 {
 	return c->dropped && c->s.rule && c->s.rule->verdict != TY_STALL &&
 	       (c->s.waits <= 1 || c->tries);
 }
 
-/* Of the first n candidates the findings, or the rejected, at most max of them, with their words.
+/* Of the first n candidates the stalls, or the rejected, at most max of them, with their words.
  * 0 or -TY_ENOMEM. */
 static int take(struct ty_stall_search *h, size_t n, uint32_t max, bool rejected,
 		struct ty_stall **v, uint32_t *v_n)

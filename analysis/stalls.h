@@ -104,7 +104,7 @@ struct ty_stall {
 struct ty_stalls {
 	struct ty_stall *v; /* by rank */
 	uint32_t n;
-	struct ty_stall *rejected; /* opts.rejected: idle waits, ranked as findings are */
+	struct ty_stall *rejected; /* opts.rejected: idle waits, ranked as stalls are */
 	uint32_t rejected_n;
 	bool by_command;    /* ranked by their effect on the command, not by length */
 	uint32_t jobs_left; /* processes that ended, of a whole machine, whose path was not
@@ -126,14 +126,14 @@ struct ty_stalls_opts {
  * The stalls inside w (its choice of threads included), by rank: first those that the command lost
  * most by (on its path; while its first thread sleeps by its own choice, what its other threads
  * lose), then the longest. Stalls without a culprit come after all others (a CPU that many shared,
- * waits that other findings explain), unknown causes last. Time in which a thread's state is
+ * waits that other stalls explain), unknown causes last. Time in which a thread's state is
  * unknown counts a quarter. At most `max` are kept. 0 or -TY_E... with err.
  */
 int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
 		   struct ty_err *err);
 void ty_stalls_fini(struct ty_stalls *s);
-/* The first finding whose chain begins with a wait of the thread that has all of [from, to) in it,
+/* The first stall whose chain begins with a wait of the thread that has all of [from, to) in it,
  * in several tries perhaps: what that chain says holds for each of them. NULL: there is none. */
 const struct ty_stall *ty_stalls_around(const struct ty_stalls *s, uint32_t thread,
 					uint64_t from_ns, uint64_t to_ns);

@@ -82,8 +82,8 @@ struct ty_candidate {
 	bool end_only; /* a wait for an end of a thread whose other waits are stalls of their own */
 	bool connecting;     /* s.peer: it is being connected to */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: unknown */
-	bool path_counted;   /* in more_path_ns of the finding that includes it */
-	size_t folded_into;  /* rank of the finding that includes this wait; 0: none */
+	bool path_counted;   /* in more_path_ns of the stall that includes it */
+	size_t folded_into;  /* rank of the stall that includes this wait; 0: none */
 	uint32_t others;     /* threads that waited for the same lock or CPU; the first of them */
 	uint32_t other[TY_STALL_OTHERS];
 	uint64_t other_ns[TY_STALL_OTHERS]; /* when they waited */
@@ -209,10 +209,10 @@ uint32_t ty_stall_first_call(const struct ty_stall_search *h, const struct ty_ca
  * of a runnable one, the result of ty_stall_run_queue. */
 bool ty_stall_judge(struct ty_stall_search *h, struct ty_candidate *c, const struct ty_path *p,
 		    int cpu_explained);
-/* For a finding that is shown: finds when it sent or received the request on which its rule is
+/* For a stall that is shown: finds when it sent or received the request on which its rule is
  * based. */
 void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate *c);
-/* For a finding that is shown: finds the object of its descriptor. */
+/* For a stall that is shown: finds the object of its descriptor. */
 void ty_stall_refine(struct ty_stall_search *h, struct ty_candidate *c);
 
 /* stall_retry.c: of the candidates of one thread, from this one on and in order of time, merges the
@@ -444,7 +444,7 @@ void ty_stall_judge_run(struct ty_stall_search *h, struct ty_candidate *c);
 bool ty_stall_steal_of_queue(struct ty_stall_search *h, struct ty_candidate *c, uint32_t cpu);
 /* The same for a wait with this path, whose grade is set. */
 void ty_stall_steal_of_path(struct ty_candidate *c, const struct ty_path *p);
-/* True if the stolen part is large enough to be reported, and to make the finding inferred. */
+/* True if the stolen part is large enough to be reported, and to make the stall inferred. */
 bool ty_stall_steal_matters(const struct ty_candidate *c);
 
 /* The time of interrupts in a running span within [a, b); most: the kind with most of it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes that go on after a signal, and after a part. */
+/* Reads and writes that continue after a signal, and after a part. */
 #ifndef TY_FULL_IO_H
 #define TY_FULL_IO_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See command_lines.h. To read a command line the kernel takes the process' mmap lock, so a reader
- * may be held up for any time; then the other ones go on.
+ * may be held up for any time; then the other ones continue.
  *
  * Budget: 10 us per process.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See first_finding.h. Uses the findings of the report (report_compute.c). */
+/* See first_finding.h. Uses the results of the report (report_compute.c). */
 #include "first_finding.h"
 
 #include <stdio.h>

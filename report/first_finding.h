@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first finding of a recording in a few words, for the last line of `tarry record`. */
+/* The main result of a recording in a few words, for the last line of `tarry record`. */
 #ifndef TY_FIRST_FINDING_H
 #define TY_FIRST_FINDING_H
 

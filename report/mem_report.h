@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the reports on memory samples: the findings, and code as text and JSON. */
+/* Shared by the reports on memory samples: the results, and code as text and JSON. */
 #ifndef TY_MEM_REPORT_H
 #define TY_MEM_REPORT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a finding is one: its rule, the relations that the rule needs, the edges with their times;
+/* Why a stall is one: its rule, the relations that the rule needs, the edges with their times;
  * and the idle waits with their rules. */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * What calls mean while a stream of events is processed: start and end of each (syscall_pair.h),
  * the process of a thread, the names of its descriptors, and the data behind its pointers. The
- * owner feeds all events in order, and looks at the calls of each step between these functions.
+ * owner feeds all events in order, and reads the calls of each step between these functions.
  */
 #ifndef TY_CALL_WALK_H
 #define TY_CALL_WALK_H

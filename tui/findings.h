@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of findings to jump to: stalls by rank, then the longest waits of the threads of
+/* The list of waits to jump to: stalls by rank, then the longest waits of the threads of
  * interest. */
 #ifndef TY_FINDINGS_H
 #define TY_FINDINGS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The timeline view: time window x rows, the list of findings, details at the cursor. Drawing costs
- * visible cells x log(spans); nothing else on the drawing path depends on the size of the trace.
+ * The timeline view: time window x rows, the list of stalls and waits, details at the cursor.
+ * Drawing costs visible cells x log(spans); nothing else on the drawing path depends on the size of
+ * the trace.
  */
 #ifndef TY_TIMELINE_H
 #define TY_TIMELINE_H

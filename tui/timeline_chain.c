@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of findings: the wakeup chain of a wait, and a thread's ledger. */
+/* Pages of waits: the wakeup chain of a wait, and a thread's ledger. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

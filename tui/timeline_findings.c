@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of findings: computed in a thread when a file is opened; stepping through it. */
+/* The list of stalls and longest waits: computed in a thread when a file is opened; stepping
+ * through it. */
 #include "timeline_priv.h"
 
 static void search_stalls(void *ctx)

@@ -145,17 +145,16 @@ struct ty_page_job {
 	uint32_t thread;
 	struct ty_window window;
 	struct ty_path path;
-	struct ty_link
-		link[TY_STALL_LINKS];	    /* chain: links of the finding that contains the wait */
-	uint32_t links;			    /* 0: no finding contains it */
-	const struct ty_rule *rule;	    /* with links: the rule that made it a finding, */
-	bool proven;			    /* and whether its chain is */
-	struct ty_call_sums sums;	    /* what the thread at the chain's end did meanwhile */
-	struct ty_timeline_slowest slowest; /* requests or regions; */
-	struct ty_slow slow;		    /* one of them, */
-	struct ty_outlier beside;	    /* and a median one */
-	struct ty_hits hits;		    /* of a search, */
-	char *object[TY_HITS_MAX];	    /* and what each acts on; NULL: unknown */
+	struct ty_link link[TY_STALL_LINKS]; /* chain: links of the stall that contains the wait */
+	uint32_t links;			     /* 0: no stall contains it */
+	const struct ty_rule *rule;	     /* with links: the rule that made it a stall, */
+	bool proven;			     /* and whether its chain is */
+	struct ty_call_sums sums;	     /* what the thread at the chain's end did meanwhile */
+	struct ty_timeline_slowest slowest;  /* requests or regions; */
+	struct ty_slow slow;		     /* one of them, */
+	struct ty_outlier beside;	     /* and a median one */
+	struct ty_hits hits;		     /* of a search, */
+	char *object[TY_HITS_MAX];	     /* and what each acts on; NULL: unknown */
 	struct ty_ledger ledger;
 	struct ty_diff diff;
 	struct ty_err err;

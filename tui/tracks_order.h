@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which threads come first: traced ones, then those with findings, then those that ran longest. */
+/* Which threads come first: traced ones, then those with stalls, then those that ran longest. */
 #ifndef TY_TRACKS_ORDER_H
 #define TY_TRACKS_ORDER_H
 
