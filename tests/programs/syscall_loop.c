@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* syscall_loop PROCS CALLS [getppid|poll|epoll]: PROCS processes, one per CPU when more than one,
- * each CALLS such calls; poll and epoll_wait find one ready descriptor. */
+/* syscall_loop PROCS CALLS [getppid|poll|epoll|stat]: PROCS processes, one per CPU when more than
+ * one, each CALLS such calls; poll and epoll_wait find one ready descriptor, stat the root. */
 #include <err.h>
 #include <poll.h>
 #include <sched.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ static void call(long calls, const char *name)
 	struct pollfd p = {.fd = eventfd(1, 0), .events = POLLIN};
 	struct epoll_event ev = {.events = EPOLLIN};
 	int set = epoll_create1(0);
+	struct stat st;
 
 	if (p.fd < 0 || set < 0 || epoll_ctl(set, EPOLL_CTL_ADD, p.fd, &ev))
 		err(1, "eventfd or epoll");
@@ -25,6 +27,8 @@ static void call(long calls, const char *name)
 			poll(&p, 1, -1);
 		else if (!strcmp(name, "epoll"))
 			epoll_wait(set, &ev, 1, -1);
+		else if (!strcmp(name, "stat"))
+			stat("/", &st);
 		else
 			syscall(SYS_getppid);
 }
