@@ -2,7 +2,6 @@
 /* See stack_roles.h. */
 #include "stack_roles.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* How a name begins, without underscores of libraries; with a digit: a part of a mangled name with
@@ -96,4 +95,13 @@ enum ty_stack_role ty_stack_role(const char *const *functions, size_t n)
 	for (size_t i = 0; i < n && i < TY_ROLE_FRAMES && role == TY_ROLE_NONE; i++)
 		role = role_of(functions[i]);
 	return role;
+}
+
+bool ty_stack_locks_pthread(const char *const *functions, size_t n)
+{
+	for (size_t i = 0; i < n && i < TY_ROLE_FRAMES; i++)
+		if (functions[i] && (has_name(functions[i], "pthread_mutex_") ||
+				     has_name(functions[i], "pthread_rwlock_")))
+			return true;
+	return false;
 }

@@ -3,6 +3,7 @@
 #ifndef TY_STACK_ROLES_H
 #define TY_STACK_ROLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "explain.h"
@@ -13,5 +14,9 @@
 /* By the names of the stack's functions as the symbol table has them (NULL: none), innermost first:
  * TY_ROLE_FRAMES of n are looked at. */
 enum ty_stack_role ty_stack_role(const char *const *functions, size_t n);
+
+/* True if one of these functions locks a mutex or rwlock of the C library's pthreads: its memory
+ * has the library's layout, unlike the words of other runtimes and the library's own. */
+bool ty_stack_locks_pthread(const char *const *functions, size_t n);
 
 #endif

@@ -38,6 +38,7 @@ struct ty_wait_stacks {
 	const void *of_role;
 	uint64_t of_role_ns;
 	enum ty_stack_role role;
+	bool pthread; /* the lock is one of the C library */
 };
 
 struct ty_wait_stacks *ty_wait_stacks_new(const struct ty_trace *t, const char *const *roots,
@@ -276,6 +277,7 @@ enum ty_stack_role ty_wait_stacks_role(struct ty_wait_stacks *w, int32_t tid, ui
 			ty_flow_names_at(w->names, (int32_t)s.head.pid, s.head.ns, frames[i].pc)
 				.function;
 	w->role = ty_stack_role(functions, n);
+	w->pthread = ty_stack_locks_pthread(functions, n);
 	return w->role;
 }
 
@@ -308,7 +310,8 @@ bool ty_wait_stacks_holder(struct ty_wait_stacks *w, int32_t tid, uint64_t from_
 	s = out->word ? malloc(sizeof(*s)) : NULL;
 	if (s && ty_wait_stacks_of(w, tid, from_ns, to_ns, false, s)) {
 		name_variable(w, s, out->word, out->name, sizeof(out->name));
-		out->certain |= ty_wait_stacks_role(w, tid, from_ns, to_ns) == TY_ROLE_LOCK;
+		out->certain |=
+			ty_wait_stacks_role(w, tid, from_ns, to_ns) == TY_ROLE_LOCK && w->pthread;
 	}
 	free(s);
 	return true;

@@ -75,11 +75,29 @@ static void only_functions_beside_the_wait_count(void **state)
 	assert_int_equal(ty_stack_role(stack, 0), TY_ROLE_NONE);
 }
 
+/* Only these have the layout in which the C library notes an owner. */
+static void locks_of_the_c_library(void **state)
+{
+	static const char *const mutex[] = {"__futex_wait", "__GI___lll_lock_wait",
+					    "___pthread_mutex_lock", "work"},
+				 *const rwlock[] = {NULL, "__GI___pthread_rwlock_wrlock"},
+				 *const rust[] = {"syscall", "std::sys::sync::mutex::futex::Mutex::"
+							     "lock_contended"},
+				 *const inside[] = {"__lll_lock_wait_private", "malloc"};
+
+	(void)state;
+	assert_true(ty_stack_locks_pthread(mutex, 4));
+	assert_true(ty_stack_locks_pthread(rwlock, 2));
+	assert_false(ty_stack_locks_pthread(rust, 2));
+	assert_false(ty_stack_locks_pthread(inside, 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_roles),
 		cmocka_unit_test(only_functions_beside_the_wait_count),
+		cmocka_unit_test(locks_of_the_c_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
