@@ -337,7 +337,7 @@ static int libipt(const char *path)
 }
 
 /* From the middle on, 1,000 instructions and what has the time of the last of them; from and to are
- * what a window of them is asked for with. */
+ * what a window of them is requested with. */
 static int bounds(const char *path)
 {
 	struct ty_flow_window w = {.to_ns = UINT64_MAX};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a region costs (tests/bench/regions): ns per begin and end of tarry.h; with an argument,
+/* What a region costs (tests/bench/regions): ns per start and end of tarry.h; with an argument,
  * also of a bare write of a line to that file (trace_marker). The least of many rounds that are
  * shorter than a turn on the CPU. */
 #include <fcntl.h>

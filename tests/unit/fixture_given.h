@@ -12,7 +12,7 @@
 /* A line of the threads' table for ty_mx_begin. */
 #define ROW(tid, pid, ppid, name) tid "\t" pid "\t" ppid "\t5\tR\t0\t0\t0\t-\t-\t-\t-\t" name "\n"
 
-/* What calls were given, by the time of their begin. */
+/* What calls were given, by the time of their start. */
 static struct {
 	uint64_t at_ns, args[6];
 } given[512];

@@ -257,7 +257,7 @@ void ty_mx_check(const struct ty_model *m)
 
 			assert_int_equal(s.start_ns, at);
 			assert_true(s.end_ns >= s.start_ns);
-			/* The CPU and the thread tell the same story. */
+			/* The CPU and the thread agree. */
 			if (s.state == TY_ST_RUNNING && s.end_ns > s.start_ns) {
 				uint32_t ts = ty_model_span_find(m, s.thread, s.start_ns);
 				struct ty_span p = ty_model_span(m, ts);

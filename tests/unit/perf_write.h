@@ -19,7 +19,7 @@ struct perf_write {
 	const char *cpuid, *arch; /* NULL: no such feature */
 	uint32_t cpus;
 	bool no_id_all;
-	bool switches; /* the dummy tells of them */
+	bool switches; /* the dummy reports them */
 	bool unnamed;  /* the file has no names of its events */
 };
 

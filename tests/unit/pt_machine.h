@@ -36,7 +36,7 @@ struct pm_options {
 	uint64_t tsc;	    /* at the start */
 };
 
-/* What perf.data's AUXTRACE_INFO tells of it: TSC per crystal clock, MTC's period, TSC in 100 MHz.
+/* What perf.data's AUXTRACE_INFO has of it: TSC per crystal clock, MTC's period, TSC in 100 MHz.
  */
 enum { PM_TSC_CTC = 100, PM_MTC_FREQ = 3, PM_NOM_FREQ = 24, PM_RETURNS = 64 };
 
@@ -74,7 +74,7 @@ void pm_aim(struct pm *m, struct pm_block *b, uint64_t target);
 enum { PM_ELF_OFF = 4096 };
 void pm_elf(struct pm *m, struct ty_buf *out);
 
-/* Execution: a PSB+ and the begin of tracing; blocks; its end. `to`: of COND whether it is taken,
+/* Execution: a PSB+ and the start of tracing; blocks; its end. `to`: of COND whether it is taken,
  * of indirect ones where to. A block must be the one at m->ip. */
 void pm_start(struct pm *m, uint64_t ip);
 void pm_run(struct pm *m, const struct pm_block *b, uint64_t to);

@@ -107,7 +107,7 @@ static void what_does_not_fit_is_counted(void **state)
 		name_ourselves(i);
 	assert_int_equal(ty_aux_drain(&r, &sink), 0);
 	assert_true(g.comms > 10 && g.comms < 1000);
-	/* The kernel tells of the loss with the next record that fits. */
+	/* The kernel reports the loss with the next record that fits. */
 	g.next = 7;
 	name_ourselves(7);
 	assert_int_equal(ty_aux_finish(&r, &sink), 0);

@@ -2,8 +2,9 @@
 /*
  * Decoding ahead changes nothing: on random recordings with losses, damaged and missing chunks and
  * pages, and clocks that step back, the events are the same with any number of workers, and the
- * model that ty_builder_take makes is the one of ty_builder_feed, all through and of a begin.
- * Little- and big-endian, 64- and 32-bit kernels. This file stands in for format/'s chunk reader.
+ * model that ty_builder_take makes is the one of ty_builder_feed, for the whole and for its first
+ * part. Little- and big-endian, 64- and 32-bit kernels. This file stands in for format/'s chunk
+ * reader.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -553,7 +554,8 @@ static void same_model(void **state)
 	}
 }
 
-/* A model of the begin ends where every CPU is known: it is that of so many events, one by one. */
+/* A model of the first part ends where every CPU is known: it is that of so many events, one by
+ * one. */
 static void same_part(void **state)
 {
 	unsigned ahead = 0;

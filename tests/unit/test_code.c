@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which code is where and when: random mappings, forks and execs against the rule applied one by
- * one; very many mappings; what a core dump says, and what JIT compilers tell.
+ * one; very many mappings; what a core dump says, and what JIT compilers write.
  */
 #include <elf.h>
 #include <setjmp.h>
@@ -162,7 +162,7 @@ static void test_later(void **state)
 	assert_false(ty_code_find(c, 1, 15, 0x1000, &at)); /* gone, whatever came after it */
 	assert_true(ty_code_find(c, 1, 8, 0x2000, &at));   /* before its exec */
 	assert_int_equal('h', *at.p);
-	assert_true(ty_code_find(c, 2, 8, 0x2000, &at)); /* before it was heard of */
+	assert_true(ty_code_find(c, 2, 8, 0x2000, &at)); /* before it was reported */
 	assert_int_equal('h', *at.p);
 	assert_true(
 		ty_code_find(c, 1, 15, 0x3000, &at)); /* the memory was there, then code in it */

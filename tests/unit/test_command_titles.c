@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tells processes of one name apart: scripts, titles of their own, the rarest argument. */
+/* What distinguishes processes of one name: scripts, titles of their own, the rarest argument. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -95,7 +95,7 @@ static void sw(unsigned cpu, unsigned ms, int prev, int next)
 	ty_story_event(&ev);
 }
 
-/* 11 runs on CPU 1, and then is seen on CPU 0, of which time CPU 1 has nothing to tell, or lost it:
+/* 11 runs on CPU 1, and then is seen on CPU 0, of which time CPU 1 has no events, or lost them:
  * which is known later. */
 static void elsewhere(const char *path, bool gap, const char *self)
 {
@@ -160,7 +160,7 @@ static void test_nothing_lost(void **state)
 	}
 }
 
-/* A time that is asked for by its seconds from the start, and as it is shown. */
+/* A time that is requested by its seconds from the start, and as it is shown. */
 static uint64_t at_second(const char *path, const char *arg, char shown[TY_TIME_MAX])
 {
 	struct ty_select sel = {.from = arg};

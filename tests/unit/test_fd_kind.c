@@ -13,7 +13,7 @@
 #include "fixture_fds.h"
 #include "fixture_given.h"
 
-/* Names that descriptors had when they were looked at, 10 ms after the begin. */
+/* Names that descriptors had when they were listed, 10 ms after the start. */
 static void names_from_before(void **state)
 {
 	enum { NR_CLOSE = 3, NR_OPEN = 2, NR_DUP = 32 };

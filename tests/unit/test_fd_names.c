@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors that were open before the recording: what /proc tells of this process' own, through
+/* Descriptors that were open before the recording: what /proc has of this process' own, through
  * the section's text and back; and texts that are none. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -280,7 +280,7 @@ static void too_many(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	/* Older recordings do not tell whose list is not whole. */
+	/* Older recordings do not say whose list is incomplete. */
 	n = ty_fd_names_new("taken 5 17\n7\t3\t-\tx\nleft_out\t9\n");
 	assert_true(ty_fd_names_left_out(n, 8));
 	ty_fd_names_free(n);

@@ -151,7 +151,7 @@ static void sockets(void **state)
 			     reply[0].thread, TY_NONE, 9 * MS, 10 * MS, &idle, named, &connecting),
 		5);
 	assert_string_equal(named, "fd 5 <TCP:[1->2] to t12/30>");
-	/* Asked before it was accepted. */
+	/* Queried before it was accepted. */
 	assert_true(peer(&x, 11, 5, 1 * MS + 1, "TCP:[1->2]", &access, out));
 	assert_string_equal(out, "t12/12");
 	other = (struct ty_fd_other){.pid = 12, .name = "TCP:[2->1]"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A flow in ranges, on all CPUs, by the quick way, against libipt's instruction decoder on the
- * whole stream: the same instructions, branches and times, as a whole and in windows.
+ * A flow in ranges, on all CPUs, by the fast decoder, compared with libipt's instruction decoder on
+ * the whole stream: the same instructions, branches and times, as a whole and in windows.
  */
 #include <limits.h>
 #include <setjmp.h>
@@ -160,7 +160,7 @@ static void test_same(void **state)
 		assert_int_equal(want.v[i].size, got.v[i].size);
 		assert_memory_equal(want.v[i].raw, got.v[i].raw, sizeof(got.v[i].raw));
 	}
-	/* Windows: what the whole has there, whatever ranges they begin and end in. */
+	/* Windows: what the whole has there, whatever ranges they start and end in. */
 	for (unsigned n = 0; n < 40; n++) {
 		unsigned k = n * 7 % 20; /* each twice: the second time it is kept */
 		size_t lo = 0, hi;
@@ -271,9 +271,9 @@ static void test_too_long(void **state)
 	ty_pt_enc_fini(&e);
 }
 
-/* Streams that come at the same time to ranges for which the quick way is not, and hold them: what
- * they hold never gets beyond what they may, for which of them there is no room is a gap that says
- * so, and all is given back. */
+/* Streams that come at the same time to ranges that the fast decoder rejects, and hold them:
+ * what they hold never gets beyond what they may, for which of them there is no room is a gap that
+ * says so, and all is given back. */
 static void test_no_room(void **state)
 {
 	static const struct {
@@ -505,7 +505,7 @@ static void test_fall(void **state)
 	assert_non_null(tsc);
 	memcpy(was, tsc, sizeof(was));
 	for (int ahead = 0; ahead < 2; ahead++) {
-		/* By 2^40 ns, or to the begin. */
+		/* By 2^40 ns, or to the start. */
 		tsc[6] = (uint8_t)(was[6] ^ ahead);
 		if (!ahead)
 			tsc[3] = tsc[4] = 0;
@@ -639,7 +639,7 @@ static void test_psb(void **state)
 		size_t n = (size_t)rand_r(&seed) % sizeof(p), from = (size_t)rand_r(&seed) % 90;
 		const uint8_t *hit;
 
-		/* Runs of what a PSB is made of, seldom broken. */
+		/* Runs of what a PSB is made of, rarely broken. */
 		for (size_t i = 0; i < n; i++)
 			p[i] = rand_r(&seed) % 16 ? psb[(i + (n & 1)) % 2] : 0x02;
 		hit = from < n ? memmem(p + from, n - from, psb, sizeof(psb)) : NULL;
@@ -655,7 +655,7 @@ static size_t resident(void)
 	return (size_t)u.ru_maxrss << 10;
 }
 
-/* Hostile: before each branch a thousand jumps that no packet tells of, in many streams, which all
+/* Hostile: before each branch a thousand jumps without a packet, in many streams, which all
  * hold their range. What is held is bounded by what there are packets. */
 static void test_jumps(void **state)
 {

@@ -207,7 +207,7 @@ static void test_gap_calls(void **state)
 	finish(&x, "f4@3b f2@2g f1@1g f3@1 f0@0og");
 }
 
-/* The same without a symbol: the level stays, and the first return that fits tells. */
+/* The same without a symbol: the level stays, and the first return that fits decides. */
 static void test_gap_no_symbol(void **state)
 {
 	struct fixture x;

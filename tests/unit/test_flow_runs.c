@@ -229,7 +229,7 @@ static struct ty_flow *flow_with_holes(const struct pm *m, const struct program 
 	return f;
 }
 
-/* Of what comes before an event libipt tells the time that it has read ahead: *ahead, when that is
+/* Of what comes before an event libipt gives the time that it has read ahead: *ahead, when that is
  * earlier than the last one, because a TSC has corrected an estimate. */
 static bool same_item(const struct ty_flow_at *a, const struct ty_flow_at *b, uint64_t *ahead)
 {
@@ -501,7 +501,8 @@ static uint64_t one(unsigned seed, unsigned long branches, unsigned loops, bool 
 	return insns;
 }
 
-/* The same flow by the quick way, by libipt, and counted, of a program of which code is missing. */
+/* The same flow by the fast decoder, by libipt, and counted, of a program of which code is missing.
+ */
 static uint64_t holes(unsigned seed, unsigned long branches, size_t *ranges, size_t *quickly)
 {
 	const struct pm_options o = {.long_tnt = seed & 1,

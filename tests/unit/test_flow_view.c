@@ -281,7 +281,7 @@ static void test_part(void **state)
 			assert_true(s->ts_ns >= from && s->ts_ns < from + 500);
 		check_part();
 	}
-	/* No more than was asked for. */
+	/* No more than was requested. */
 	ask = (struct ty_flow_part_request){.tid = 7, .to_ns = UINT64_MAX, .most = 100};
 	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
 	assert_true(shown.cut);
@@ -872,7 +872,7 @@ static int read_slow(void *ctx, const struct ty_flow_part_request *ask,
 	return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "stopped");
 }
 
-/* The instructions are asked for while calls are being decoded: these wait. */
+/* The instructions are requested while calls are being decoded: these wait. */
 static void test_stop(void **state)
 {
 	const struct ty_build_facts facts = {.cpus = 1};
@@ -907,7 +907,7 @@ static void test_stop(void **state)
 	drop();
 }
 
-/* A thread is asked for by the tid that it had where the cursor is: an exec by one that was not
+/* A thread is selected by the tid that it had where the cursor is: an exec by one that was not
  * the leader gives it the leader's. */
 static void test_exec(void **state)
 {

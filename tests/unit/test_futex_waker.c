@@ -330,7 +330,7 @@ static void of_many_threads_the_last(void **state)
 		s = stalls_of(m, 0, false);
 		for (uint32_t i = 0; i < s.n; i++) {
 			if (s.v[i].kind != TY_STALL_LOCK)
-				continue; /* they were ready from the begin */
+				continue; /* they were ready from the start */
 			assert_int_equal(ty_model_thread(m, s.v[i].thread)->tid, 11);
 			assert_int_not_equal(s.v[i].culprit, TY_NONE);
 			assert_int_equal(ty_model_thread(m, s.v[i].culprit)->tid, 13);

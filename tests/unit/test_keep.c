@@ -46,7 +46,7 @@ static void noise(uint8_t *p, size_t n)
 	}
 }
 
-/* The times of a chunk tell its number. */
+/* The times of a chunk show its number. */
 static void put(unsigned stream, uint64_t seq, unsigned pages)
 {
 	static uint8_t raw[PAGES_MAX * TY_FX_PAGE];
@@ -317,7 +317,7 @@ static void test_damaged(void **state)
 	(void)state;
 	snprintf(part, sizeof(part), "%s.part", path);
 	/* Both marks are there before the first drop, as the recorder has them: the first chunk
-	 * that tells of one lies behind the second mark. */
+	 * that records one lies behind the second mark. */
 	for (unsigned i = 0; i < 2; i++) {
 		for (unsigned k = 0; k < 10; k++)
 			put_some();
@@ -415,7 +415,7 @@ static void test_much_before(void **state)
 	end();
 }
 
-/* A spool that says of itself that this text tells what was dropped. */
+/* A spool that says of itself that this text lists what was dropped. */
 static void begin_kept(const char *path, const char *text, size_t n)
 {
 	const struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = TY_SEC_KEPT};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the recorded machine tell: the variable that a cache line belongs to, and how
+/* What the files of the recorded machine give: the variable that a cache line belongs to, and how
  * wide an instruction's access is. The recorded program is this test itself. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,7 +137,7 @@ static void test_names(void **state)
 	assert_int_equal(sharing.lines[0].kind, TY_SHARING_FALSE);
 	assert_true(sharing.lines[0].size_assumed);
 	ty_sharing_fini(&sharing);
-	/* The code tells that the store is of 8 bytes. */
+	/* The code shows that the store is of 8 bytes. */
 	names = ty_mem_names_new(stream, NULL, 0, true);
 	assert_non_null(names);
 	width = ty_mem_access_widths(names, &some, NULL);

@@ -282,7 +282,7 @@ static void gap_and_other_buffer(void **state)
 	tracks(6, "?10-18< R@0:18-30~ R@0:30-40 S40-40>");
 }
 
-/* The kernel counted more lost events than the gaps tell. */
+/* The kernel counted more lost events than the gaps have. */
 static void losses_without_a_place(void **state)
 {
 	struct ty_build_facts facts = {.self = "events=2\nlost=10\n"};

@@ -381,7 +381,7 @@ static void nonsense(void **state)
 	assert_int_equal(ty_model_summary(m)->events, 0);
 }
 
-/* Says no when it is asked for the at-th time. */
+/* Says no at the at-th request. */
 struct asked {
 	unsigned n, at;
 	double last;
@@ -421,7 +421,7 @@ static int finish_when(struct asked *a, struct ty_model **m, struct ty_err *err)
 	return r;
 }
 
-/* Finishing can be stopped at any moment, and tells how far it is. */
+/* Finishing can be stopped at any moment, and reports its progress. */
 static void stopped_while_finishing(void **state)
 {
 	struct asked all = {.at = UINT32_MAX};

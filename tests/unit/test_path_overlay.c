@@ -63,7 +63,7 @@ static void the_chain_alone(void **state)
 	assert_false(t->arrows.on); /* as before */
 	ty_timeline_ops.act(t, TY_ACT_BACK);
 	assert_null(t->filter);
-	/* another wait under the cursor, while the chain is computed, is not what was asked for */
+	/* another wait under the cursor, while the chain is computed, is not what was requested */
 	ty_timeline_ops.act(t, TY_ACT_ARROWS);
 	ty_tl_frame(t, &ty_tl_utf8, 100, 30);
 	t->arrows.only = true;

@@ -509,8 +509,8 @@ static void test_build_id(void **state)
 	}
 }
 
-/* Names of events that the file does not name are perf's: by the attribute, and as a pipe tells
- * them later on. */
+/* Names of events that the file does not name are perf's: by the attribute, and as a pipe gives
+ * them later. */
 static void test_names(void **state)
 {
 	enum { USER = 1 << 4, KERNEL = 1 << 5, HV = 1 << 6, HOST = 1 << 19, GUEST = 1 << 20 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Intel PT packets of our own making (pt_encode.h) through the decoder: every kind of packet,
- * streams that begin and end anywhere, garbage in the middle, code that changes, and call depths
+ * streams that start and end anywhere, garbage in the middle, code that changes, and call depths
  * behind a gap.
  */
 #include <setjmp.h>

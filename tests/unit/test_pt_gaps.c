@@ -174,7 +174,8 @@ static uint64_t ns_of(void *ctx, bool timed, uint64_t t)
 
 static struct ty_pt_cpu traced; /* none named */
 
-/* Decode it by libipt; and as a recording's stream. quick: whether that is to be the quick way. */
+/* Decode it by libipt; and as a recording's stream. quick: whether that is to be the fast decoder.
+ */
 static struct seen decode(const struct ty_buf *b, bool quick)
 {
 	struct ty_walk_range range = {.cpu = &traced,
@@ -256,7 +257,7 @@ static void test_two_faults(void **state)
 	ty_buf_fini(&b);
 }
 
-/* Erratum BDM70: while tracing is off, a PSB+ tells where it will begin. */
+/* Erratum BDM70: while tracing is off, a PSB+ shows where it will begin. */
 static void test_early_fup(void **state)
 {
 	struct ty_buf b = new_stream();
@@ -277,7 +278,7 @@ static void test_early_fup(void **state)
 	ty_buf_fini(&b);
 }
 
-/* Code that is missing is a gap to where the packets tell an address again. */
+/* Code that is missing is a gap to where the packets have an address again. */
 static void test_no_code(void **state)
 {
 	struct ty_buf b = new_stream();
@@ -562,8 +563,8 @@ static void test_overflow(void **state)
 	ty_buf_fini(&b);
 }
 
-/* Event Trace and PEBS records: packets that Debian's libipt does not know tell nothing of the
- * flow. */
+/* Event Trace and PEBS records: packets that Debian's libipt does not know, without information on
+ * the flow. */
 static void test_unknown_packets(void **state)
 {
 	struct ty_buf b = new_stream();
@@ -585,7 +586,7 @@ static void test_unknown_packets(void **state)
 	ty_buf_fini(&b);
 }
 
-/* Bytes that are no packets: nothing tells where the next begins, but the next PSB. */
+/* Bytes that are no packets: only the next PSB shows where the next one begins. */
 static void test_garbage(void **state)
 {
 	struct ty_buf b = new_stream();

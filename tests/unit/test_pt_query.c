@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random streams of every ordinary packet, timing included, through the quick way (pt_query.h,
+ * Random streams of every ordinary packet, timing included, through the fast decoder (pt_query.h,
  * flow_walk.h) against libipt's instruction decoder: the same items and times; and bytes that are
  * no packets.
  */
@@ -71,7 +71,7 @@ static void put_tsc(struct enc *e)
 	e->tma = true;
 }
 
-/* A packet that tells of time, or nothing. */
+/* A packet with a time, or none. */
 static void put_time(struct enc *e, bool no_cbr)
 {
 	unsigned what = any(e, 16), k;
@@ -353,7 +353,8 @@ static void add_psb(struct ty_buf *b, uint64_t tsc, uint16_t ctc, uint64_t ip)
 	add(b, "\x02\x23", 2);
 }
 
-/* The time at which tracing ended, of libipt's decoder and of the quick way, which must be it. */
+/* The time at which tracing ended, of libipt's decoder and of the fast decoder, which must be it.
+ */
 static uint64_t stopped_at(const struct ty_pt_cpu *cpu, const struct ty_buf *b)
 {
 	struct ty_flow *f = flow_of(cpu, b->p, b->len);

@@ -104,7 +104,7 @@ static void groups_are_looked_at(void **state)
 	h = ty_throttle_lines_new(out.p);
 	assert_non_null(h);
 	for (unsigned i = 0; i < 2; i++) {
-		/* From then on, until another line tells. */
+		/* From then on, until another line changes it. */
 		uint64_t at = now_ns + i * UINT64_C(500000000000);
 
 		assert_true(ty_throttle_lines_quota(h, 99, at, at + 5, &g));
@@ -138,7 +138,7 @@ static void groups_are_looked_at(void **state)
 	assert_false(ty_throttle_lines_find(h, 13, now_ns - 5, now_ns + 5, &g));
 	ty_throttle_lines_free(h);
 
-	/* The next look tells, once, that 7 is not there any more. */
+	/* The next sample says, once, that 7 is not there any more. */
 	look(&q, &out);
 	assert_non_null(strstr(out.p, "\t0\t20000\t100000\t/a\\tb\t 12 99\n"));
 	look(&q, &out);
@@ -257,7 +257,7 @@ static void several_lines(void **state)
 	assert_true(ty_throttle_lines_find(h, 3, 5, 25, &g));
 	assert_string_equal(g.path, "/x");
 	assert_int_equal(g.ns, 11);
-	/* Never for longer than was asked for: of the first line it can have been no more than 2.
+	/* Never for longer than was requested: of the first line it can have been no more than 2.
 	 */
 	assert_true(ty_throttle_lines_find(h, 4, 18, 25, &g));
 	assert_int_equal(g.ns, 7);

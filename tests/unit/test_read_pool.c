@@ -41,7 +41,7 @@ static void others_are_read_while_one_is_stuck(void **state)
 	struct ty_reading m;
 
 	assert_int_equal(sem_init(&go, 0, 0) | sem_init(&freed, 0, 0), 0);
-	assert_false(ty_read_pool_take(r, 100000, &m)); /* nothing is asked for: no wait */
+	assert_false(ty_read_pool_take(r, 100000, &m)); /* nothing is requested: no wait */
 	assert_true(ty_read_pool_request(r, STUCK, 7));
 	assert_false(ty_read_pool_take(r, 20, &m));
 	for (uint32_t i = 2; i < 20; i++) {

@@ -122,7 +122,7 @@ static void events_are_chosen(void **state)
 	assert_true(item(&s, "sys_enter")->syscalls);
 	assert_false(item(&s, "sched_switch")->syscalls);
 	assert_true(item(&s, "sched_switch")->requested);
-	/* A default is recorded whole; what is asked for only adds. */
+	/* A default is recorded whole; what is requested only adds. */
 	assert_null(item(&s, "sched_switch")->filter);
 	assert_int_equal(s.notes.n, 1);
 	assert_non_null(strstr(s.notes.v[0], "sched:sched_switch:prev_pid == 1 || x:y"));

@@ -96,7 +96,7 @@ static void bounds(void **state)
 	assert_null(ty_sock_at(&x, &t, INT64_MAX));
 	assert_int_equal(t.fd.n, 0);
 	assert_non_null(ty_sock_at(&x, &t, 65535));
-	/* One in between was never heard of. */
+	/* One in between was never recorded. */
 	assert_int_equal(t.fd.v[1000].kind, 0);
 	assert_false(t.fd.v[1000].known);
 	vec_fini(&t.fd);

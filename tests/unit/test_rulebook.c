@@ -179,7 +179,7 @@ static void each_rule_has_a_wait(void **state)
 	}
 }
 
-/* So that it is basis and priority that decide, in a table that is tried from its begin. The last
+/* So that it is basis and priority that decide, in a table that is tried from its start. The last
  * rule matches every wait, and only that. */
 static void each_rule_is_weaker_than_the_one_before(void **state)
 {

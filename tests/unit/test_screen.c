@@ -472,7 +472,7 @@ static void stopped_as_a_job(void **state)
 }
 
 /* Ctrl-Z in the middle of a frame: Ctrl-S holds the frame back, Ctrl-Z lets it go and stops. (Where
- * /proc does not tell that it is held back, Ctrl-Z comes before it or behind, and stops as well.)
+ * /proc does not show that it is blocked, Ctrl-Z comes before it or behind, and stops as well.)
  */
 static void stopped_while_drawing(void **state)
 {

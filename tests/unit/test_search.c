@@ -270,7 +270,7 @@ static void check_traced(const struct ty_model *m, struct ty_query *q, hits *h)
 		h->v[k].other = false; /* there is one group only */
 	if (h->n)
 		qsort(h->v, h->n, sizeof(*h->v), by_group);
-	for (size_t k = 0; k < h->n; k++) /* what a step cannot tell apart is one */
+	for (size_t k = 0; k < h->n; k++) /* what a step cannot distinguish is one */
 		if (!k || by_group(&h->v[n - 1], &h->v[k]))
 			h->v[n++] = h->v[k];
 	h->n = n;
@@ -504,7 +504,7 @@ static const char *hint_of(const struct ty_model *m, const char *text)
 	return hint;
 }
 
-/* By its name, and by the words that tell it apart. */
+/* By its name, and by the distinguishing words. */
 static void titled_threads(void **state)
 {
 	static const char *const text[] = {"t12", "worker", "worker.process", "thread:^t12:"};

@@ -17,7 +17,7 @@
 #include "sharing.h"
 #include "spe_encode.h"
 
-/* The same as x86 tells it: loads of another core's modified line are L3 hits with HITM. */
+/* The same as x86 records it: loads of another core's modified line are L3 hits with HITM. */
 static void x86(struct result *r, const struct access *a, unsigned n)
 {
 	struct perf_write w;
@@ -107,7 +107,7 @@ static void test_cases(void **state)
 		one("two mappings of one page", &r, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
 	}
 	{
-		/* The second process' stores lie by their page, which its loads tell. */
+		/* The second process' stores lie by their page, which its loads show. */
 		const struct access a[] = {{101, ST, A, P, -1},
 					   {202, LD, 0xbbbb00007800, P + 0x800, L1},
 					   {202, ST, 0xbbbb00007000, 0, -1}};
@@ -271,7 +271,7 @@ static void test_x86(void **state)
 	one("x86 loads only", &y, TY_SHARING_UNKNOWN, TY_SHARING_PEER, 2);
 }
 
-/* Percentiles by nearest rank; what the AUX flags tell stands as gaps in place. */
+/* Percentiles by nearest rank; what the AUX flags report stands as gaps in place. */
 static void test_stream(void **state)
 {
 	struct perf_write w;

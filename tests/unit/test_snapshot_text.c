@@ -52,7 +52,7 @@ static void threads(void **state)
 	assert_int_equal(t.nr, -1);
 	assert_false(ty_snap_args(&t, args));
 	is(t.comm, "");
-	/* Cut in its third field: 12 may be the begin of 1234. */
+	/* Cut in its third field: 12 may be the start of 1234. */
 	assert_true(ty_snap_thread(&text, &t));
 	assert_int_equal(t.tid, 9);
 	assert_int_equal(t.tgid, 9);

@@ -69,7 +69,7 @@ static const struct ty_model *random_model(unsigned seed, unsigned steps)
 	return ty_mx_end();
 }
 
-/* What the span or call is to the picture: 0 nothing, 1 counted, 2 without a known begin. */
+/* What the span or call is to the picture: 0 nothing, 1 counted, 2 without a known start. */
 static int judge(const struct ty_spec_query *a, const struct ty_model *m, uint64_t start,
 		 uint64_t end, bool timed)
 {

@@ -184,7 +184,7 @@ static void what_lies_beside_counts(void **state)
 	ty_store_free(s);
 }
 
-/* Arrays over many extents: filled before more is asked for, and room is made while nothing is
+/* Arrays over many extents: filled before more is requested, and room is made while nothing is
  * written. */
 static void many_names(void **state)
 {

@@ -483,7 +483,7 @@ static void on_finish(void *ctx, uint64_t done, uint64_t total)
 	t->total = total;
 }
 
-/* Finishing tells how far it is: never backwards, to the end. */
+/* Finishing reports its progress: never backwards, to the end. */
 static void test_finish_tells(void **state)
 {
 	struct told t = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings that tell the same are one; what lasts far longer than its like, or is another's, stays.
+/* Stalls with the same cause are one; what lasts far longer than its like, or is another's, stays.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -96,7 +96,7 @@ static void what_ends_is_a_job(void **state)
 	assert_int_equal(start_jobs(1, true), 1);
 }
 
-/* The begin of the command's execve is lost: the exec itself tells when the recorder let it go. */
+/* The start of the command's execve is lost: the exec itself shows when the recorder started it. */
 static void a_lost_execve_costs_no_path(void **state)
 {
 	struct ty_event ev = {.kind = TY_EV_EXEC, .id = 34, .tid = 10};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stall or not, by what threads had sent, received and waited for: semaphores, naps, first parts,
+/* Stall or not, by what threads had sent, received and waited for: semaphores, sleeps, first parts,
  * greetings and programs. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -68,7 +68,7 @@ static void a_log_is_no_share(void **state)
 	assert_int_equal(asks_and_writes(NR_SOCKET, true, false, 20), 0);
 }
 
-/* A birth as other programs record it: nothing tells of which process. */
+/* A birth as other programs record it: its process is unknown. */
 static void born(int parent, int child)
 {
 	struct ty_event ev = {.ts_ns = t += 1000, .tid = parent, .kind = TY_EV_FORK, .id = 6};

@@ -29,7 +29,7 @@ static void a_call_whose_cpu_was_away(void **state)
 			struct ty_stalls s = stalls_by(&x, false);
 
 			assert_int_equal(s.n, 1);
-			if (how == NONE) { /* nothing tells */
+			if (how == NONE) { /* no evidence */
 				assert_int_equal(t.period_ns[0], 0);
 				assert_int_equal(s.v[0].kind, TY_STALL_CPU);
 				assert_true(s.v[0].proven);

@@ -40,7 +40,7 @@ static void lock_stall_is_found_once(void **state)
 	assert_false(s.by_command);
 	assert_non_null(strstr(s.v[0].sentence, "t13/13"));
 	ty_stalls_fini(&s);
-	/* A command that is the clerk could not go on without the read: its chain tells all. */
+	/* A command that is the clerk could not go on without the read: its chain shows all. */
 	x = explain(m, 11);
 	s = stalls_by(&x, o.all);
 	assert_int_equal(s.n, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* System calls by name: numbers, percentiles, calls without a begin or an end. */
+/* System calls by name: numbers, percentiles, calls without a start or an end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,7 +124,7 @@ static void rare_long_calls(void **state)
 	free(s);
 }
 
-/* A call whose begin or end is not known is counted and not timed. */
+/* A call whose start or end is not known is counted and not timed. */
 static void untimed(void **state)
 {
 	struct ty_syscall_stats *s;

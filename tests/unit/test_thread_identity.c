@@ -178,7 +178,7 @@ static void interrupts(void **state)
 	ev.ts_ns = 50;
 	ev.u.softirq.vec = 3;
 	ty_mx_feed(ev);
-	ev.kind = TY_EV_SOFTIRQ_EXIT; /* without a begin */
+	ev.kind = TY_EV_SOFTIRQ_EXIT; /* without a start */
 	ev.ts_ns = 55;
 	ty_mx_feed(ev);
 	ev.kind = TY_EV_SOFTIRQ_ENTRY; /* without an end */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory samples on the timeline: strips under the threads that have some, what they tell under
- * the cursor, and the memory view above the timeline's window. */
+/* Memory samples on the timeline: strips under the threads that have some, their details under the
+ * cursor, and the memory view above the timeline's window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -141,7 +141,7 @@ static void going_to_a_time(void **state)
 	ty_model_free(m);
 }
 
-/* Of a time that was asked for, the span at that time is shown, not the longest of its cell; it
+/* Of a time that was requested, the span at that time is shown, not the longest of its cell; it
  * stays so while the window is zoomed. */
 static void a_time_shows_its_span(void **state)
 {
@@ -940,7 +940,7 @@ static void the_first_keys_are_shown_once(void **state)
 }
 
 /* Names: the recorder is said to be one; a filter is whole where there is room; the list keeps the
- * numbers that tell threads of one name apart. */
+ * numbers that distinguish threads of one name. */
 static void names_tell_apart(void **state)
 {
 	struct ty_model *m = ty_tl_stall();

@@ -264,7 +264,7 @@ static void slowest(void **state)
 	assert_non_null(strstr(t->page.title, "The slowest of 5 regions query"));
 	ops->act(page, TY_ACT_QUIT);
 	ty_timeline_ops.resumed(t);
-	/* None with begin and end of its name. */
+	/* None with start and end of its name. */
 	t->cursor_ns = TY_STORY_START + 501500000;
 	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_OPEN), TY_VIEW_CHANGED);

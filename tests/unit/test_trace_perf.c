@@ -219,7 +219,7 @@ static void test_many_losses(void **state)
 	ty_session_fini(&s);
 }
 
-/* Threads that were there, births, deaths and names, where no tracepoint tells them. */
+/* Threads that were there, births, deaths and names, where no tracepoint records them. */
 static void test_threads(void **state)
 {
 	struct ty_session s = {0};

@@ -119,7 +119,7 @@ static void test_v7(void **state)
 							       .short_size = chunk > 7});
 }
 
-/* A 32-bit trace-cmd on a 64-bit kernel: the head tells the program's words, the description of
+/* A 32-bit trace-cmd on a 64-bit kernel: the head has the program's word size, the description of
  * the ring pages the kernel's, which counts. */
 static void test_other_word_size(void **state)
 {

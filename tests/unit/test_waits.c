@@ -481,7 +481,7 @@ static void the_same_thing(void **state)
 	ty_mx_drop();
 }
 
-/* The begin of the call is lost, its end is not: it is the call that the thread waited in. With
+/* The start of the call is lost, its end is not: it is the call that the thread waited in. With
  * events lost between the two, it may be another one. An earlier call whose end was lost, too,
  * seems to go on until then. */
 static void a_call_whose_begin_is_lost(void **state)

@@ -32,7 +32,7 @@ bool ty_vt_coloured(void);
 bool ty_vt_taken(void);
 int ty_vt_pid(void);
 /* Wait until the program (the job) waits for its terminal to take what it writes: up to 30 s, not
- * at all where the kernel does not tell. */
+ * at all where the kernel does not show it. */
 void ty_vt_until_writing(void);
 /* Waits for its end: the wait status; -1 when it does not end within 30 s (then it is killed). */
 int ty_vt_end(void);
