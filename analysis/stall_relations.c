@@ -296,7 +296,6 @@ static bool of_messages(struct view *v, enum ty_relation r)
 	case TY_R_SERVED: return side(v)->is_server && v->side.sent;
 	case TY_R_SERVES_FD: return side(v)->is_server;
 	case TY_R_NEXT_FD: return side(v) && v->fd >= 0;
-	case TY_R_REPLIES: return ty_stall_answers(h, c);
 	case TY_R_ENDED_BY_REQUEST: return ty_stall_ended_by_request(h, c, first);
 	case TY_R_IN_REQUEST: return is_request(v);
 	case TY_R_MAYBE_IN_REQUEST:
@@ -305,9 +304,6 @@ static bool of_messages(struct view *v, enum ty_relation r)
 						: is_request(v);
 	case TY_R_AWAITS_REPLY: return awaits_reply(v);
 	case TY_R_SIGNALLED: return ty_stall_signalled(h, c);
-	case TY_R_SIGNALLER_TRACED:
-		return c->waker.thread != TY_NONE &&
-		       ty_model_thread(h->x->m, c->waker.thread)->traced;
 	case TY_R_REPLY_PENDING: return ty_stall_has_open_request(h, c);
 	case TY_R_REPLY_PENDING_UNSEEN: return ty_stall_has_unseen_request(h, c);
 	default: return of_channel(v, r);
@@ -334,9 +330,7 @@ static bool of_habits(struct view *v, enum ty_relation r)
 	case TY_R_NEEDED_ONCE: return needed_once(v);
 	case TY_R_RECURS: return ty_stall_waits_again(h, c, true);
 	case TY_R_RECURS_SAME_WAKER: return ty_stall_waits_again(h, c, false);
-	case TY_R_CALLS_AGAIN: return ty_stall_calls_again(h, c);
 	case TY_R_COMPUTED_AFTER: return ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
-	case TY_R_COMPUTES: return ty_stall_computes(h->x, c->s.thread, c->end_ns, 2);
 	case TY_R_RELATED: return ty_stall_is_related(h, c->s.thread, c->waker.thread);
 	case TY_R_RUNTIME_SLEEP: return futex && holds(v, TY_R_RECURS);
 	case TY_R_WAKE_EXPECTED:

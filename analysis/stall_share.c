@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared work: whether a thread waits for a lock that is handed over, or for parts of work that it
- * distributed. Budget: TY_STALL_BACK calls or spans of one thread for each query; for
- * ty_stall_shares_out those of TY_STALL_LOOKED threads with one parent that worked meanwhile, and
- * FDS descriptors (fd_kind.h); for each of these, and once more, the parent of each other thread.
+ * Shared work: whether a thread waits for parts of work that it distributed. Budget: TY_STALL_BACK
+ * calls or spans of one thread for each query; for ty_stall_shares_out those of TY_STALL_LOOKED
+ * threads with one parent that worked meanwhile, and FDS descriptors (fd_kind.h); for each of
+ * these, and once more, the parent of each other thread.
  */
 #include <unistd.h>
 

@@ -156,26 +156,6 @@ bool ty_stall_waits_in_pool(const struct ty_stall_search *h, const struct ty_can
 		company_at(h, c, c->s.start_ns + c->s.duration_ns / 2));
 }
 
-bool ty_stall_calls_again(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	const struct ty_explain *x = h->x;
-	uint32_t end = ty_thread_calls(x->m, c->s.thread).to, i = c->s.syscall;
-	int32_t nr;
-
-	if (i == TY_NONE || c->w.fd < 0)
-		return false;
-	nr = ty_model_syscall_brief(x->m, c->s.thread, i++).nr;
-	for (unsigned n = 0; n < TY_STALL_BACK && i < end; n++, i++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, i);
-		uint64_t args[6];
-
-		if (s.nr == nr && s.ret >= 0 && !x->args(x->ctx, &s, args) &&
-		    (int32_t)args[0] == c->w.fd)
-			return true;
-	}
-	return false;
-}
-
 /* Does the thread wait for a lock? */
 static bool waits_for_lock(const struct ty_explain *x, uint32_t span)
 {
@@ -185,7 +165,7 @@ static bool waits_for_lock(const struct ty_explain *x, uint32_t span)
 	       ty_wait_for(x, &s, s.syscall).kind == TY_STALL_LOCK;
 }
 
-bool ty_stall_computes(const struct ty_explain *x, uint32_t thread, uint64_t t, unsigned times)
+bool ty_stall_computes_after(const struct ty_explain *x, uint32_t thread, uint64_t t)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
@@ -210,16 +190,11 @@ bool ty_stall_computes(const struct ty_explain *x, uint32_t thread, uint64_t t, 
 			if (call.start_ns > a)
 				user += (call.start_ns < s.end_ns ? call.start_ns : s.end_ns) - a;
 			a = call.start_ns == UINT64_MAX ? s.end_ns : ty_explain_call_end(&call);
-			if (user >= times * COMPUTE_NS)
+			if (user >= COMPUTE_NS)
 				return true;
 		}
 	}
 	return false;
-}
-
-bool ty_stall_computes_after(const struct ty_explain *x, uint32_t thread, uint64_t t)
-{
-	return ty_stall_computes(x, thread, t, 1);
 }
 
 bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,

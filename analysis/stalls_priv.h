@@ -366,15 +366,11 @@ bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
 bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candidate *c, bool any);
 /* True if another thread ever ends a wait of the thread on the futex word of this call. */
 bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t call);
-/* True if the thread makes the same call on the same descriptor again, even without a wait. */
-bool ty_stall_calls_again(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if another thread waits for the same object at the same time, as in a pool. */
 bool ty_stall_waits_in_pool(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if it is in user mode for a while from t on, before its next long wait (except for a
  * lock). */
 bool ty_stall_computes_after(const struct ty_explain *x, uint32_t thread, uint64_t t);
-/* The same, for this multiple of the time. */
-bool ty_stall_computes(const struct ty_explain *x, uint32_t thread, uint64_t t, unsigned times);
 /* True if the thread exits after the wait without another one (except for the end of its
  * process). */
 bool ty_stall_ends_then(const struct ty_model *m, const struct ty_candidate *c);

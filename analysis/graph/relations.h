@@ -51,7 +51,6 @@
 	X(SERVED, "the thread is the server of this connection and had replied")                   \
 	X(SERVES_FD, "the thread is the server of that descriptor")                                \
 	X(NEXT_FD, "the next read of the thread shows which descriptor was ready")                 \
-	X(REPLIES, "the thread woke its waker in turn afterwards")                                 \
 	X(ENDED_BY_REQUEST, "the thread had delivered its result, and only exited afterwards")     \
 	X(IN_REQUEST, "the thread had received a request and not replied yet")                     \
 	X(MAYBE_IN_REQUEST,                                                                        \
@@ -59,7 +58,6 @@
 	X(AWAITS_REPLY, "the thread was awaiting a reply to its own request, or a connection")     \
 	/* Signals. */                                                                             \
 	X(SIGNALLED, "a signal sent by a thread woke the thread")                                  \
-	X(SIGNALLER_TRACED, "the thread that sent the signal is recorded")                         \
 	X(REPLY_PENDING, "the thread had received something and sent nothing since")               \
 	X(REPLY_PENDING_UNSEEN, "the thread replied right after the signal")                       \
 	/* Locks, pools, children. */                                                              \
@@ -78,9 +76,7 @@
 	X(NEEDED_ONCE, "the command's first thread needed this event once, and then ran")          \
 	X(RECURS, "the thread waits about as long in the same call at other times")                \
 	X(RECURS_SAME_WAKER, "the same waker wakes the thread from similar waits at other times")  \
-	X(CALLS_AGAIN, "the thread makes the same call on that descriptor again")                  \
 	X(COMPUTED_AFTER, "the thread computed afterwards")                                        \
-	X(COMPUTES, "the thread computed for longer than a request takes")                         \
 	X(RELATED, "waker and waiter belong to one command or process")                            \
 	X(RUNTIME_SLEEP,                                                                           \
 	  "the futex wait recurs and a timer is the waker, as in sleeps of runtimes")              \
