@@ -375,7 +375,9 @@ static enum ty_view_result listed(struct ty_spectrum_view *v)
 
 		ty_page_add(&v->page, TY_ROLE_TEXT, "%11s  %-16s %12s%s%s",
 			    ty_fmt_length(s->end_ns - s->start_ns, len),
-			    ty_spec_thread_name(v, s->thread, s->start_ns, who),
+			    s->thread == TY_NONE
+				    ? ty_spec_thread_name(v, s->thread, s->start_ns, who)
+				    : ty_model_who_within(v->m, s->thread, s->start_ns, 16, who),
 			    ty_time(v->m, *v->on.clock, s->start_ns, 1000), object ? "  " : "",
 			    object ? object : "");
 		ty_page_link(&v->page, s->thread, s->start_ns);

@@ -122,16 +122,6 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	ty_grid_text(g, x, 0, g->w - x, lost, bad ? ty_palette_role(p, TY_ROLE_LOST) : bar);
 }
 
-/* The thread's name in so many columns: its number is kept. */
-static const char *name_in(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
-			   int columns, char out[TY_THREAD_NAME_MAX])
-{
-	ty_timeline_thread_name(t, thread, at_ns, out);
-	if (ty_text_width(out) > columns && thread != TY_NONE)
-		ty_model_who_within(t->m, thread, at_ns, columns > 0 ? (unsigned)columns : 0, out);
-	return out;
-}
-
 /* What ended the wait, or how it is. */
 static void cause_text(const struct ty_timeline *t, const struct ty_wait *f, int columns,
 		       char out[TY_WAIT_CAUSE])
@@ -141,13 +131,15 @@ static void cause_text(const struct ty_timeline *t, const struct ty_wait *f, int
 
 	if (f->state == TY_ST_RUNNABLE && f->ran >= 0) {
 		snprintf(out, TY_WAIT_CAUSE, "CPU used by %s",
-			 name_in(t, (uint32_t)f->ran, f->start_ns + f->duration_ns, columns - 13,
-				 who));
+			 ty_timeline_thread_within(t, (uint32_t)f->ran,
+						   f->start_ns + f->duration_ns, columns - 13,
+						   who));
 	} else if (f->woken) {
 		k = ty_waker_find(t->m, ty_model_span(t->m, f->span).edge);
 		snprintf(out, TY_WAIT_CAUSE, "woken by %s",
 			 k.kind == TY_WAKER_THREAD
-				 ? name_in(t, k.thread, k.act_ns, columns - 10, who)
+				 ? ty_timeline_thread_within(t, k.thread, k.act_ns, columns - 10,
+							     who)
 				 : ty_waker_text(t->m, &k, by));
 	} else {
 		snprintf(out, TY_WAIT_CAUSE, "%s",
@@ -169,7 +161,7 @@ static const struct ty_wait_text *wait_text(struct ty_timeline *t, uint32_t i, i
 		return s;
 	*s = (struct ty_wait_text){
 		.known = true, .clock = (uint8_t)t->clock, .who_w = who_w, .cause_w = cause_w};
-	name_in(t, f->thread, f->start_ns, who_w, s->who);
+	ty_timeline_thread_within(t, f->thread, f->start_ns, who_w, s->who);
 	if (cause_w)
 		cause_text(t, f, cause_w, s->cause);
 	snprintf(s->start, sizeof(s->start), "start %s",

@@ -73,12 +73,13 @@ static bool page(struct ty_timeline *t, struct ty_page_job *a)
 		char who[TY_THREAD_NAME_MAX], at[TY_TIME_MAX], what[TY_HIT_TEXT],
 			len[TY_TIME_MAX + 1];
 
-		ty_page_add(
-			&t->page, TY_ROLE_TEXT, "%11s  %-16s %12s  %s%s%s", length_text(t, h, len),
-			h->thread == TY_NONE ? "-"
-					     : ty_timeline_thread_name(t, h->thread, h->at_ns, who),
-			ty_timeline_at(t, h->at_ns, 1000, at), ty_timeline_hit_text(t, h, what),
-			a->object[i] ? " " : "", a->object[i] ? a->object[i] : "");
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%11s  %-16s %12s  %s%s%s",
+			    length_text(t, h, len),
+			    h->thread == TY_NONE
+				    ? "-"
+				    : ty_timeline_thread_within(t, h->thread, h->at_ns, 16, who),
+			    ty_timeline_at(t, h->at_ns, 1000, at), ty_timeline_hit_text(t, h, what),
+			    a->object[i] ? " " : "", a->object[i] ? a->object[i] : "");
 		ty_page_link(&t->page, h->thread, h->at_ns);
 		if (h->what == TY_HIT_CALL)
 			ty_page_link_calls(&t->page);

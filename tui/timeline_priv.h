@@ -368,6 +368,9 @@ bool ty_timeline_is_recorder(const struct ty_timeline *t, uint32_t thread);
 /* "name/tid" of a thread at an instant, " (recorder)" behind the recorder's; returns out. */
 const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 				    char out[TY_THREAD_NAME_MAX]);
+/* In so many columns: its number is kept. */
+const char *ty_timeline_thread_within(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
+				      int columns, char out[TY_THREAD_NAME_MAX]);
 /* "12.345678 s" or "14:03:22.512", in the selected clock; returns out. */
 const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
 			   char out[TY_TIME_MAX]);

@@ -81,7 +81,7 @@ static void fill_list(struct ty_timeline *t)
 
 		ty_page_add(&t->page, TY_ROLE_TEXT, "%9s  %-16s %12s  %s%s%s%s",
 			    ty_duration(v->end_ns - v->start_ns),
-			    ty_timeline_thread_name(t, v->thread, v->start_ns, who),
+			    ty_timeline_thread_within(t, v->thread, v->start_ns, 16, who),
 			    ty_timeline_at(t, v->start_ns, 1000, at), v->mostly ? v->mostly : "",
 			    v->open ? "; no reply when the " : "",
 			    v->open ? ty_model_noun(t->m) : "", v->open ? " ended" : "");

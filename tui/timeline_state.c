@@ -27,6 +27,15 @@ const char *ty_timeline_thread_name(const struct ty_timeline *t, uint32_t thread
 	return out;
 }
 
+const char *ty_timeline_thread_within(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
+				      int columns, char out[TY_THREAD_NAME_MAX])
+{
+	ty_timeline_thread_name(t, thread, at_ns, out);
+	if (ty_text_width(out) > columns && thread != TY_NONE)
+		ty_model_who_within(t->m, thread, at_ns, columns > 0 ? (unsigned)columns : 0, out);
+	return out;
+}
+
 const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
 			   char out[TY_TIME_MAX])
 {

@@ -88,7 +88,8 @@ P
 	ino=$(stat -c %i site.lock)
 	"$TARRY" record -q -o f.dat -- sh -c "python3 waiter.py & until grep -q -- '-> $4.*:$ino ' /proc/locks; do sleep 0.02; done; sleep 0.5; kill $holder; wait" 2>err.txt
 	"$TARRY" report f.dat stalls --all >out.txt
-	grep -qE "^ +file lock \\($3\\)${5/HOLDER/([^[]*/)?$holder}$" out.txt
+	who="([^[]*/)?$holder( \"[^\"]*\")?"
+	grep -qE "^ +file lock \\($3\\)${5/HOLDER/$who}$" out.txt
 	check "$1: the process that took the lock before the recording" $? "$(cat out.txt err.txt) $holder"
 	wait "$holder" 2>/dev/null
 	holder=

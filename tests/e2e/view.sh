@@ -118,7 +118,7 @@ cursor_at() { # SECONDS: the ruler's mark is there, within two cells
 	screen | python3 -c 'import re, sys
 unit = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 lines = sys.stdin.read().splitlines()
-size, u, first, v = re.search(r" window ([\d.]+) (\w+) at ([\d.]+) (\w+) of ", lines[0]).groups()
+size, u, first, v = re.search(r" \(?(?:all )?([\d.]+) (\w+)(?: of |\))", lines[0]).groups() + re.search(r" ([\d.]+) (\w+) to ", lines[0]).groups()
 ruler = next(l for l in lines if "▼" in l)
 left = len(ruler) - len(ruler.lstrip())
 cell = float(size) * unit[u] / (len(ruler) - left)
@@ -182,10 +182,10 @@ done
 
 start 80 24
 # Half of the whole recording, however long that is here.
-shown() { screen | sed -n '1s/.* window \([0-9.]*\) s at .*/\1/p'; }
+shown() { screen | sed -n '1s/.* s (\(all \)\?\([0-9.]*\) s.*/\2/p'; }
 all=$(shown)
 keys -l $'\033[<64;50;3M'
-wait_gone " $all s at" && awk "BEGIN { h = $(shown) / $all; exit !(h > 0.49 && h < 0.51) }"
+wait_gone "(all $all s" && awk "BEGIN { h = $(shown) / $all; exit !(h > 0.49 && h < 0.51) }"
 check "mouse: wheel over the ruler zooms" $? "$(screen)"
 keys -l $'\033[<0;10;5M'
 wait_for '^>[^│]*CPU 1'
