@@ -480,6 +480,14 @@ check "the report's header says what was left out" $? "$("$TARRY" report l.dat h
 grep -q ' poll(\[{fd=[0-9]*<pipe:\[[0-9]*\]>, events=POLLIN}\], 1, 300) = 0 (Timeout) <' l.dump
 check "a poll that waits after them has its structure" $? "$(grep ' poll(' l.dump | tail -n 1)"
 
+# A recorder that is stopped: its rings become full. What has no room is counted, the rest is right.
+"$TARRY" record --buffer 64M -o full.dat -- sh -c 'kill -STOP $PPID; "$0" 1 100000 stat; kill -CONT $PPID; ls /etc/hostname' "$PROGRAMS/syscall_loop" >/dev/null 2>full.err
+"$TARRY" dump full.dat syscalls 2>/dev/null >full.dump
+lost=$(sed -n 's/^tarry: note: \([0-9]*\) paths or other strings of system calls were dropped: .*/\1/p' full.err)
+root=$(grep -cE ' (new)?(fstatat\(AT_FDCWD[^,]*, |stat\()"/",' full.dump) without=$(grep -cE ' (new)?(fstatat\(AT_FDCWD[^,]*, |stat\()0x' full.dump)
+[ "${lost:-0}" -ge "$without" ] && [ "$without" -gt 1000 ] && [ "$root" -gt 1000 ] && [ $((root + without)) -ge 100000 ] && grep -q '"/etc/hostname"' full.dump
+check "full rings: paths that were lost are counted, the others are right" $? "$lost lost; $root with a path, $without without; $(cat full.err)"
+
 # A recorder that is killed leaves nothing in the kernel, and its strings are in what it leaves.
 if command -v bpftool >/dev/null; then
 	"$TARRY" record -q -o k.dat -- sh -c 'ls /etc/hostname; echo $$ >pid; exec sleep 30' >/dev/null 2>&1 &
