@@ -139,7 +139,7 @@ static const char *put(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 	const char *s = t ? words(m, t, comm) : "";
 	size_t n = (size_t)snprintf(out, TY_WHO_MAX, number < 0 ? "%s" : "%s/%d", comm, number);
 
-	if (!t)
+	if (!t || n + 8 > TY_WHO_MAX) /* a damaged file may have longer names */
 		return out;
 	n += (size_t)sprintf(out + n, " \"");
 	for (; *s && n + 4 < TY_WHO_MAX; s++) {
