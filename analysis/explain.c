@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See explain.h. */
 #include "explain.h"
+#include "err.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,14 @@ const struct ty_sysrow *ty_explain_row(const struct ty_explain *x, uint32_t call
 	return ty_syscall_row(x->arch, c.abi, c.nr)->as;
 }
 
+int ty_explain_args(const struct ty_explain *x, const struct ty_syscall *c, unsigned n,
+		    uint64_t args[6])
+{
+	if (n && x->args_in_model && ty_model_syscall_args(x->m, c, args) >= n)
+		return 0;
+	return x->args ? x->args(x->ctx, c, args) : -TY_ENOTFOUND;
+}
+
 const struct ty_sysrow *ty_explain_deed(const struct ty_explain *x, const struct ty_syscall *c,
 					bool *behind)
 {
@@ -32,8 +41,8 @@ const struct ty_sysrow *ty_explain_deed(const struct ty_explain *x, const struct
 	uint64_t args[6];
 
 	*behind = false;
-	if ((row->id == TY_SYS_socketcall || row->id == TY_SYS_ipc) && x->args &&
-	    !x->args(x->ctx, c, args))
+	if ((row->id == TY_SYS_socketcall || row->id == TY_SYS_ipc) &&
+	    !ty_explain_args(x, c, 1, args))
 		carried = ty_sysrow_carried(row, args[0]);
 	*behind = carried;
 	return carried ? carried : row->as;
@@ -44,8 +53,8 @@ bool ty_explain_same_args(const struct ty_explain *x, const struct ty_syscall *a
 {
 	uint64_t u[6], v[6];
 
-	return a->nr == b->nr && a->abi == b->abi && x->args && !x->args(x->ctx, a, u) &&
-	       !x->args(x->ctx, b, v) && !memcmp(u, v, n * sizeof(*u));
+	return a->nr == b->nr && a->abi == b->abi && !ty_explain_args(x, a, n, u) &&
+	       !ty_explain_args(x, b, n, v) && !memcmp(u, v, n * sizeof(*u));
 }
 
 uint32_t ty_explain_call_after(const struct ty_model *m, uint32_t thread, uint64_t t_ns)

@@ -62,8 +62,10 @@ struct ty_ticks;
 struct ty_explain {
 	const struct ty_model *m;
 	const struct ty_sysarch *arch; /* may be NULL: system calls have no names */
-	/* The arguments of a call: 0, or negative when they are not recorded. May be NULL. */
+	/* The arguments of a call: 0, or negative when they are not recorded. May be NULL. Where
+	 * the first ones will do, ty_explain_args is much faster. */
 	int (*args)(void *ctx, const struct ty_syscall *c, uint64_t args[6]);
+	bool args_in_model; /* those of the model are the same */
 	/* What argument `arg` of the thread's call points to: a string ("/etc/passwd"), or a socket
 	 * address ("socket:[127.0.0.1:80]", "UNIX:[/run/x]"; with "->" before it when the call
 	 * connects or sends to it). Borrowed; NULL: unknown. May be NULL. */
@@ -185,6 +187,11 @@ const struct ty_sysrow *ty_explain_row(const struct ty_explain *x, uint32_t call
  */
 const struct ty_sysrow *ty_explain_deed(const struct ty_explain *x, const struct ty_syscall *c,
 					bool *behind);
+
+/* The first n arguments of a call, at most TY_MODEL_ARGS; the others are undefined. As x->args,
+ * which may be NULL. */
+int ty_explain_args(const struct ty_explain *x, const struct ty_syscall *c, unsigned n,
+		    uint64_t args[6]);
 
 /* True when both calls are of one number, and their first n arguments are recorded and equal. */
 bool ty_explain_same_args(const struct ty_explain *x, const struct ty_syscall *a,

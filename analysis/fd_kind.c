@@ -114,6 +114,14 @@ static void put_received(const struct ty_explain *x, struct ty_fd_table *t, cons
 	}
 }
 
+/* How many of its arguments say what becomes of the descriptors. */
+static unsigned needed(const struct ty_sysrow *r)
+{
+	const int last = r->fds == TY_FDS_RANGE ? 2 : r->fds == TY_FDS_FCNTL ? 1 : 0;
+
+	return (unsigned)(r->cloexec > last ? r->cloexec : last) + 1;
+}
+
 /* executed: another program was, later, so it matters which descriptors that closes. */
 static void replay(const struct ty_explain *x, struct ty_fd_table *t, const struct call *k,
 		   bool executed)
@@ -136,7 +144,7 @@ static void replay(const struct ty_explain *x, struct ty_fd_table *t, const stru
 				t->open[i] = t->cloexec[i] = false;
 		return;
 	}
-	if ((executed || k->row->fds != TY_FDS_NEW) && x->args(x->ctx, &c, args))
+	if ((executed || k->row->fds != TY_FDS_NEW) && ty_explain_args(x, &c, needed(k->row), args))
 		return;
 	cloexec = ty_sysrow_cloexec(k->row, args);
 	switch ((enum ty_fds_effect)k->row->fds) {
@@ -179,7 +187,7 @@ static void replay(const struct ty_explain *x, struct ty_fd_table *t, const stru
 	case TY_FDS_FCNTL:
 		if (args[1] == F_DUPFD_ || args[1] == F_DUPFD_CLOEXEC_)
 			put_copy(t, fd, args[0], args[1] == F_DUPFD_CLOEXEC_);
-		else if (args[1] == F_SETFD_ && args[0] < FDS)
+		else if (args[1] == F_SETFD_ && args[0] < FDS && !ty_explain_args(x, &c, 3, args))
 			t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
 		break;
 	case TY_FDS_NAMED:
@@ -236,7 +244,7 @@ static void unlearn(const struct ty_explain *x, struct ty_fd_table *t, const str
 	struct ty_fd_received got;
 
 	if (c.ret < 0 || c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED) ||
-	    x->args(x->ctx, &c, args))
+	    ty_explain_args(x, &c, needed(k->row), args))
 		return;
 	switch ((enum ty_fds_effect)k->row->fds) {
 	case TY_FDS_NEW:

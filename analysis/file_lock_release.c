@@ -72,7 +72,7 @@ static const char *file_of(const struct ty_explain *x, uint32_t call)
 
 	if (object >= 0 && r->a[object] == TY_ARG_PATH)
 		return x->pointee ? x->pointee(x->ctx, c.thread, call, (unsigned)object) : NULL;
-	if (r->a[0] == TY_ARG_FD && x->args && !x->args(x->ctx, &c, args))
+	if (r->a[0] == TY_ARG_FD && !ty_explain_args(x, &c, 1, args))
 		ty_fd_kind(x, c.thread, (uint32_t)args[0], c.start_ns, &name);
 	return name;
 }

@@ -237,6 +237,7 @@ static void take(struct pass *p, const struct cursor *c)
 	uint64_t args[6];
 	int32_t fd;
 	bool behind;
+	int last;
 
 	row = ty_explain_deed(p->x, &call, &behind);
 	of->sockets = of->sockets || behind || shows_socket(row);
@@ -247,7 +248,8 @@ static void take(struct pass *p, const struct cursor *c)
 	if (row->fds == TY_FDS_NEW)
 		return made(p, of, call.ret, row->fd_kind, TY_SOCK_UNKNOWN);
 	p->read++;
-	if (p->x->args(p->x->ctx, &call, args))
+	last = row->gives > row->takes ? row->gives : row->takes;
+	if (ty_explain_args(p->x, &call, last > 0 ? (unsigned)last + 1 : 1, args))
 		return;
 	if (row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2)
 		return ty_sock_copy(p->x, &of->table, (int32_t)args[0], call.ret);

@@ -81,7 +81,8 @@ int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t 
 		return -1;
 	s = ty_model_syscall(x->m, call);
 	talk = ty_syscall_ipc(x, &s);
-	return talk.says & TY_GIVES && talk.gives >= 0 && !x->args(x->ctx, &s, args)
+	return talk.says & TY_GIVES && talk.gives >= 0 &&
+			       !ty_explain_args(x, &s, (unsigned)talk.gives + 1, args)
 		       ? (int32_t)args[talk.gives]
 		       : -1;
 }

@@ -22,10 +22,11 @@ struct ty_syscall_ipc ty_syscall_ipc(const struct ty_explain *x, const struct ty
 unsigned ty_syscall_ipc_on(const struct ty_explain *x, const struct ty_syscall *c,
 			   const struct ty_syscall_ipc *t, int64_t fd)
 {
+	const int last = t->gives > t->takes ? t->gives : t->takes;
 	uint64_t args[6];
 	unsigned says = 0;
 
-	if ((t->gives < 0 && t->takes < 0) || !x->args || x->args(x->ctx, c, args))
+	if (last < 0 || ty_explain_args(x, c, (unsigned)last + 1, args))
 		return 0;
 	if (t->gives >= 0 && (int32_t)args[t->gives] == fd)
 		says |= t->says & ~(unsigned)TY_TAKES;

@@ -233,8 +233,9 @@ static bool same_epoll(const struct ty_explain *x, uint32_t a, uint32_t b)
 	c = ty_model_syscall(x->m, a);
 	d = ty_model_syscall(x->m, b);
 	r = ty_syscall_row(x->arch, c.abi, c.nr);
-	return c.nr == d.nr && ty_sysrow_is_fd(r, r->object) && x->args &&
-	       !x->args(x->ctx, &c, u) && !x->args(x->ctx, &d, v) &&
+	return c.nr == d.nr && ty_sysrow_is_fd(r, r->object) &&
+	       !ty_explain_args(x, &c, (unsigned)r->object + 1, u) &&
+	       !ty_explain_args(x, &d, (unsigned)r->object + 1, v) &&
 	       (int32_t)u[r->object] == (int32_t)v[r->object];
 }
 

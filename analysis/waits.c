@@ -77,6 +77,15 @@ static void name_word(char object[TY_WAIT_OBJECT], uint64_t word)
 	snprintf(object, TY_WAIT_OBJECT, "futex %#" PRIx64, word);
 }
 
+/* The arguments of a futex call: the third one, its value, only if it waits. */
+static int futex_args(const struct ty_explain *x, const struct ty_syscall *c, uint64_t args[6])
+{
+	int r = ty_explain_args(x, c, 2, args);
+	unsigned op = r ? FUTEX_WAKE : (unsigned)args[1] & FUTEX_CMD;
+
+	return op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET ? ty_explain_args(x, c, 3, args) : r;
+}
+
 static void futex(const struct ty_explain *x, const struct ty_span *s, const uint64_t args[6],
 		  struct ty_wait_for *w)
 {
@@ -186,8 +195,7 @@ bool ty_wait_wakes(const struct ty_explain *x, uint32_t call, struct ty_wait_for
 	uint64_t args[6];
 	bool behind;
 
-	if (ty_explain_deed(x, &c, &behind)->id != TY_SYS_futex || !x->args ||
-	    x->args(x->ctx, &c, args))
+	if (ty_explain_deed(x, &c, &behind)->id != TY_SYS_futex || ty_explain_args(x, &c, 2, args))
 		return false;
 	*w = (struct ty_wait_for){.kind = TY_STALL_FUTEX,
 				  .class = TY_WAIT_PEER,
@@ -261,7 +269,8 @@ void ty_wait_object(const struct ty_explain *x, const struct ty_span *s, uint32_
 	*out = 0;
 	word = r->id == TY_SYS_futex && s->state != TY_ST_BLOCKED;
 	fd = r->wait_on && ty_sysrow_is_fd(r, r->object);
-	if ((!word && !fd) || behind || !x->args || x->args(x->ctx, &c, args))
+	if ((!word && !fd) || behind ||
+	    ty_explain_args(x, &c, word ? 1 : (unsigned)r->object + 1, args))
 		return;
 	if (word)
 		name_word(out, args[0]);
@@ -278,8 +287,8 @@ static bool connecting(const struct ty_explain *x, uint32_t thread, uint32_t cal
 		const struct ty_syscall c = ty_model_syscall(x->m, call);
 		uint64_t args[6];
 
-		if (ty_explain_row(x, call)->says & TY_CONNECTS && !x->args(x->ctx, &c, args) &&
-		    (int32_t)args[0] == fd)
+		if (ty_explain_row(x, call)->says & TY_CONNECTS &&
+		    !ty_explain_args(x, &c, 1, args) && (int32_t)args[0] == fd)
 			return c.ret == -EINPROGRESS;
 	}
 	return false;
@@ -302,6 +311,23 @@ static void polled(const struct ty_explain *x, uint32_t thread, uint32_t call,
 		w->class = TY_WAIT_DEFINITE;
 }
 
+/* How many of its arguments say what a call waits for, as ty_wait_for reads them. */
+static unsigned args_of_wait(const struct ty_sysrow *r)
+{
+	switch ((enum ty_sysid)r->id) {
+	case TY_SYS_futex:
+	case TY_SYS_fcntl:
+	case TY_SYS_poll:
+	case TY_SYS_ppoll: return 2;
+	case TY_SYS_select:
+	case TY_SYS_pselect6: return 1;
+	default: break;
+	}
+	if (r->wait_on && ty_sysrow_is_fd(r, r->object))
+		return (unsigned)r->object + 1;
+	return r->wait_on == TY_WAIT_ON_SEMAPHORE || r->wait_on == TY_WAIT_ON_QUEUE;
+}
+
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call)
 {
 	struct ty_wait_for w = {.kind = TY_STALL_OTHER, .class = TY_WAIT_PEER, .fd = -1};
@@ -309,6 +335,7 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	struct ty_syscall c;
 	bool kernel = false;
 	const struct ty_sysrow *r;
+	unsigned needed;
 	bool behind;
 
 	if (call == TY_NONE) {
@@ -331,7 +358,13 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	}
 	c = ty_model_syscall(x->m, call);
 	r = ty_explain_deed(x, &c, &behind);
-	w.has_args = !behind && x->args && !x->args(x->ctx, &c, args);
+	needed = args_of_wait(r);
+	if (needed || c.loc == TY_NO_LOC)
+		w.has_args =
+			!behind && !(r->id == TY_SYS_futex ? futex_args(x, &c, args)
+							   : ty_explain_args(x, &c, needed, args));
+	else
+		w.has_args = !behind && x->args; /* they need not be read */
 	if (r->wait_on) {
 		w.kind = kinds[r->wait_on];
 		w.class = r->wait_class;
@@ -448,7 +481,7 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 		if (!(talk.says & (room ? TY_GIVES : TY_TAKES | TY_ACCEPTS)) || arg < 0 ||
 		    c.ret < 0)
 			continue;
-		if (x->args(x->ctx, &c, args))
+		if (ty_explain_args(x, &c, (unsigned)arg + 1, args))
 			return 0;
 		*fd = (int32_t)args[arg];
 		return talk.says;
@@ -621,10 +654,10 @@ static int futex_op(const struct ty_explain *x, uint32_t call, uint64_t args[6])
 	struct ty_syscall c;
 
 	/* futex_waitv: its words lie behind a pointer. */
-	if ((id != TY_SYS_futex && id != TY_SYS_futex_wait && id != TY_SYS_futex_wake) || !x->args)
+	if (id != TY_SYS_futex && id != TY_SYS_futex_wait && id != TY_SYS_futex_wake)
 		return -1;
 	c = ty_model_syscall(x->m, call);
-	if (x->args(x->ctx, &c, args))
+	if (id == TY_SYS_futex ? futex_args(x, &c, args) : ty_explain_args(x, &c, 2, args))
 		return -1;
 	if (id == TY_SYS_futex_wait) {
 		args[2] = args[1];

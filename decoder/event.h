@@ -211,7 +211,7 @@ struct ty_event {
  */
 struct ty_item {
 	uint64_t ts_ns; /* of the file */
-	uint64_t val;	/* SYS_ENTER: ty_args_hash; SYS_EXIT: the result; MISSED: the number; SWITCH
+	uint64_t val;	/* SYS_ENTER: ty_enter_val; SYS_EXIT: the result; MISSED: the number; SWITCH
 			 * and WAKING: TY_PACKED..., 0 when the values do not fit */
 	uint32_t at;	/* of the record's head in the chunk */
 	int32_t tid;	/* common_pid */
@@ -273,14 +273,21 @@ static inline uint64_t ty_rotate(uint64_t v, unsigned bits)
 	return v << bits | v >> (64 - bits);
 }
 
-/* Hash that distinguishes the arguments of system calls; bit 0: an argument exceeds 32 bits. */
-static inline uint64_t ty_args_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+/* Of the arguments of a system call: bit 0: one exceeds 32 bits; 15 bits of a hash of all, which
+ * tells the same call in another buffer; the first one in 48 bits. */
+#define TY_FIRST_ARG_NONE ((UINT64_C(1) << 48) - 1) /* it does not fit */
+static inline uint64_t ty_enter_val(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
 				    uint64_t f)
 {
 	uint64_t h = a + ty_rotate(b, 11) + ty_rotate(c, 22) + ty_rotate(d, 33) + ty_rotate(e, 43) +
 		     ty_rotate(f, 53);
 
-	return h << 1 | !!((a | b | c | d | e | f) >> 32);
+	return (a < TY_FIRST_ARG_NONE ? a : TY_FIRST_ARG_NONE) << 16 |
+	       h * UINT64_C(0x9e3779b97f4a7c15) >> 49 << 1 | !!((a | b | c | d | e | f) >> 32);
+}
+static inline uint64_t ty_first_arg(uint64_t enter_val)
+{
+	return enter_val >> 16;
 }
 
 /* The part of an event that is always decoded; see ty_events_next_brief. */
@@ -299,6 +306,7 @@ struct ty_brief {
 	 * has a loss before it: time and result of that SYS_EXIT; otherwise end_ns is 0. */
 	uint64_t end_ns;
 	int64_t ret;
+	const uint64_t *args; /* the first three, set by a caller that read them; else NULL */
 };
 
 /* The first (0) or second (1) name of a packed event: TY_COMM bytes, not always terminated. */

@@ -421,6 +421,14 @@ static void give_gap(const struct ty_cursor *c, struct ty_event *ev)
 		ev->u.gap.from_ns = c->key;
 }
 
+bool ty_events_args(const struct ty_events *es, uint64_t args[6])
+{
+	const struct ty_cursor *c = &es->cursors[es->heap[0].stream];
+	const struct ty_ring_record rec = ty_batch_record(c->batch, &es->src, c->rec);
+
+	return ty_formats_args(es->src.formats, &rec, c->rec->id, args);
+}
+
 void ty_events_whole(const struct ty_events *es, struct ty_event *ev)
 {
 	const struct ty_cursor *c = &es->cursors[es->heap[0].stream];
@@ -541,6 +549,7 @@ int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_er
 	br->cpu = c->cpu;
 	br->buffer = c->buffer;
 	br->end_ns = 0;
+	br->args = NULL;
 	if (c->head != AT_RECORD) {
 		br->kind = TY_EV_GAP;
 		return 1;

@@ -58,6 +58,9 @@ static inline ty_loc ty_run_loc(const struct ty_run *r, const struct ty_item *i)
 	return ty_loc_at(r->loc_base, i->at);
 }
 
+/* Right after ty_events_next_brief returned 1 with a SYS_ENTER: its arguments alone; false: only
+ * ty_events_whole has them. */
+bool ty_events_args(const struct ty_events *es, uint64_t args[6]);
 /* Right after ty_events_next_brief returned 1. */
 void ty_events_whole(const struct ty_events *es, struct ty_event *ev);
 

@@ -28,6 +28,9 @@ void ty_formats_free(struct ty_formats *f);
  * the record: a record too short for its kind sets decode_error.
  */
 void ty_formats_decode(const struct ty_formats *f, struct ty_event *ev);
+/* Only the arguments of a SYS_ENTER with that id; false: it is of an unusual form. */
+bool ty_formats_args(const struct ty_formats *f, const struct ty_ring_record *rec, uint16_t id,
+		     uint64_t args[6]);
 
 /*
  * Converts records of a page to items, up to the available space; returns their number. The page

@@ -317,7 +317,7 @@ static void plain_item(const uint8_t *data, uint32_t size, bool big_endian, stru
 	item->tid = (int32_t)ty_load(data + 4, 4, big_endian);
 }
 
-static uint64_t args_hash(const struct ty_formats *f, const struct ty_fmt_slot *s,
+static uint64_t enter_val(const struct ty_formats *f, const struct ty_fmt_slot *s,
 			  const uint8_t *data)
 {
 	uint64_t args[6] = {0};
@@ -327,7 +327,7 @@ static uint64_t args_hash(const struct ty_formats *f, const struct ty_fmt_slot *
 	else
 		for (unsigned i = 0; i < s->count && i < 6; i++)
 			args[i] = ty_fmt_load(data + s->off + i * s->size, s->size, f->big_endian);
-	return ty_args_hash(args[0], args[1], args[2], args[3], args[4], args[5]);
+	return ty_enter_val(args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
 /* The rest of a record whose head is in *item, by the slots: any byte order and size. */
@@ -345,7 +345,7 @@ static void any_item(const struct ty_formats *f, const struct ty_fmt_entry *e, c
 			return;
 		item->nr = (int32_t)nr;
 		item->val = e->kind == TY_EV_SYS_EXIT ? num(f, &e->slot[1], data)
-						      : args_hash(f, &e->slot[1], data);
+						      : enter_val(f, &e->slot[1], data);
 	}
 	item->kind = e->kind;
 }
@@ -437,7 +437,7 @@ static inline bool to_item_quick(const struct ty_formats *f, const struct ty_fmt
 		a = data + hot->val_off;
 		item->val = hot->kind == TY_EV_SYS_EXIT
 				    ? ty_u64_at(a)
-				    : ty_args_hash(ty_u64_at(a), ty_u64_at(a + 8),
+				    : ty_enter_val(ty_u64_at(a), ty_u64_at(a + 8),
 						   ty_u64_at(a + 16), ty_u64_at(a + 24),
 						   ty_u64_at(a + 32), ty_u64_at(a + 40));
 		return (int64_t)nr == (int32_t)nr;
@@ -446,6 +446,18 @@ static inline bool to_item_quick(const struct ty_formats *f, const struct ty_fmt
 	item->val = 0;
 	if (hot->how == TY_FMT_PACK)
 		pack_item(ty_fmt_entry(f, (uint16_t)head), data, item);
+	return true;
+}
+
+bool ty_formats_args(const struct ty_formats *f, const struct ty_ring_record *rec, uint16_t id,
+		     uint64_t args[6])
+{
+	const struct ty_fmt_hot *hot = f ? &f->hot.v[f->index[id]] : NULL;
+
+	if (!hot || rec->size < hot->need || hot->how != TY_FMT_CALL ||
+	    hot->kind != TY_EV_SYS_ENTER)
+		return false;
+	memcpy(args, rec->data + hot->val_off, 6 * sizeof(*args));
 	return true;
 }
 

@@ -20,7 +20,6 @@
 struct thread {
 	struct ty_call call;	   /* valid when busy */
 	int64_t fork_nr;	   /* fresh: what its parent was in, or NR_UNKNOWN */
-	uint64_t args_hash;	   /* of `call` */
 	uint64_t seen_gaps;	   /* losses there had been at its latest sys_enter or sys_exit */
 	uint64_t call_gaps;	   /* and when `call` began */
 	int64_t exit_nr, exit_ret; /* its latest sys_exit */
@@ -238,16 +237,15 @@ static int feed_enter(struct ty_pairs *p, const struct ty_event *ev, struct ty_p
 {
 	struct thread *t = get(p, ev->tid);
 	const uint64_t *a = ev->u.enter.args;
-	uint64_t args_hash = ty_args_hash(a[0], a[1], a[2], a[3], a[4], a[5]);
+	uint64_t val = ty_enter_val(a[0], a[1], a[2], a[3], a[4], a[5]);
 	struct ty_call *c;
 
 	if (!t)
 		return -TY_ENOMEM;
 	/* Buffers that trace the same events hold every call twice. */
 	if (t->busy && ev->buffer != t->enter_buffer && ev->u.enter.nr == t->call.nr &&
-	    args_hash == t->args_hash)
+	    val == t->call.val)
 		return 0;
-	t->args_hash = args_hash;
 	t->enter_buffer = ev->buffer;
 	close_call(p, t, ev->ts_ns, how_lost(p, t), step);
 	c = &t->call;
@@ -255,7 +253,8 @@ static int feed_enter(struct ty_pairs *p, const struct ty_event *ev, struct ty_p
 	c->seq = p->seq++;
 	c->start_ns = ev->ts_ns;
 	c->loc = ev->loc;
-	memcpy(c->args, ev->u.enter.args, sizeof(c->args));
+	memcpy(c->args, a, sizeof(c->args));
+	c->val = val;
 	c->nr = ev->u.enter.nr;
 	c->tid = c->end_tid = ev->tid;
 	c->cpu = ev->cpu;
@@ -372,7 +371,9 @@ static bool enter_quick(struct ty_pairs *p, struct thread *t, const struct ty_br
 	if (t->busy || (br->val & 1 ? t->abi != TY_ABI_NATIVE64 : t->abi == TY_ABI_X32))
 		return false;
 	t->enter_buffer = br->buffer;
-	t->args_hash = br->val;
+	c->val = br->val;
+	if (br->args)
+		memcpy(c->args, br->args, 3 * sizeof(*br->args));
 	c->seq = p->seq++;
 	c->start_ns = br->ts_ns;
 	c->end_ns = 0;

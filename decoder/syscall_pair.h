@@ -52,6 +52,7 @@ struct ty_call {
 	uint64_t end_ns;   /* sys_exit; EXITED, END_LOST: see there; 0 with OPEN */
 	ty_loc loc;	   /* of the sys_enter (NO_ENTER_*: of the sys_exit) */
 	uint64_t args[6];  /* zero with NO_ENTER_* */
+	uint64_t val;	   /* ty_enter_val of them, which ty_pairs_quick keeps, too */
 	int64_t nr;	   /* from the sys_enter (NO_ENTER_*: the sys_exit) */
 	int64_t ret;	   /* RETURNED and NO_ENTER_* only */
 	int32_t tid;	   /* at its start */

@@ -84,6 +84,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	arch = ty_sysarch_find(facts->arch ? facts->arch : "");
 	b->yield_nr = ty_syscall_number(arch, "sched_yield");
 	b->setaffinity_nr = ty_syscall_number(arch, "sched_setaffinity");
+	ty_calls_keep(&b->kept, arch);
 	b->pairs = ty_pairs_new(arch);
 	b->vector_name = calloc(65536, sizeof(*b->vector_name));
 	b->store = ty_store_new(store_budget(facts->memory_bytes));
@@ -485,6 +486,7 @@ static uint64_t take_run(struct ty_builder *b, struct ty_events *es, struct ty_b
 static inline int take_next(struct ty_builder *b, struct ty_events *es, bool early, uint64_t *n,
 			    struct ty_err *err)
 {
+	uint64_t args[6];
 	struct ty_brief br;
 	struct ty_event ev;
 	int r = ty_events_next_brief(es, &br, err);
@@ -494,6 +496,8 @@ static inline int take_next(struct ty_builder *b, struct ty_events *es, bool ear
 	++*n;
 	if (!early)
 		br.end_ns = 0;
+	if (br.kind == TY_EV_SYS_ENTER && ty_calls_keep_more(b, br.nr) && ty_events_args(es, args))
+		br.args = args;
 	if (!feed_quick(b, &br)) {
 		ty_events_whole(es, &ev);
 		ty_builder_feed(b, &ev, NULL);

@@ -104,6 +104,13 @@ struct ty_name_log {
 	VEC(struct ty_name_at) at;
 };
 
+/* Numbers of calls of which the model has the first argument, by enum ty_abi; or more, in any. */
+#define TY_KEPT_NRS 1024
+struct ty_kept_args {
+	const struct ty_sysarch *arch;
+	uint64_t one[TY_ABI_UNSURE + 1][TY_KEPT_NRS / 64], more[TY_KEPT_NRS / 64];
+};
+
 struct ty_builder {
 	struct ty_build_facts
 		facts; /* its texts are valid until ty_builder_new returns, cmdlines to the end */
@@ -123,6 +130,7 @@ struct ty_builder {
 	bool have_snapshot;
 	uint64_t snap_from, snap_to;
 	int yield_nr, setaffinity_nr;
+	struct ty_kept_args kept;
 	struct ty_summary sum;
 
 	VEC(struct ty_bthread) thread;
@@ -280,6 +288,12 @@ int ty_gap_doubt(const struct ty_builder *b, const struct ty_model *m, struct ty
 /* syscall_spans.c --------------------------------------------------------------------------- */
 /* Processes a system call of `thread`, which is current. True when that was sufficient; otherwise
  * feed the event. */
+void ty_calls_keep(struct ty_kept_args *k, const struct ty_sysarch *arch);
+/* ty_calls_quick needs br->args of such a SYS_ENTER. */
+static inline bool ty_calls_keep_more(const struct ty_builder *b, int32_t nr)
+{
+	return nr >= 0 && nr < TY_KEPT_NRS && b->kept.more[nr / 64] >> nr % 64 & 1;
+}
 bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t thread);
 /* After the call in *br was taken with its end, takes the following calls of the same kind. Returns
  * the position after the last item taken; *br is the last call. */

@@ -23,7 +23,7 @@
 #include "file_owner.h"
 
 #define MAGIC	"tarryidx"
-#define VERSION 11u	    /* to be raised when the same trace gives another model */
+#define VERSION 12u	    /* to be raised when the same trace gives another model */
 #define SAMPLE	(64u << 10) /* of the trace's start and end */
 
 /* Identifies a trace. */

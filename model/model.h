@@ -130,6 +130,7 @@ struct ty_syscall {
 	uint8_t abi;   /* enum ty_abi (syscalls.h) */
 	uint32_t cpu;  /* CPU at its start; TY_NONE when its sys_enter is not recorded */
 	ty_loc loc;    /* its sys_enter, for the arguments; TY_NO_LOC when it is not recorded */
+	uint32_t index; /* the call's */
 };
 
 /* An interrupt handler's run on a CPU. */
@@ -227,6 +228,12 @@ uint32_t ty_model_syscall_after(const struct ty_model *m, uint32_t thread, uint6
 
 /* The same without a search; the call is one of the thread's. */
 struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thread, uint32_t call);
+/* Its first arguments that the model has: their number, TY_MODEL_ARGS at most. One of
+ * calls whose first argument is a descriptor, a futex word or the like; the others, their low 32
+ * bits, where they decide what the call does. */
+#define TY_MODEL_ARGS 3
+unsigned ty_model_syscall_args(const struct ty_model *m, const struct ty_syscall *c,
+			       uint64_t args[TY_MODEL_ARGS]);
 /* Only its number, at an eighth of the cost; -1: no such call. */
 int32_t ty_model_syscall_nr(const struct ty_model *m, uint32_t thread, uint32_t call);
 

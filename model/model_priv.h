@@ -62,7 +62,15 @@ struct ty_call_row {
 	int32_t nr;
 	uint16_t cpu1;
 	uint8_t flags, abi;
+	uint64_t arg; /* ty_call_arg; 0: not kept */
+	uint32_t arg1, arg2;
 } __attribute__((packed));
+
+/* The first argument of a call, of which n (1 to 3) are kept. */
+static inline uint64_t ty_call_arg(uint64_t first, unsigned n)
+{
+	return first << 2 | n;
+}
 
 struct ty_edge_row {
 	uint64_t ts;
@@ -101,7 +109,10 @@ enum {
 	TY_CALL_NR,
 	TY_CALL_CPU,
 	TY_CALL_FLAGS,
-	TY_CALL_ABI
+	TY_CALL_ABI,
+	TY_CALL_ARG,
+	TY_CALL_ARG1,
+	TY_CALL_ARG2
 };
 enum {
 	TY_EDGE_TS,

@@ -395,8 +395,11 @@ struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thre
 	uint32_t i = call - ty_model_thread(m, thread)->syscalls_first;
 
 	if (i >= ty_table_rows(t, thread))
-		return (struct ty_syscall){
-			.thread = TY_NONE, .cpu = TY_NONE, .nr = -1, .loc = TY_NO_LOC};
+		return (struct ty_syscall){.thread = TY_NONE,
+					   .cpu = TY_NONE,
+					   .nr = -1,
+					   .loc = TY_NO_LOC,
+					   .index = TY_NONE};
 	ROW(t, thread, i);
 	return (struct ty_syscall){
 		.start_ns = COL(TY_CALL_START),
@@ -408,7 +411,28 @@ struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thre
 		.abi = (uint8_t)COL(TY_CALL_ABI),
 		.cpu = cpu_of(COL(TY_CALL_CPU)),
 		.loc = loc_of(COL(TY_CALL_LOC_HIGH), COL(TY_CALL_LOC)),
+		.index = call,
 	};
+}
+
+unsigned ty_model_syscall_args(const struct ty_model *m, const struct ty_syscall *c,
+			       uint64_t args[TY_MODEL_ARGS])
+{
+	const struct ty_table *t = &m->t[TY_T_CALLS];
+	uint32_t i = c->index - ty_model_thread(m, c->thread)->syscalls_first;
+	uint64_t arg;
+
+	if (i >= ty_table_rows(t, c->thread))
+		return 0;
+	ROW(t, c->thread, i);
+	arg = COL(TY_CALL_ARG);
+	if (arg & 3)
+		args[0] = arg >> 2;
+	if (arg & 2) {
+		args[1] = COL(TY_CALL_ARG1);
+		args[2] = COL(TY_CALL_ARG2);
+	}
+	return arg & 3;
 }
 
 int32_t ty_model_syscall_nr(const struct ty_model *m, uint32_t thread, uint32_t call)

@@ -9,9 +9,10 @@
 #define PREFETCH_ITEMS 48 /* another core wrote them */
 
 /* Field by field, where it will lie: a copy would wait for the small stores that it reads at once.
- */
+ * arg: as in struct ty_call_row. */
 static inline void fill_row(struct ty_call_row *row, uint64_t start, uint64_t end, int64_t ret,
-			    ty_loc loc, int32_t nr, uint16_t cpu1, unsigned flags, unsigned abi)
+			    ty_loc loc, int32_t nr, uint16_t cpu1, unsigned flags, unsigned abi,
+			    uint64_t arg)
 {
 	row->start = start;
 	row->length = end - start;
@@ -22,6 +23,8 @@ static inline void fill_row(struct ty_call_row *row, uint64_t start, uint64_t en
 	row->cpu1 = cpu1;
 	row->flags = (uint8_t)flags;
 	row->abi = (uint8_t)abi;
+	row->arg = arg;
+	row->arg1 = row->arg2 = 0;
 }
 
 static inline uint16_t cpu1_of(uint32_t cpu)
@@ -29,9 +32,76 @@ static inline uint16_t cpu1_of(uint32_t cpu)
 	return cpu < TY_NO_CPU ? (uint16_t)(cpu + 1) : 0;
 }
 
+static inline bool has_bit(const uint64_t bits[TY_KEPT_NRS / 64], int64_t nr)
+{
+	return nr >= 0 && nr < TY_KEPT_NRS && bits[nr / 64] >> nr % 64 & 1;
+}
+
+/* How many arguments analyses ask of many calls: the descriptor or futex word; of futex calls the
+ * operation, too, and the value waited with; the number of descriptors; what decides which
+ * descriptor a call makes. */
+static unsigned kept_args(const struct ty_sysrow *r, uint32_t arg1)
+{
+	enum { WAIT = 0, WAIT_BITSET = 9, OP = 0x7f, SETFD = 2 };
+	const int last = r->gives > r->takes ? r->gives : r->takes;
+
+	switch ((enum ty_sysid)r->id) {
+	case TY_SYS_futex: return (arg1 & OP) == WAIT || (arg1 & OP) == WAIT_BITSET ? 3 : 2;
+	case TY_SYS_futex_wait:
+	case TY_SYS_futex_wake:
+	case TY_SYS_poll:
+	case TY_SYS_ppoll: return 2;
+	case TY_SYS_select:
+	case TY_SYS_pselect6:
+	case TY_SYS_socketcall:
+	case TY_SYS_ipc: return 1;
+	case TY_SYS_fcntl: return arg1 == SETFD ? 3 : 2;
+	default: break;
+	}
+	if (r->fds == TY_FDS_RANGE || (r->fds == TY_FDS_DUP2 && r->cloexec == 2))
+		return 3;
+	if (r->says && last > 0 && last < TY_MODEL_ARGS)
+		return (unsigned)last + 1;
+	return r->n && (r->a[0] == TY_ARG_FD || r->a[0] == TY_ARG_IPC);
+}
+
+void ty_calls_keep(struct ty_kept_args *k, const struct ty_sysarch *arch)
+{
+	k->arch = arch;
+	for (unsigned abi = 0; abi <= TY_ABI_UNSURE; abi++)
+		for (int nr = 0; nr < TY_KEPT_NRS; nr++) {
+			unsigned n = kept_args(ty_syscall_row(arch, (enum ty_abi)abi, nr)->as, 0);
+
+			k->one[abi][nr / 64] |= (uint64_t)(n > 0) << nr % 64;
+			k->more[nr / 64] |= (uint64_t)(n > 1) << nr % 64;
+		}
+}
+
+/* The first argument alone. */
+static inline uint64_t first_arg(bool kept, uint64_t enter_val)
+{
+	const uint64_t first = ty_first_arg(enter_val);
+
+	return kept && first != TY_FIRST_ARG_NONE ? ty_call_arg(first, 1) : 0;
+}
+
+/* All that are kept of a call of which there may be more. */
+static void fill_args(const struct ty_builder *b, struct ty_call_row *row, const struct ty_call *c)
+{
+	const struct ty_sysrow *r = ty_syscall_row(b->kept.arch, (enum ty_abi)c->abi, c->nr)->as;
+	const unsigned n = kept_args(r, (uint32_t)c->args[1]);
+
+	if (n < 2)
+		return;
+	row->arg = ty_call_arg(ty_first_arg(c->val), n);
+	row->arg1 = (uint32_t)c->args[1];
+	row->arg2 = n > 2 ? (uint32_t)c->args[2] : 0;
+}
+
+/* c: with its arguments, if more than one is kept; NULL: none are known. */
 static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint64_t end,
 		     int64_t ret, ty_loc loc, int64_t nr, unsigned flags, unsigned abi,
-		     uint32_t cpu)
+		     uint32_t cpu, const struct ty_call *c)
 {
 	uint64_t *last = &b->thread.v[thread].call_end;
 	struct ty_table_fill *f = &b->fill[TY_T_CALLS];
@@ -46,7 +116,10 @@ static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint
 	if (!row)
 		row = &apart;
 	fill_row(row, start, *last, ret, loc, nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1,
-		 cpu1_of(cpu), flags, abi);
+		 cpu1_of(cpu), flags, abi,
+		 c ? first_arg(has_bit(b->kept.one[abi], nr), c->val) : 0);
+	if (row->arg && ty_calls_keep_more(b, row->nr))
+		fill_args(b, row, c);
 	if (row == &apart)
 		ty_build_fail(b, ty_table_push(f, thread, &apart));
 }
@@ -96,7 +169,7 @@ static void done(struct ty_builder *b, const struct ty_call *c, uint64_t ts)
 	if (end < start)
 		end = start;
 	log_call(b, thread, start, end, ret, loc, c->nr, flags, c->abi,
-		 loc == TY_NO_LOC ? TY_NONE : c->cpu);
+		 loc == TY_NO_LOC ? TY_NONE : c->cpu, loc == TY_NO_LOC ? NULL : c);
 }
 
 /* The mask is behind a pointer: from the first change on, where a thread may run is unknown. */
@@ -116,6 +189,7 @@ bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t th
 	uint64_t start;
 
 	if (!t->pub.traced || br->tid == b->command_tid || br->nr == b->setaffinity_nr ||
+	    (br->kind == TY_EV_SYS_ENTER && !br->args && ty_calls_keep_more(b, br->nr)) ||
 	    !ty_pairs_quick(b->pairs, t->pair_slot, br, &c))
 		return false;
 	b->sum.has_syscalls = true;
@@ -124,7 +198,7 @@ bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t th
 		start = c->start_ns < t->pub.start_ns ? t->pub.start_ns : c->start_ns;
 		log_call(b, thread, start, c->end_ns < start ? start : c->end_ns,
 			 c->gap_inside ? 0 : c->ret, c->loc, c->nr, c->gap_inside ? TY_SF_LOST : 0,
-			 c->abi, c->cpu);
+			 c->abi, c->cpu, c);
 	}
 	return true;
 }
@@ -143,8 +217,9 @@ const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *ru
 	int32_t nr = br->nr, tid = br->tid;
 	struct ty_call_row *row = NULL;
 	uint8_t abi = c->abi;
+	bool kept = has_bit(b->kept.one[abi], nr);
 
-	if (c->gap_inside)
+	if (c->gap_inside || ty_calls_keep_more(b, nr))
 		return i;
 	for (; i < stop; i += 2) {
 		uint64_t at = i[0].ts_ns + offset;
@@ -156,9 +231,11 @@ const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *ru
 		    (i[0].val & 1 && abi != TY_ABI_NATIVE64))
 			break;
 		if (i[0].nr != nr) {
-			if (!ty_pairs_plain(b->pairs, abi, i[0].nr) || i[0].nr == b->setaffinity_nr)
+			if (!ty_pairs_plain(b->pairs, abi, i[0].nr) ||
+			    i[0].nr == b->setaffinity_nr || ty_calls_keep_more(b, i[0].nr))
 				break;
 			nr = i[0].nr;
+			kept = has_bit(b->kept.one[abi], nr);
 		}
 		__builtin_prefetch(i + PREFETCH_ITEMS);
 		last = end;
@@ -171,16 +248,17 @@ const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *ru
 		start = at;
 		if (row)
 			fill_row(&row[used++], start, end, (int64_t)i[1].val, ty_run_loc(run, i),
-				 nr, cpu1, 0, abi);
+				 nr, cpu1, 0, abi, first_arg(kept, i[0].val));
 		else
 			log_call(b, thread, start, end, (int64_t)i[1].val, ty_run_loc(run, i), nr,
-				 0, abi, cpu);
+				 0, abi, cpu, &(struct ty_call){.val = i[0].val});
 	}
 	if (used)
 		ty_table_filled(f, thread, used, start);
 	if (i == run->item)
 		return i;
 	*call_end = last;
+	br->args = NULL;
 	br->ts_ns = start;
 	br->end_ns = last;
 	br->loc = ty_run_loc(run, &i[-2]);
@@ -255,7 +333,7 @@ void ty_calls_finish(struct ty_builder *b, uint64_t end)
 		/* Without any event: it is still in the call that the snapshot saw. */
 		if (t->in_snapshot && !t->seen && !t->pub.traced && t->snap_nr >= 0 && !t->ended)
 			log_call(b, (uint32_t)i, t->pub.start_ns, end, 0, TY_NO_LOC, t->snap_nr,
-				 TY_SF_BEFORE | TY_SF_OPEN | TY_SF_SNAPSHOT, TY_ABI_UNSURE,
-				 TY_NONE);
+				 TY_SF_BEFORE | TY_SF_OPEN | TY_SF_SNAPSHOT, TY_ABI_UNSURE, TY_NONE,
+				 NULL);
 	}
 }

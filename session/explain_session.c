@@ -582,6 +582,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .clock = s->clock,
 				   .file = s->trace->path,
 				   .args = args,
+				   .args_in_model = true,
    .pointee = strings ? pointee : NULL,
 				   .polled = strings ? polled : NULL,
 				   .received = strings ? received : NULL,

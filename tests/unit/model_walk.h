@@ -113,7 +113,10 @@ static inline uint64_t walk_model(const struct ty_model *m)
 		}
 		for (uint32_t k = 0; k <= t->syscalls_n; k++) {
 			struct ty_syscall c = ty_model_syscall(m, t->syscalls_first + k);
+			uint64_t args[TY_MODEL_ARGS];
 
+			for (unsigned a = ty_model_syscall_args(m, &c, args); a-- > 0;)
+				h = walk_add(h, args[a]);
 			h = walk_add(walk_add(h, c.start_ns), c.end_ns);
 			h = walk_add(walk_add(h, (uint64_t)c.ret), (uint64_t)c.nr);
 			h = walk_add(walk_add(h, c.loc), c.cpu);

@@ -187,12 +187,12 @@ static void put(unsigned stream, uint8_t *d, unsigned off, int64_t v, unsigned b
 
 static void sys(unsigned cpu, int t)
 {
-	static const int numbers[] = {0, 1, 39, 24, 57, 59, 15, 231, 5000};
+	static const int numbers[] = {0, 1, 39, 24, 57, 59, 15, 231, 5000, 72, 202, 33};
 	unsigned l = fake.t.long_size, s = CPUS + cpu;
 	uint8_t d[64] = {0};
 
 	if (sim.in_call[t] < 0) {
-		sim.in_call[t] = numbers[rnd() % 4 ? rnd() % 3 : rnd() % 9];
+		sim.in_call[t] = numbers[rnd() % 4 ? rnd() % 3 : rnd() % 12];
 		put(s, d, 8, sim.in_call[t], l);
 		for (unsigned i = 0; i < 6; i++)
 			put(s, d, 8 + l + l * i, (int64_t)(rnd() >> rnd() % 64), l);
@@ -400,7 +400,6 @@ static uint64_t model_digest(const struct ty_model *m)
 		}
 		for (uint32_t k = 0; k < t->syscalls_n; k++) {
 			struct ty_syscall c = ty_model_syscall(m, t->syscalls_first + k);
-
 			h = mix(mix(mix(h, c.start_ns), c.end_ns), (uint64_t)c.ret);
 			h = mix(mix(mix(h, (uint64_t)c.nr), c.loc), c.cpu);
 			h = mix(mix(h, c.flags), c.abi);
@@ -428,6 +427,27 @@ static uint64_t model_digest(const struct ty_model *m)
 	return h;
 }
 
+/* The arguments that the model has are those of the events. n: calls by how many it has. */
+static void check_args(struct ty_events *es, const struct ty_model *m,
+		       uint64_t n[TY_MODEL_ARGS + 1])
+{
+	for (uint32_t i = 0; i < m->t[TY_T_CALLS].rows; i++) {
+		const struct ty_syscall c = ty_model_syscall(m, i);
+		uint64_t args[TY_MODEL_ARGS];
+		const unsigned k = ty_model_syscall_args(m, &c, args);
+		struct ty_event ev;
+
+		n[k]++;
+		if (!k)
+			continue;
+		assert_int_equal(ty_events_read_at(es, c.loc, &ev, NULL), 0);
+		assert_int_equal(ev.kind, TY_EV_SYS_ENTER);
+		assert_int_equal(args[0], ev.u.enter.args[0]);
+		for (unsigned a = 1; a < k; a++)
+			assert_int_equal(args[a], (uint32_t)ev.u.enter.args[a]);
+	}
+}
+
 static struct ty_builder *new_builder(unsigned workers)
 {
 	struct ty_build_facts facts = {.machine = "mode=all\n",
@@ -447,7 +467,7 @@ static uint64_t built(unsigned workers, bool quick, uint64_t *calls)
 	struct ty_events *es = open_events(workers);
 	struct ty_model *m;
 	struct ty_event ev;
-	uint64_t h, n = 0;
+	uint64_t h, n = 0, args_known[TY_MODEL_ARGS + 1] = {0};
 	int r;
 
 	if (quick)
@@ -459,6 +479,9 @@ static uint64_t built(unsigned workers, bool quick, uint64_t *calls)
 	assert_int_equal(r, 0);
 	assert_int_equal(ty_builder_finish(b, &m, NULL), 0);
 	h = model_digest(m);
+	check_args(es, m, args_known);
+	for (unsigned k = 0; k <= TY_MODEL_ARGS; k++)
+		h = mix(h, args_known[k]);
 	*calls = 0;
 	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++)
 		*calls += ty_model_thread(m, i)->syscalls_n;
