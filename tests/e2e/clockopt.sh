@@ -84,11 +84,11 @@ from common import *
 def frame(*args):
     return tarry("view", "c.dat", "--print", "--size", "120x40", "--from", "0.05", "--to", "0.25", *args)
 start, wall, trace = frame(), frame("--clock", "wall"), frame("--clock", "trace")
-assert start == frame("--clock", "start") and " at 0.0500 s of" in start, start
+assert start == frame("--clock", "start") and " 0.0500 s to 0.2500 s (" in start, start
 clock = re.search(r"at [\d.]+ s, clock (\d\d:\d\d:\d\d\.\d+)", start)[1]
 other = re.search(r"at (\d\d:\d\d:\d\d\.\d+), ([\d.]+) s from the start", wall)
 assert other and abs(day_ns(other[1]) - day_ns(clock)) < 10**7, (clock, other)
-m = re.search(r"window .* at ([\d.]+) s of", trace)
+m = re.search(r" ([\d.]+) s to ", trace)
 assert abs(ns(m[1]) - begin - 50 * 10**6) < 10**6, (m[1], begin)
 ruler = [l for l in wall.splitlines() if l.count(":") >= 4 and "\u252c" in l]
 assert ruler and all(re.fullmatch(r"\d\d:\d\d:\d\d\.\d{2,3}", t) for t in re.findall(r"\d\d:\d\d:\d\d[.\d]*", ruler[0])), wall
