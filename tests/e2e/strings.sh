@@ -506,7 +506,7 @@ else
 fi
 
 # The newest part of a recording: strings of the part that is kept.
-"$TARRY" record -q --keep 2s -o keep.dat -- sh -c 'ls /etc/oldest; for i in 1 2 3 4 5 6 7 8; do ls /etc/hostname; sleep 0.5; done; ls /etc/newest' >/dev/null 2>&1
+"$TARRY" record -q --keep 2s -o keep.dat -- sh -c 'ls /etc/oldest; for i in $(seq 16); do ls /etc/hostname; sleep 0.5; done; ls /etc/newest' >/dev/null 2>&1
 "$TARRY" dump keep.dat syscalls >keep.dump 2>keep.err
 grep -q '"/etc/newest"' keep.dump && grep -q '"/etc/hostname"' keep.dump && ! grep -q oldest keep.dump && [ ! -s keep.err ]
 check "--keep: strings of the part that is kept" $? "$(cat keep.err)"
