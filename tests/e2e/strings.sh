@@ -481,7 +481,7 @@ grep -q ' poll(\[{fd=[0-9]*<pipe:\[[0-9]*\]>, events=POLLIN}\], 1, 300) = 0 (Tim
 check "a poll that waits after them has its structure" $? "$(grep ' poll(' l.dump | tail -n 1)"
 
 # A recorder that is stopped: its rings become full. What has no room is counted, the rest is right.
-"$TARRY" record --buffer 64M -o full.dat -- sh -c 'kill -STOP $PPID; "$0" 1 100000 stat; kill -CONT $PPID; ls /etc/hostname' "$PROGRAMS/syscall_loop" >/dev/null 2>full.err
+"$TARRY" record --buffer 64M -o full.dat -- sh -c 'kill -STOP $PPID; "$0" 1 100000 stat; kill -CONT $PPID; sleep 1; ls /etc/hostname' "$PROGRAMS/syscall_loop" >/dev/null 2>full.err
 "$TARRY" dump full.dat syscalls 2>/dev/null >full.dump
 lost=$(sed -n 's/^tarry: note: \([0-9]*\) paths or other strings of system calls were dropped: .*/\1/p' full.err)
 root=$(grep -cE ' (new)?(fstatat\(AT_FDCWD[^,]*, |stat\()"/",' full.dump) without=$(grep -cE ' (new)?(fstatat\(AT_FDCWD[^,]*, |stat\()0x' full.dump)
