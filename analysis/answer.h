@@ -37,7 +37,7 @@
 	X(FAULT, "fault", "page faults")                                                           \
 	X(DEVICE, "device", "other devices")                                                       \
 	X(SLEEP, "sleep", "in sleep calls")                                                        \
-	X(TIMEOUT, "timeout", "waiting for a timer")                                               \
+	X(TIMEOUT, "timeout", "in waits that a timer ended")                                       \
 	X(OTHERS, "others", "waiting for other processes")                                         \
 	X(STOPPED, "stopped", "stopped")                                                           \
 	X(IDLE, "idle", "idle")                                                                    \
