@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bookkeeping for a spool that drops its oldest data (spool_keep_drop.c): the numbers that the
+ * Bookkeeping for a spool that drops its oldest data (spool_punch_hole.c): the numbers that the
  * streams have reached, and marks, which hold these numbers at one moment.
  *
  * Budget: per chunk a lock and a search over as many entries as there are streams and sections.

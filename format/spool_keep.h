@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A spool that drops its oldest data: shared by spool_keep.c and spool_keep_drop.c. */
+/* A spool that drops its oldest data: shared by spool_keep.c and spool_punch_hole.c. */
 #ifndef TY_SPOOL_KEEP_H
 #define TY_SPOOL_KEEP_H
 

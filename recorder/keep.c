@@ -3,7 +3,7 @@
  * See keep.h. A recording that keeps its newest part can begin at any of its marks. At a mark it
  * repeats the work of a recording's start after tracing is on (clock marker, threads in /proc,
  * descriptors), and notes the counts of the rings. Everything before the oldest mark still needed
- * is dropped (spool_keep_drop.c), and the file is then like one of a recording that began there:
+ * is dropped (spool_punch_hole.c), and the file is then like one of a recording that began there:
  * readers need no other rule than to begin at that time.
  *
  * The data of a mark taken from /proc is kept in memory, compressed, until the recording begins
