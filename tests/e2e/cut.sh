@@ -116,11 +116,11 @@ check "recorded" $? "$(cat err.txt)"
 both t.dat 0.02 0.7
 same t.dat
 # A part that ends in the middle of the longest wait for the lock, and one with its end.
-read -r from middle end < <("$TARRY" report t.dat stalls --json 2>/dev/null | python3 -c '
+read -r from middle end < <("$TARRY" report t.dat header --json 2>/dev/null >t.header; "$TARRY" dump t.dat syscalls --json 2>/dev/null | python3 -c '
 import json, sys
-d = json.load(sys.stdin)
-s = max((s for s in d["stalls"] if s["syscall"] == "flock"), key=lambda s: s["duration_ns"])
-at = s["start_ns"] - d["summary"]["start_ns"]
+start = json.load(open("t.header"))["summary"]["start_ns"]
+s = max((c for c in map(json.loads, sys.stdin) if c["name"] == "flock"), key=lambda c: c["duration_ns"] or 0)
+at = s["ts_ns"] - start
 print(*("%.6f" % (x / 1e9) for x in (at - 1e6, at + s["duration_ns"] * 3 // 4, at + s["duration_ns"] + 1e6)))')
 "$TARRY" export t.dat --from "$from" --to "$middle" -o middle.dat 2>middle.txt &&
 	"$TARRY" export t.dat --from "$from" --to "$end" -o end.dat 2>end.txt
