@@ -178,7 +178,7 @@ parts = sys.argv[3:] or ["record", "busy", "read"]
 if "record" in parts:
     each(record("a recording", [], ["3000", "100"]), WRITES + READS, 12, ["pwrite64", "fsync", "copy_file_range", "rename", "linkat", "pread64"])
     each(record("a recording over another one", [], ["3000", "100"], [(good, x)]), ["rename", "create"], 3, ["rename", "create"])
-    each(record("--keep", ["--keep", "1s"], ["20000", "10"], whole=False), ["pwrite64", "fdatasync", "fallocate64"], 3 if long else 1, ["fdatasync", "fallocate64"])
+    each(record("--keep", ["--keep", "1s"], ["50000", "10"], whole=False), ["pwrite64", "fdatasync", "fallocate64"], 3 if long else 1, ["fdatasync", "fallocate64"])
 if "busy" in parts:
     hogs = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
     each(record("a recording on busy CPUs", [], ["3000", "100"]), ["pread64", "pwrite64"], 8)

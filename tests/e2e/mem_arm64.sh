@@ -25,7 +25,7 @@ for t in test_spe test_perf_data test_sharing; do
 	set -- base/*.c decoder/spe_packet.c decoder/spe_record.c \
 		decoder/mem_source.c
 	[ $t = test_spe ] ||
-		set -- "$@" format/perf_data.c format/perf_meta.c format/perf_queue.c format/perf_record.c \
+		set -- "$@" format/perf_data.c format/perf_event_name.c format/perf_meta.c format/perf_queue.c format/perf_record.c \
 			format/perf_data_records.c tests/unit/perf_write.c format/pread.c
 	[ $t != test_sharing ] ||
 		set -- "$@" decoder/mem_[ampq]*.c decoder/mem_sideband.c decoder/mem_stream.c model/mem_*.c \

@@ -59,7 +59,7 @@ says "nothing to record" 2 'give a command, -p PID or -a' -o "$t/b"
 says "a command and -p" 2 'not both' -p 1 -o "$t/b" -- true
 says "an unknown option" 2 'tarry help record' --nonsense
 says "not a duration" 2 'not a duration' -a --duration abc -o "$t/b"
-says "no stream" 2 'not a stream' -o - -- true
+says "no stream" 2 'tarry needs a file' -o - -- true
 says "a list of pids that ends in a comma" 2 'not a list of process numbers' -p 1, -o "$t/b"
 says "not a pid" 2 'not a list of process numbers' -p 12x -o "$t/b"
 says "no such event" 1 "no event 'sched_nothing'.*No such file" -e sched:sched_nothing -o "$t/b" -- true

@@ -160,7 +160,7 @@ on_terminal out.txt PAGER='cat >paged.txt; exit 3' -- report c.dat
 passes "what does not fit goes through \$PAGER" [ $? -eq 0 -a "$(wc -l <paged.txt)" -gt 24 -a "$(grep -c . out.txt)" -lt 5 ] # (below 5: a slow reading says how far it is)
 on_terminal out.txt PAGER=/nonexistent/pager NO_COLOR=1 -- report c.dat
 passes "without the pager it is printed" [ $? -eq 0 -a "$(wc -l <out.txt)" -gt 24 ]
-passes "NO_COLOR: no colors" [ "$(grep -c $'\033' out.txt)" -eq 0 ]
+passes "NO_COLOR: no colors" [ "$(grep -c $'\033\\[[0-9;]*m' out.txt)" -eq 0 ] # (a slow reading clears its own line)
 on_terminal out.txt PAGER='cat >no.txt' TERM=dumb -- report c.dat
 passes "TERM=dumb: no colors, no pager" [ $? -eq 0 -a "$(grep -c $'\033' out.txt)" -eq 0 -a ! -e no.txt ]
 on_terminal out.txt PAGER='cat >no.txt' -- report c.dat --no-pager --color=never
