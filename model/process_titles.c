@@ -123,20 +123,20 @@ static const struct ty_title *telling(const struct ty_model *m, uint32_t thread,
 }
 
 /* The words; of a title of the process' own ("nginx: worker process") those after its name. */
-static const char *words(const struct ty_model *m, const struct ty_title *t, const char *comm)
+static const char *words(const struct ty_title *t, const char *part, const char *comm)
 {
-	const char *brief = m->titles->text + t->brief, *own = NULL;
+	const char *own = NULL;
 
-	if (t->replaces_name && !strncmp(brief, comm, strlen(comm)))
-		own = strstr(brief, ": ");
-	return own && own[2] ? own + 2 : brief;
+	if (t->replaces_name && !strncmp(part, comm, strlen(comm)))
+		own = strstr(part, ": ");
+	return own && own[2] ? own + 2 : part;
 }
 
 static const char *put(const struct ty_model *m, uint32_t thread, uint64_t t_ns, const char *comm,
 		       int32_t number, char out[TY_WHO_MAX])
 {
 	const struct ty_title *t = telling(m, thread, t_ns, comm);
-	const char *s = t ? words(m, t, comm) : "";
+	const char *s = t ? words(t, m->titles->text + t->brief, comm) : "";
 	size_t n = (size_t)snprintf(out, TY_WHO_MAX, number < 0 ? "%s" : "%s/%d", comm, number);
 
 	if (!t || n + 8 > TY_WHO_MAX) /* a damaged file may have longer names */
@@ -214,11 +214,12 @@ const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsign
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	const char *comm = ty_model_str(m, t->name);
 	const struct ty_title *title = telling(m, thread, t->end_ns, comm);
-	const char *brief = title ? m->titles->text + title->brief : "";
-	const bool own = title && title->replaces_name;
+	const char *part =
+		title && title->placeless != TY_NONE ? m->titles->text + title->placeless : NULL;
+	const bool own = part && title->replaces_name;
 
-	snprintf(out, TY_WHO_MAX, "%s%s%s", own ? "" : comm, title && !own ? " " : "", brief);
-	if (title && strlen(out) > columns)
-		snprintf(out, TY_WHO_MAX, "%s", words(m, title, comm));
+	snprintf(out, TY_WHO_MAX, "%s%s%s", own ? "" : comm, part && !own ? " " : "", part ?: "");
+	if (part && strlen(out) > columns)
+		snprintf(out, TY_WHO_MAX, "%s", words(title, part, comm));
 	return out;
 }

@@ -18,6 +18,7 @@ struct ty_title {
 	uint32_t process;   /* index of its first thread */
 	uint32_t whole;	    /* offset in the text: arguments, with blanks between them */
 	uint32_t brief;	    /* offset of the distinguishing part; TY_NONE: its name is enough */
+	uint32_t placeless; /* the same without the container; TY_NONE: nothing else is in it */
 	bool replaces_name; /* the part is a title of the process' own ("nginx: worker process") */
 };
 struct ty_titles {
@@ -76,7 +77,8 @@ const char *ty_model_who_numbered(const struct ty_model *m, uint32_t thread, uin
 const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 				unsigned columns, char out[TY_WHO_MAX]);
 /* For a row with its number elsewhere: python3 worker.py, nginx: worker process; of one that does
- * not fit in `columns` bytes only the distinguishing part. columns < TY_WHO_MAX. */
+ * not fit in `columns` bytes only the distinguishing part. Never the container: it is no name of a
+ * process. columns < TY_WHO_MAX. */
 const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,
 			       char out[TY_WHO_MAX]);
 

@@ -452,6 +452,7 @@ static int give(struct work *k)
 		}
 	}
 	vec_each (l, &k->lines) {
+		l->title.placeless = l->title.brief;
 		add_place(k, l);
 		l->title.whole = put_whole(k, l);
 		if (l->title.whole != TY_NONE)

@@ -142,14 +142,16 @@ static void containers(void **state)
 		IN("11", "nginx", "/docker/a" ID) IN("12", "nginx", "/system.slice/nginx.service")
 			IN("13", "nginx", "/system.slice/docker-b" ID ".scope")
 				IN("14", "redis", "/docker/" ID) IN("15", "cat", "/docker/" ID)
-					IN("16", "cat", "-");
+					IN("16", "cat", "-") IN("17", "java", "/docker/" ID)
+						IN("18", "java", "-");
 #undef IN
 #undef ID
 	static const char section[] = "1\t10\tnginx: worker process\n1\t11\tnginx: worker process\n"
 				      "1\t12\tnginx: worker process\n1\t13\tnginx: master\n"
-				      "1\t14\tredis\n1\t15\tcat\t/a\n1\t16\tcat\t/b\n";
+				      "1\t14\tredis\n1\t15\tcat\t/a\n1\t16\tcat\t/b\n"
+				      "1\t17\tjava\n1\t18\tjava\n";
 	const struct ty_model *m;
-	char name[TY_CGROUP_NAME_MAX];
+	char name[TY_CGROUP_NAME_MAX], out[TY_WHO_MAX];
 
 	ty_mx_begin("tarry=0.1\nmode=all\n", snapshot);
 	ty_mx_event(0, 10, 10, TY_EV_OTHER);
@@ -163,6 +165,12 @@ static void containers(void **state)
 	assert_string_equal(who(m, 13, 1), "nginx/13 \"master\"");
 	assert_string_equal(who(m, 14, 1), "redis/14");
 	assert_string_equal(who(m, 15, 1), "cat/15 \"a\"");
+	assert_string_equal(who(m, 17, 1), "java/17 \"docker:3f2a9c1b2d4e\"");
+	/* A short name has no container, least of all instead of a name. */
+	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 17, 1), 15, out), "java");
+	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 17, 1), 90, out), "java");
+	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 10, 1), 15, out),
+			    "worker process");
 	/* A child is in its parent's container, but maybe no longer in its unit. */
 	assert_int_equal(ty_model_cgroup(m, ty_model_thread_find(m, 60, 45), name),
 			 TY_CGROUP_CONTAINER);
