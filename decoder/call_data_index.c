@@ -8,6 +8,7 @@
  */
 #include "call_data_index.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -324,6 +325,11 @@ void ty_call_data_of(const struct ty_call_data_index *x, const struct ty_call *c
 	memset(item, 0, 6 * sizeof(*item));
 	take(x, c, entries_of(x, c, after_ns, false), false, item);
 	take(x, c, entries_of(x, c, after_ns, true), true, item);
+}
+
+bool ty_call_data_path_cut(const struct ty_call_data_item *i, const struct ty_call *c)
+{
+	return i->flags & TY_EVF_CUT && (i->len + 1 < TY_EV_BYTES || c->ret == -ENAMETOOLONG);
 }
 
 /* A returned address, and its two sizes as the value of the argument behind it. */

@@ -44,6 +44,9 @@ struct ty_call_data_counts {
  */
 void ty_call_data_of(const struct ty_call_data_index *x, const struct ty_call *c, uint64_t after_ns,
 		     struct ty_call_data_item item[6]);
+/* True when the path, an argument of c, is longer than recorded. CUT may also be one of exactly the
+ * kernel's most bytes, which it then took. */
+bool ty_call_data_path_cut(const struct ty_call_data_item *i, const struct ty_call *c);
 /* Structures and bytes that the call's arguments point to: as its enter and its exit found them
  * (call_data_record.h, TY_EVK_VALUES). x, call are borrowed. */
 struct ty_call_data_values {

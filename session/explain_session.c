@@ -190,6 +190,7 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 	uint64_t a[6];
 	struct ty_call k;
 	struct ty_buf b;
+	bool whole;
 
 	if (!call_data(s) || c.loc == TY_NO_LOC || read_args(s, &c, a))
 		return NULL;
@@ -197,10 +198,12 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 	ty_call_data_of(s->call_data, &k, call_before(s, thread, call, &c), item);
 	if (arg >= TY_POINTEE_FD)
 		return fd_name(s, item, arg - TY_POINTEE_FD);
-	if (!item[arg].p || (item[arg].kind == TY_EVK_STRING && !(item[arg].flags & TY_EVF_CUT)))
-		return item[arg].p;
 	row = ty_syscall_row(s->arch, c.abi, c.nr);
-	ty_buf_init(&b, 512);
+	whole = row->a[arg] == TY_ARG_PATH ? !ty_call_data_path_cut(&item[arg], &k)
+					   : !(item[arg].flags & TY_EVF_CUT);
+	if (!item[arg].p || (item[arg].kind == TY_EVK_STRING && whole))
+		return item[arg].p;
+	ty_buf_init(&b, TY_EV_BYTES + sizeof("..."));
 	if (ty_call_data_short(&item[arg], row->says & (TY_CONNECTS | TY_GIVES), &b))
 		p = kept_address(s, b.p, b.len);
 	ty_buf_fini(&b);

@@ -359,7 +359,7 @@ static uint32_t path_name(struct ty_fd_track *t, const struct process *p,
 			ty_buf_addc(b, '/');
 	}
 	ty_buf_adds(b, s);
-	if (path->flags & TY_EVF_CUT)
+	if (ty_call_data_path_cut(path, c))
 		ty_buf_adds(b, "...");
 	/* It has no name in that folder. */
 	if (arg + 1 < row->n && row->a[arg + 1] == TY_ARG_OPEN &&

@@ -226,6 +226,30 @@ static void opened_by_path(void **state)
 	end(&a);
 }
 
+/* The most bytes that the kernel takes: flagged as truncated, but complete. */
+static void the_longest_path(void **state)
+{
+	static const struct ty_call_data_item short_one = {.len = 60, .flags = TY_EVF_CUT};
+	struct ty_call_data_item item = {.len = TY_EV_BYTES - 1, .flags = TY_EVF_CUT};
+	const struct ty_call refused = {.ret = -ENAMETOOLONG}, taken = {.ret = 3};
+	struct all a = {.strings.limit = 1 << 20};
+	char path[TY_EV_BYTES];
+
+	memset(path, '/', sizeof(path));
+	path[sizeof(path) - 1] = 0;
+	path_at(&a, 109, 7, SYS_openat, 1, 0x10, path);
+	a.strings.p[offsetof(struct ty_ev_record, flags)] = TY_EVF_CUT;
+	begin(&a, listed, NULL);
+	call(&a, 7, 110, "openat", 7, (uint32_t)CWD, 0x10, 0);
+	NAME(7, 7, 120, path);
+	end(&a);
+	assert_false(ty_call_data_path_cut(&item, &taken));
+	assert_true(ty_call_data_path_cut(&item, &refused));
+	assert_true(ty_call_data_path_cut(&short_one, &taken));
+	item.flags = 0;
+	assert_false(ty_call_data_path_cut(&item, &refused));
+}
+
 /* What the kernel reported of pipes and sockets. */
 static void pipes_and_sockets(void **state)
 {
@@ -499,6 +523,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_open_is_closed),
 		cmocka_unit_test(opened_by_path),
+		cmocka_unit_test(the_longest_path),
 		cmocka_unit_test(pipes_and_sockets),
 		cmocka_unit_test(received),
 		cmocka_unit_test(at_the_same_time),
