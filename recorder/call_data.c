@@ -67,6 +67,7 @@ bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -201,10 +202,22 @@ static struct call_data_bpf *load(bool trace_all, unsigned data_bytes, unsigned 
 
 bool ty_call_data_available(char why[TY_CALL_DATA_WHY])
 {
-	struct call_data_bpf *b = load(true, 0, 1, why);
+	const int here = sched_getcpu();
+	const unsigned cpu = here > 0 ? (unsigned)here : 0;
+	struct call_data_bpf *b = load(true, 0, cpu + 1, why);
+	struct ty_call_data_rings rings = {0};
+	bool works = false;
 
+	if (b) {
+		works = ty_call_data_rings_open(&rings, b->maps.rings, b->maps.clocks,
+						b->maps.wakes, b->progs.note_clock,
+						b->progs.check_clock, &cpu, 1);
+		if (!works)
+			why_not(why, errno);
+		ty_call_data_rings_close(&rings);
+	}
 	call_data_bpf__destroy(b);
-	return b;
+	return works;
 }
 
 /* -1: the kernel lacks it. */

@@ -88,11 +88,13 @@ enum ty_ev_fds {
  */
 #define TY_EV_RECORD_MOST (sizeof(struct ty_ev_record) + TY_EV_BYTES)
 struct ty_ev_ring {
-	__u64 head;  /* the position behind the last record */
-	__u64 clock; /* address of the trace clock's last reading on this CPU */
-	__u32 full;  /* when the latest record was begun */
-	__u32 busy;  /* one is being written that may be interrupted */
-	__u64 pad[5];
+	__u64 head;	/* the position behind the last record */
+	__u64 clock;	/* address of the trace clock's last reading on this CPU */
+	__u32 full;	/* when the latest record was begun */
+	__u32 busy;	/* one is being written that may be interrupted */
+	__u32 no_clock; /* a record was lost because the clock could not be read */
+	__u32 pad1;
+	__u64 pad[4];
 	__u64 tail; /* the reader's: of the first record that is still needed */
 	__u64 pad2[7];
 	char bytes[];

@@ -44,14 +44,53 @@ static int take_wake(void *ctx, void *data, size_t n)
 	return 0;
 }
 
+/* A CPU loses its event when it goes offline, so it may need another one. */
+static bool give_clock(struct ty_call_data_rings *r, unsigned cpu)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .size = sizeof(attr),
+				       .config = PERF_COUNT_SW_CPU_CLOCK,
+				       .pinned = 1}; /* or a stopped one has an old time */
+	struct ty_ev_ring *ring = ring_at(r, cpu);
+	const int fd =
+		(int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return false;
+	/* No time is better than that of the old event, read together with the new one. */
+	__atomic_store_n(&ring->clock, 0, __ATOMIC_SEQ_CST);
+	if (!bpf_map_update_elem(r->clocks_fd, &cpu, &fd, BPF_ANY)) {
+		if (r->clocks.v[cpu] >= 0)
+			close(r->clocks.v[cpu]);
+		r->clocks.v[cpu] = fd;
+		/* An interrupt may have come between. */
+		if (runs(r->note, (uint64_t)fd, cpu, false) &&
+		    (runs(r->check, 0, cpu, true) || runs(r->check, 0, cpu, true)))
+			return true;
+		error = errno;
+		__atomic_store_n(&ring->clock, 0, __ATOMIC_SEQ_CST);
+		errno = error;
+		return false;
+	}
+	error = errno;
+	close(fd);
+	errno = error;
+	return false;
+}
+
 bool ty_call_data_rings_open(struct ty_call_data_rings *r, const struct bpf_map *rings,
 			     const struct bpf_map *clocks, const struct bpf_map *wakes,
 			     const struct bpf_program *note, const struct bpf_program *check,
 			     const unsigned *cpus, unsigned cpus_n)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	bool any = false;
 	void *p;
 
+	r->clocks_fd = bpf_map__fd(clocks);
+	r->note = note;
+	r->check = check;
 	r->n = bpf_map__max_entries(rings);
 	r->stride = bpf_map__value_size(rings);
 	r->ring = ty_call_data_ring_bytes(r->n);
@@ -64,27 +103,18 @@ bool ty_call_data_rings_open(struct ty_call_data_rings *r, const struct bpf_map 
 	r->wakes = ring_buffer__new(bpf_map__fd(wakes), take_wake, NULL, NULL);
 	if (!r->wakes)
 		return false;
+	for (unsigned i = 0; i < r->n; i++)
+		if (vec_push(&r->clocks, -1))
+			return false;
 	for (unsigned i = 0; i < cpus_n; i++) {
-		struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-					       .size = sizeof(attr),
-					       .config = PERF_COUNT_SW_CPU_CLOCK,
-					       .pinned = 1}; /* or a stopped one has an old time */
-		const int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpus[i], -1,
-					    PERF_FLAG_FD_CLOEXEC);
+		const bool given = give_clock(r, cpus[i]);
 
-		if (fd < 0)
+		/* One may have gone offline meanwhile. */
+		if (!given && errno != ENODEV && errno != ENXIO)
 			return false;
-		if (vec_push(&r->clocks, fd)) {
-			close(fd);
-			return false;
-		}
-		if (bpf_map_update_elem(bpf_map__fd(clocks), &cpus[i], &fd, BPF_ANY) ||
-		    !runs(note, (uint64_t)fd, cpus[i], false) ||
-		    /* An interrupt may have come between. */
-		    !(runs(check, 0, cpus[i], true) || runs(check, 0, cpus[i], true)))
-			return false;
+		any |= given;
 	}
-	return true;
+	return any;
 }
 
 int ty_call_data_rings_fd(const struct ty_call_data_rings *r)
@@ -112,13 +142,18 @@ void ty_call_data_rings_drain(struct ty_call_data_rings *r,
 			at = TY_EV_RING_NEXT(at, sizeof(rec) + rec.len, r->ring);
 		}
 		__atomic_store_n(&ring->tail, head, __ATOMIC_RELEASE);
+		if (__atomic_load_n(&ring->no_clock, __ATOMIC_RELAXED)) {
+			give_clock(r, i);
+			__atomic_store_n(&ring->no_clock, 0, __ATOMIC_RELAXED);
+		}
 	}
 }
 
 void ty_call_data_rings_close(struct ty_call_data_rings *r)
 {
 	vec_each (fd, &r->clocks)
-		close(*fd);
+		if (*fd >= 0)
+			close(*fd);
 	vec_fini(&r->clocks);
 	ring_buffer__free(r->wakes);
 	if (r->mapped)

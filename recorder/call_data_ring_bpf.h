@@ -106,6 +106,8 @@ static __always_inline void put_record(struct record *s, __u64 len)
 		return;
 	ns = r->full ? 0 : trace_clock(r);
 	if (!ns) {
+		if (!r->full)
+			r->no_clock = 1;
 		__sync_fetch_and_add(&lost, 1);
 		return;
 	}

@@ -236,7 +236,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (strings.lost)
 		ty_rec_note(r,
 			    "%" PRIu64 " paths or other strings of system calls were dropped: the "
-			    "rate limit or the buffer was exceeded",
+			    "buffer was full, or a CPU had just come online",
 			    strings.lost);
 	r->res->structures_left_out = strings.left_out;
 	if (strings.left_out)
