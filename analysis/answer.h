@@ -71,7 +71,7 @@ enum ty_answer_of {
 const char *ty_answer_of_key(enum ty_answer_of of);
 
 #define TY_ANSWER_RIVALS 2
-#define TY_ANSWER_NOTES	 4
+#define TY_ANSWER_NOTES	 5
 
 struct ty_answer {
 	enum ty_answer_of of;

@@ -20,13 +20,7 @@
 #define FDS   TY_FDS
 #define DEPTH 16
 
-enum {
-	F_DUPFD_ = 0,
-	F_SETFD_ = 2,
-	F_DUPFD_CLOEXEC_ = 1030,
-	FD_CLOEXEC_ = 1,
-	CLOSE_RANGE_CLOEXEC_ = 4
-};
+enum { FD_CLOEXEC_ = 1, CLOSE_RANGE_CLOEXEC_ = 4 };
 
 struct call {
 	uint64_t end_ns;
@@ -185,9 +179,9 @@ static void replay(const struct ty_explain *x, struct ty_fd_table *t, const stru
 			put_copy(t, fd, args[0], cloexec);
 		break;
 	case TY_FDS_FCNTL:
-		if (args[1] == F_DUPFD_ || args[1] == F_DUPFD_CLOEXEC_)
-			put_copy(t, fd, args[0], args[1] == F_DUPFD_CLOEXEC_);
-		else if (args[1] == F_SETFD_ && args[0] < FDS && !ty_explain_args(x, &c, 3, args))
+		if (args[1] == TY_F_DUPFD || args[1] == TY_F_DUPFD_CLOEXEC)
+			put_copy(t, fd, args[0], args[1] == TY_F_DUPFD_CLOEXEC);
+		else if (args[1] == TY_F_SETFD && args[0] < FDS && !ty_explain_args(x, &c, 3, args))
 			t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
 		break;
 	case TY_FDS_NAMED:
@@ -255,7 +249,7 @@ static void unlearn(const struct ty_explain *x, struct ty_fd_table *t, const str
 	case TY_FDS_DUP:
 	case TY_FDS_DUP2: forget(t, fd, fd); break;
 	case TY_FDS_FCNTL:
-		if (args[1] == F_DUPFD_ || args[1] == F_DUPFD_CLOEXEC_)
+		if (args[1] == TY_F_DUPFD || args[1] == TY_F_DUPFD_CLOEXEC)
 			forget(t, fd, fd);
 		break;
 	case TY_FDS_CLOSE: forget(t, args[0], args[0]); break;

@@ -113,18 +113,19 @@ void ty_sock_drop(struct ty_sock_table *t, int64_t fd)
 	if (fd < 0 || (size_t)fd >= t->fd.n)
 		return;
 	s = &t->fd.v[fd];
-	for (size_t i = 0; s->copied && i < t->fd.n; i++) {
+	if (s->copy_of)
+		t->fd.v[s->copy_of - 1].copies--;
+	for (size_t i = 0; s->copies && i < t->fd.n; i++) {
 		struct ty_sock *c = &t->fd.v[i];
 
 		if (c->copy_of != fd + 1)
 			continue;
 		if (!heir) {
 			*c = *s;
-			c->copied = false;
+			c->copies--;
 			heir = (uint32_t)i + 1;
 		} else {
 			c->copy_of = heir;
-			t->fd.v[heir - 1].copied = true;
 		}
 	}
 	*s = (struct ty_sock){.known = true};
@@ -138,7 +139,7 @@ void ty_sock_copy(const struct ty_explain *x, struct ty_sock_table *t, int64_t f
 		return;
 	ty_sock_drop(t, to);
 	of = t->fd.v[from].copy_of ? t->fd.v[from].copy_of : (uint32_t)from + 1;
-	t->fd.v[of - 1].copied = true;
+	t->fd.v[of - 1].copies++;
 	t->fd.v[to].copy_of = of;
 }
 

@@ -29,7 +29,7 @@ struct ty_sock {
 	uint32_t sent_by;
 	/* Copies (dup) of a descriptor are one socket, whose state the oldest of them has. */
 	uint32_t copy_of; /* its number + 1; 0: this is it */
-	bool copied;
+	uint32_t copies;  /* others that are copies of this one */
 };
 
 struct ty_sock_table {

@@ -219,6 +219,22 @@ static struct ty_sock *socket_of(struct pass *p, struct process *of, const struc
 	return s && s->kind == TY_FD_SOCKET ? s : NULL;
 }
 
+/* Has the process another descriptor of that socket? */
+static bool is_copied(const struct process *of, int64_t fd)
+{
+	const struct ty_sock *s = &of->table.fd.v[fd];
+
+	return s->copy_of || s->copies;
+}
+
+/* Is it a copy, by any call that makes one? fcntl's other commands return what is no descriptor. */
+static bool copies(const struct ty_sysrow *row, const uint64_t args[6])
+{
+	return row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2 ||
+	       (row->fds == TY_FDS_FCNTL &&
+		((uint32_t)args[1] == TY_F_DUPFD || (uint32_t)args[1] == TY_F_DUPFD_CLOEXEC));
+}
+
 /* Does the call make a socket, or prove that there is one? A descriptor of unknown kind may be. */
 static bool shows_socket(const struct ty_sysrow *row)
 {
@@ -249,14 +265,15 @@ static void take(struct pass *p, const struct cursor *c)
 		return made(p, of, call.ret, row->fd_kind, TY_SOCK_UNKNOWN);
 	p->read++;
 	last = row->gives > row->takes ? row->gives : row->takes;
+	last = row->fds == TY_FDS_FCNTL ? 1 : last;
 	if (ty_explain_args(p->x, &call, last > 0 ? (unsigned)last + 1 : 1, args))
 		return;
-	if (row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2)
+	if (copies(row, args))
 		return ty_sock_copy(p->x, &of->table, (int32_t)args[0], call.ret);
 	if (row->says & TY_CLOSES) {
 		s = ty_sock_at(p->x, &of->table, (int32_t)args[0]);
 		if (s) {
-			if (!s->copied)
+			if (!is_copied(of, (int32_t)args[0]))
 				heard(p, process, (int32_t)args[0], s, call.start_ns, TY_REQ_VAIN);
 			ty_sock_drop(&of->table, (int32_t)args[0]);
 		}
@@ -295,7 +312,7 @@ static bool matters(const struct pass *p, const struct ty_syscall *c, uint64_t *
 		return true;
 	}
 	if (row->says & TY_ACCEPTS || row->fds == TY_FDS_NEW || row->fds == TY_FDS_DUP ||
-	    row->fds == TY_FDS_DUP2 || connects) {
+	    row->fds == TY_FDS_DUP2 || row->fds == TY_FDS_FCNTL || connects) {
 		*at_ns = c->end_ns;
 		return true;
 	}

@@ -222,6 +222,9 @@ enum ty_fds_effect {
 	TY_FDS_RECEIVED, /* those that a message brought */
 	TY_FDS_EXEC,	 /* closes those with close-on-exec */
 };
+
+/* Commands of fcntl that change descriptors (include/uapi/linux/fcntl.h). */
+enum { TY_F_DUPFD = 0, TY_F_SETFD = 2, TY_F_DUPFD_CLOEXEC = 1030 };
 #define TY_CLOEXEC_NEVER  (-1)
 #define TY_CLOEXEC_ALWAYS (-2)
 

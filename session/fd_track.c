@@ -38,7 +38,7 @@
 #define TMPFILE	       020000000
 #define SETS_CLOEXEC   0x5451 /* FIOCLEX, FIONCLEX */
 #define CLEARS_CLOEXEC 0x5450
-enum { F_DUPFD_ = 0, F_SETFD_ = 2, F_DUPFD_CLOEXEC_ = 1030, CLOSE_RANGE_CLOEXEC_ = 4 };
+enum { CLOSE_RANGE_CLOEXEC_ = 4 };
 
 struct slot {
 	uint64_t since_ns;   /* the end of the call that made it */
@@ -465,9 +465,9 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 			put_copy(t, p, c, c->ret, cloexec);
 		break;
 	case TY_FDS_FCNTL:
-		if (c->args[1] == F_DUPFD_ || c->args[1] == F_DUPFD_CLOEXEC_)
-			put_copy(t, p, c, c->ret, c->args[1] == F_DUPFD_CLOEXEC_);
-		else if (c->args[1] == F_SETFD_ && s)
+		if (c->args[1] == TY_F_DUPFD || c->args[1] == TY_F_DUPFD_CLOEXEC)
+			put_copy(t, p, c, c->ret, c->args[1] == TY_F_DUPFD_CLOEXEC);
+		else if (c->args[1] == TY_F_SETFD && s)
 			s->cloexec = c->args[2] & 1;
 		break;
 	case TY_FDS_EXEC: return on_exec(t, p);

@@ -80,7 +80,11 @@ static int read_sampling(struct loader *l, struct ty_perf *f, struct ty_err *err
 	return e;
 }
 
-static int read_samples(struct loader *l, const struct ty_perf_event *ev, struct ty_text t)
+/* from_ns: where the part begins that was kept (record --keep drops samples less finely than
+ * events).
+ */
+static int read_samples(struct loader *l, const struct ty_perf_event *ev, struct ty_text t,
+			uint64_t from_ns)
 {
 	struct ty_perf_rec r;
 	size_t pos = 0;
@@ -102,7 +106,7 @@ static int read_samples(struct loader *l, const struct ty_perf_event *ev, struct
 			continue;
 		if (ty_perf_sample_parse(&r, &ev->attr, &p))
 			l->out->damaged = true;
-		else
+		else if (p.id.time >= from_ns)
 			e = ty_sample_loader_sample(l, &ev->attr, &p, 0);
 	}
 	return e;
@@ -147,7 +151,7 @@ int ty_samples_of_trace(const struct ty_trace *t, const struct ty_sample_load_op
 			    t->path);
 	if (!e) {
 		describe(l.out, &f->events.v[0]);
-		e = read_samples(&l, &f->events.v[0], samples);
+		e = read_samples(&l, &f->events.v[0], samples, t->kept_from_ns);
 	}
 	e = e ? e : ty_sample_loader_finish(&l);
 	ty_perf_close(f);

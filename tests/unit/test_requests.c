@@ -21,6 +21,7 @@ enum {
 	NR_CLOSE = 3,
 	NR_PIPE = 22,
 	NR_DUP = 32,
+	NR_FCNTL = 72,
 	NR_SOCKET = 41,
 	NR_CONNECT = 42,
 	NR_ACCEPT = 43,
@@ -211,8 +212,8 @@ static void children_copies_and_threads(void **state)
 	call(13 * MS, 11, NR_CLOSE, 0, 9);
 	ty_mx_switch(0, 14 * MS, 11, S, 12);
 	call(20 * MS, 12, NR_DUP, 4, 9);
-	call(21 * MS, 12, NR_DUP, 5, 4);
-	call(30 * MS, 12, NR_READ, 5, 9); /* received by one copy, replied to by another */
+	call(21 * MS, 12, NR_FCNTL, 5, 4); /* F_DUPFD */
+	call(30 * MS, 12, NR_READ, 5, 9);  /* received by one copy, replied to by another */
 	call(31 * MS, 12, NR_CLOSE, 0, 9);
 	call(32 * MS, 12, NR_CLOSE, 0, 5);
 	ty_mx_fork(0, 40 * MS, 12, 13, CLONE_THREAD_);
@@ -329,6 +330,8 @@ static void awaited_replies(void **state)
 	call(51 * MS, 11, NR_WRITE, 100, 9);
 	call(150 * MS, 11, NR_READ, 50, 9);
 	call(160 * MS, 11, NR_READ, 50, 9);
+	call(190 * MS, 11, NR_DUP, 15, 6);
+	call(195 * MS, 11, NR_CLOSE, 0, 15);
 	call(200 * MS, 11, NR_WRITE, 50, 6); /* by its ports a client */
 	call(260 * MS, 11, NR_CLOSE, 0, 6);
 	call(300 * MS, 11, NR_SENDTO, 5, 21); /* spoke first: which end serves is not known */
