@@ -69,8 +69,9 @@ bool ty_perf_event_name(const struct ty_perf_attr *a, char out[TY_PERF_EVENT_NAM
 			out[n++] = modes[i].shown;
 	for (unsigned i = 0; i < precise; i++)
 		out[n++] = 'p';
-	/* Where one of these is chosen, perf excludes guests by itself. */
-	if (no_host || no_guest == (excluded || precise))
+	/* perf before 6.13 has ":HG" where nothing is excluded, and no ":H" where guests alone
+	 * are, which was its default; later ones show what is excluded. This is in both. */
+	if (no_host || (no_guest && (excluded || precise)))
 		for (unsigned i = 0; i < 2; i++)
 			if (!(a->flags >> machines[i].bit & 1))
 				out[n++] = machines[i].shown;

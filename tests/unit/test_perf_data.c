@@ -526,6 +526,9 @@ static void test_names(void **state)
 		{0, 0, 2 << 15 | GUEST, "cycles:ppH"},
 		{0, 10, GUEST, NULL},
 		{1, 0, GUEST, "cpu-clock"},
+		{1, 0, 0, "cpu-clock"}, /* tarry's own samples */
+		{0, 0, KERNEL | HV, "cycles:u"},
+		{0, 0, HOST | GUEST, "cycles"},
 		{1, 9, GUEST, "dummy"},
 		{3, 0x10002, GUEST, "LLC-load-misses"},
 		{3, 0x00203, GUEST, "dTLB-prefetches"},
