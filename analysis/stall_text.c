@@ -316,7 +316,7 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 	}
 	say_root(o, h, c, root);
 	if (c->s.waits > 1 && l->end_ns - l->start_ns < c->s.duration_ns / 2)
-		ty_put(o, " (in one of these waits)");
+		ty_put(o, " in one of these waits");
 }
 
 static void waker(struct ty_sentence *o, const struct ty_stall_search *h,

@@ -39,7 +39,8 @@ static const char help[] =
 	"usage: tarry doctor\n"
 	"\n"
 	"Show what this machine can record, and how to fix what it cannot. Mounts\n"
-	"tracefs if needed and removes what killed recorders left; changes nothing else.\n"
+	"tracefs if needed, and removes the instances and probes that killed recorders\n"
+	"left behind. Changes nothing else.\n"
 	"Exit status: 0 if tarry record works here with its defaults, else 1.\n";
 
 /* ok: works; note: works, but know this; no: not here; FAIL: record will not work. */
@@ -294,7 +295,7 @@ static void check_strings(const char *root)
 	else
 		say("note", "strings",
 		    "paths of system calls are recorded from the kernel's own events, the first "
-		    "bytes of each; addresses and structures are not: %s",
+		    "bytes of each. Socket addresses and structures are not: %s",
 		    why);
 	ty_buf_fini(&names);
 }

@@ -135,7 +135,7 @@ const struct ty_option ty_mem_options[] = {
 	 "events only)",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, midr)},
 	{0, "symfs", "DIR",
-	 "memory samples, stacks: search files of the recorded machine under DIR (alias: "
+	 "memory samples, stacks: look for the recorded machine's files in DIR (alias: "
 	 "--sysroot, repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct ty_mem_options, roots)},
 	{0, "sysroot", "DIR", NULL, .take = ty_take_texts,
@@ -149,7 +149,7 @@ const struct ty_option ty_mem_options[] = {
 #define AT(member) offsetof(struct ty_flow_source, member)
 const struct ty_option ty_code_options[] = {
 	{0, "symfs", "DIR",
-	 "search program files under DIR by path, name or build id (alias: --sysroot, repeatable)",
+	 "look for program files in DIR by path, name or build id (alias: --sysroot, repeatable)",
 	 .take = ty_take_texts, .at = AT(roots)},
 	{0, "sysroot", "DIR", NULL, .take = ty_take_texts, .at = AT(roots)},
 	{0, "image", "FILE@ADDRESS[:OFFSET:SIZE]",

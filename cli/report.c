@@ -118,7 +118,7 @@ static const struct ty_option options[] = {
 	{0, "at", "T", "chain: start from the wait at T", .take = ty_take_text,
 	 .at = offsetof(struct args, q.at)},
 	{0, "symfs", "DIR",
-	 "stalls, stacks, hot: search files of the recorded machine under DIR (repeatable)",
+	 "stalls, stacks, hot: look for the recorded machine's files in DIR (repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct args, roots)},
 	{0, "log", "FILE",
 	 "stalls: show the lines of a log file around each (by timestamp, repeatable)",

@@ -268,7 +268,7 @@ static int start_call_data(struct recording *r, struct ty_err *err)
 		ty_rec_note(r,
 			    r->string_events.len
 				    ? "of strings of system calls only the first bytes are "
-				      "recorded, and no addresses of sockets or structures: %s"
+				      "recorded. Socket addresses and structures are not: %s"
 				    : "paths and other strings of system calls are not recorded: "
 				      "%s",
 			    r->call_data_why);

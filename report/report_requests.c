@@ -100,7 +100,7 @@ static const char *where(const void *ctx, const void *record, char *buf, size_t 
 
 	snprintf(buf, n, "%s%s%s%s%s%s%s%s%s", *s->where ? ty_duration(s->most_ns) : "",
 		 *s->where ? " " : "", s->where, s->open ? "; no reply when the " : "",
-		 s->open ? noun : "", s->open ? " ended" : "",
+		 s->open ? (r->whole ? noun : "selected part") : "", s->open ? " ended" : "",
 		 s->before ? "; began before the " : "", s->before ? noun : "",
 		 s->inferred ? " (inferred)" : "");
 	return buf;

@@ -140,8 +140,8 @@ void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
 		: !strcmp(ty_stall_grade(s), "inferred")
 			? some_inferred(edge, edges)
 				  ? "inferred: not all of the evidence below is recorded"
-				  : "inferred: the events below are recorded; that one caused the "
-				    "next is a conclusion"
+				  : "inferred: the events below are recorded, but not that one "
+				    "caused the next"
 			: "unknown: the wait had not ended");
 	fprintf(f, "    evidence%s, from the victim to the root cause\n",
 		s->waits > 1 && s->links ? " of one of its waits" : "");
