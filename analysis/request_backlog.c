@@ -4,12 +4,45 @@
 
 #include <stdlib.h>
 
+#include "compare.h"
+#include "partition.h"
 #include "process.h"
 #include "syscall_ipc.h"
+#include "vec.h"
 #include "wait_retry.h"
 #include "wakeup.h"
 
-#define LOOKED 200000
+#define LOOKED	 200000
+#define REPLY_NS UINT64_C(10000000) /* from the wakeup to the end of the call that replies */
+
+/* When replies of kept requests ended, in order. */
+struct ends {
+	uint64_t *v;
+	size_t n, cap;
+};
+
+ORDER(by_value, uint64_t, compare(*a, *b))
+
+static int find_ends(const struct ty_requests *q, struct ends *out)
+{
+	const struct ty_service *s = &q->services[0];
+	int r = 0;
+
+	for (uint32_t i = 0; i < q->n && !r; i++)
+		r = q->v[i].service ? 0 : vec_push(out, q->v[i].end_ns);
+	for (uint32_t i = 0; i < s->sample_n && !r; i++)
+		r = vec_push(out, q->sample[s->sample + i].end_ns);
+	vec_sort(out, by_value);
+	return r;
+}
+
+/* May the sleep have been ended by one of these replies? A cheap question: most were not. */
+static bool may_be_reply(const struct ends *e, const struct ty_span *s)
+{
+	size_t i = partition_point(k, 0, e->n, e->v[k] < s->end_ns);
+
+	return i < e->n && e->v[i] - s->end_ns < REPLY_NS;
+}
 
 static const struct ty_request *among(const struct ty_request *v, uint32_t n, uint32_t by,
 				      uint64_t end_ns)
@@ -105,10 +138,14 @@ int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests
 		.states = 1u << TY_ST_SLEEPING, .min_ns = TY_BACKLOG_NS, .nr = -1};
 	uint32_t threads = ty_model_summary(x->m)->threads, looked = 0;
 	uint8_t *several = calloc((size_t)threads + 1, 1);
+	struct ends ends = {0};
 
 	*out = (struct ty_backlog){.client = TY_NONE};
-	if (!several)
+	if (!several || find_ends(q, &ends)) {
+		vec_fini(&ends);
+		free(several);
 		return -TY_ENOMEM;
+	}
 	for (uint32_t i = 0; i < threads; i++)
 		several[ty_process_of(x->m, i)] += several[ty_process_of(x->m, i)] < 2;
 	for (uint32_t i = 0; i < threads && looked < LOOKED; i++) {
@@ -130,13 +167,16 @@ int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests
 			if (s.start_ns >= w->to_ns)
 				break;
 			if (ty_explain_stopped(x)) {
+				vec_fini(&ends);
 				free(several);
 				return -TY_EINTR;
 			}
-			look(x, q, w->from_ns, &s, k, several[process] > 1, out);
+			if (may_be_reply(&ends, &s))
+				look(x, q, w->from_ns, &s, k, several[process] > 1, out);
 			at = s.start_ns;
 		}
 	}
+	vec_fini(&ends);
 	free(several);
 	return 0;
 }
