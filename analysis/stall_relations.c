@@ -281,11 +281,12 @@ static bool of_messages(struct view *v, enum ty_relation r)
 {
 	const struct ty_stall_search *h = v->h;
 	const struct ty_candidate *c = v->c;
-	uint32_t first = v->p->seg.v[0].thread;
+	uint32_t first = v->p->seg.v[0].thread, to;
 
 	switch (r) {
 	case TY_R_SENT: return ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1);
 	case TY_R_SENT_LAST: return side(v)->is_client && side(v)->sent_last;
+	case TY_R_NO_REPLY_YET: return holds(v, TY_R_SENT_LAST) || ty_stall_no_reply(h, c, &to);
 	case TY_R_REPLY_CERTAIN:
 		return side(v) && !v->guessed && (!v->side.inferred || holds(v, TY_R_SENT_REQUEST));
 	case TY_R_SENT_REQUEST:
@@ -470,7 +471,7 @@ static void find_peer(const struct ty_stall_search *h, struct ty_candidate *c)
 void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_rule *rule = c->s.rule;
-	uint32_t call;
+	uint32_t call, to = c->waker.thread;
 
 	c->s.request_to = TY_NONE;
 	if (!rule || !ty_stall_is_wait(c->s.state))
@@ -482,14 +483,15 @@ void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate
 
 		c->s.request_ns = q ? q->start_ns : 0;
 	}
-	if (!rests_on(rule, TY_R_SENT_REQUEST) && !rests_on(rule, TY_R_SENT_LAST) &&
-	    !rests_on(rule, TY_R_SENT_OR_WOKE) && !rests_on(rule, TY_R_SENT))
+	if (rests_on(rule, TY_R_NO_REPLY_YET))
+		c->s.sent_request_ns = ty_stall_no_reply(h, c, &to);
+	else if (!rests_on(rule, TY_R_SENT_REQUEST) && !rests_on(rule, TY_R_SENT_LAST) &&
+		 !rests_on(rule, TY_R_SENT_OR_WOKE) && !rests_on(rule, TY_R_SENT))
 		return;
-	if (c->waker.kind == TY_WAKER_THREAD)
-		c->s.sent_request_ns =
-			ty_stall_last_woke(h->x, c->waker.thread, c->s.thread, c->s.start_ns);
+	else if (c->waker.kind == TY_WAKER_THREAD)
+		c->s.sent_request_ns = ty_stall_last_woke(h->x, to, c->s.thread, c->s.start_ns);
 	if (c->s.sent_request_ns) {
-		c->s.request_to = c->waker.thread;
+		c->s.request_to = to;
 		return;
 	}
 	call = last_sent(h, c);

@@ -2,8 +2,7 @@
 /*
  * Requests and replies, from wakeups and system calls.
  *
- * Budget: TY_STALL_BACK spans or calls of one thread for each question; ty_stall_sent_any_request:
- * of each thread that was woken meanwhile.
+ * Budget: TY_STALL_BACK spans or calls of one thread for each question.
  */
 #include <unistd.h>
 
@@ -103,8 +102,7 @@ static bool has_unseen_request(const struct ty_stall_search *h, const struct ty_
 	return to >= 0 && sent_last(x, ty_stall_first_call(h, c), to, c->w.fd);
 }
 
-/* Having been woken at `span`, did peer go back to wait for the same thing, up to t? */
-static bool went_back(const struct ty_explain *x, uint32_t peer, uint32_t span, uint64_t t)
+bool ty_stall_went_back(const struct ty_explain *x, uint32_t peer, uint32_t span, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, peer);
 	struct ty_wait_for was, w;
@@ -165,7 +163,7 @@ static bool replied_unseen(const struct ty_stall_search *h, const struct ty_cand
 		if (ty_syscall_ipc_on(x, &w.s, &t, to) & TY_GIVES)
 			break;
 		if (ty_syscall_ipc_on(x, &w.s, &t, from) & TY_TAKES)
-			return went_back(x, c->waker.thread, span, c->waker.act_ns) ||
+			return ty_stall_went_back(x, c->waker.thread, span, c->waker.act_ns) ||
 			       says_more(x, c, request_ns, futex);
 	}
 	return false;

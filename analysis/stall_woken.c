@@ -179,6 +179,12 @@ uint64_t ty_stall_first_woken(const struct ty_explain *x, uint32_t thread, uint3
 	return first_wakeup(x, NULL, thread, who, futex);
 }
 
+uint64_t ty_stall_last_message(const struct ty_stall_search *h, uint32_t thread, uint32_t who,
+			       uint64_t t, bool futex, uint32_t *span)
+{
+	return last_wakeup(h->x, h, thread, who, t, futex, span);
+}
+
 bool ty_stall_has_request(const struct ty_stall_search *h, uint32_t thread, uint32_t peer,
 			  uint64_t t, bool futex)
 {
@@ -190,9 +196,8 @@ bool ty_stall_has_request(const struct ty_stall_search *h, uint32_t thread, uint
 		       first_wakeup(h->x, h, thread, peer, futex);
 }
 
-/* Did `who` wake the thread in [from, to]? */
-static bool woke_within(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t from,
-			uint64_t to)
+bool ty_stall_woke_within(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t from,
+			  uint64_t to)
 {
 	const struct ty_model *m = x->m;
 	uint32_t first = ty_model_thread(m, thread)->spans_first, k;
@@ -217,7 +222,7 @@ bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t
 
 	for (uint32_t i = 0; i < threads; i++)
 		if (i != thread && i != but && !ty_model_thread(x->m, i)->kernel &&
-		    woke_within(x, i, thread, from, to))
+		    ty_stall_woke_within(x, i, thread, from, to))
 			return true;
 	return false;
 }

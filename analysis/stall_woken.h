@@ -14,6 +14,9 @@ uint64_t ty_stall_last_woken_at(const struct ty_explain *x, uint32_t thread, uin
 				uint64_t t, bool futex, uint32_t *span);
 uint64_t ty_stall_last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
 			     bool futex);
+/* The same, but not by passing something around. */
+uint64_t ty_stall_last_message(const struct ty_stall_search *h, uint32_t thread, uint32_t who,
+			       uint64_t t, bool futex, uint32_t *span);
 /* When `who` first woke the thread; UINT64_MAX: not among its first spans since both exist. */
 uint64_t ty_stall_first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who,
 			      bool futex);
@@ -21,5 +24,8 @@ uint64_t ty_stall_first_woken(const struct ty_explain *x, uint32_t thread, uint3
  * two. What is passed around does not count. */
 bool ty_stall_has_request(const struct ty_stall_search *h, uint32_t thread, uint32_t peer,
 			  uint64_t t, bool futex);
+/* True if `who` woke the thread in [from, to]. */
+bool ty_stall_woke_within(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t from,
+			  uint64_t to);
 
 #endif

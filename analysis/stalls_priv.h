@@ -3,11 +3,12 @@
  * Shared by stalls.c (candidates), stall_cause.c (culprit, stall or not), stall_relations.c
  * (relations and the rule that decides), stall_retry.c (attempts), stall_idle.c (locks whose holder
  * is idle), stall_poll.c (polled locks), stall_woken.c (which thread woke the other),
- * stall_request.c (requests), stall_open_request.c (pending replies), stall_handoff.c (locks by the
- * use of their words), stall_share.c (turns and shared work), stall_worker.c (worker pools),
- * stall_process_tree.c (descendants), stall_futex_word.c (lock or counter), stall_path.c
- * (what the command lost), stall_rank.c (merging and ranking), stall_cpu.c, stall_steal.c,
- * stall_stop_world.c and stall_text.c.
+ * stall_request.c (requests), stall_no_reply.c (those still without a reply),
+ * stall_open_request.c (pending replies), stall_handoff.c (locks by the use of their words),
+ * stall_share.c (turns and shared work), stall_worker.c (worker pools), stall_process_tree.c
+ * (descendants), stall_futex_word.c (lock or counter), stall_path.c (what the command lost),
+ * stall_rank.c (merging and ranking), stall_cpu.c, stall_steal.c, stall_stop_world.c and
+ * stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -253,6 +254,8 @@ bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidat
 bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t);
 /* The descriptor to which the thread sent data at t; -1: none known. */
 int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t);
+/* True if peer, woken at `span`, waited for the same thing again, up to t. */
+bool ty_stall_went_back(const struct ty_explain *x, uint32_t peer, uint32_t span, uint64_t t);
 /* True if the thread, after its wait, woke its waker. */
 bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if the thread, since its last long wait before the call, sent something (fd >= 0: there).
@@ -285,6 +288,13 @@ bool ty_stall_ended_by_request(const struct ty_stall_search *h, const struct ty_
 /* From this span of the thread on, forward or backward, the next wait that is not for a lock. */
 bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t span, bool forward,
 			struct ty_wait_for *w, uint32_t *call);
+
+/* stall_no_reply.c */
+/* Of a wait that is open when the recording ends: when the thread, since its last long wait, woke
+ * another one that had not sent it a request, and that is not done with this one; *to: which. 0: no
+ * such request. */
+uint64_t ty_stall_no_reply(const struct ty_stall_search *h, const struct ty_candidate *c,
+			   uint32_t *to);
 
 /* stall_clients.c */
 #define TY_STALL_CLIENTS 2 /* that are named */

@@ -45,6 +45,9 @@
 	X(SENT, "the thread had sent something before it waited")                                  \
 	X(SENT_LAST,                                                                               \
 	  "the thread, client of this connection, sent a request and has received nothing since")  \
+	X(NO_REPLY_YET,                                                                            \
+	  "the thread sent a request on this connection, or to a thread that had sent it none, "   \
+	  "and had no reply yet")                                                                  \
 	X(REPLY_CERTAIN, "the descriptor and its client and server side are known")                \
 	X(SENT_REQUEST, "the thread woke its waker first, and had no reply yet")                   \
 	X(SENT_OR_WOKE, "the thread had sent something, or had just woken a thread by futex")      \

@@ -56,7 +56,7 @@ const struct ty_rule ty_rule_table[] = {
 	RULE("no-reply", STALL, BY_PROTOCOL, 88,
 	     "the thread had sent a request, and no reply came before the recording ended",
 	     WHEN(TY_R_STILL_WAITING, TY_R_PEER, TY_NOT(TY_R_BEGAN_BEFORE), TY_NOT(TY_R_END_LOST),
-		  TY_R_SENT_LAST)),
+		  TY_R_NO_REPLY_YET)),
 	RULE("awaited-end", STALL, BY_PROTOCOL, 86,
 	     "the parent was held up by this child, which itself waited or was its only "
 	     "running child",

@@ -30,7 +30,7 @@ static const struct {
 	{"lock", {R(DEFINITE), R(BY_THREAD)}, R(HOLDER_IDLE), "holder-idle"},
 	{"lost", {R(DEFINITE), R(END_LOST), R(WORK_LOST)}, R(WORK_LOST), "lock"},
 	{"lost-idle", {R(PEER), R(END_LOST)}, R(WORK_LOST), "lost"},
-	{"no-reply", {R(STILL_WAITING), R(PEER), R(SENT_LAST)}, R(BEGAN_BEFORE), "not-woken"},
+	{"no-reply", {R(STILL_WAITING), R(PEER), R(NO_REPLY_YET)}, R(BEGAN_BEFORE), "not-woken"},
 	{"reply-awaited-in-request",
 	 {R(EVENTS), R(IDLE), R(BY_THREAD), R(MAYBE_IN_REQUEST), R(AWAITS_REPLY)},
 	 R(MAYBE_IN_REQUEST),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client that still waits for its reply when the recording ends; a server that has replied, and
- * waits for the next request; and which thread had to reply. */
+/* A client that waits for its reply; a server that has replied, and waits for the next request; and
+ * which thread had to reply. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,48 +9,6 @@
 #include <cmocka.h>
 
 #include "fixture_stall_count.h"
-
-enum first { NOBODY, PEER };
-
-/* 11 wakes 12 by a call on the first of two places, then waits at the other one when the recording
- * ends. 12 may have woken it before. How many of its waits are stalls? */
-static unsigned not_over(enum first how, int wake, uint64_t to, int wait, uint64_t from)
-{
-	struct ty_stalls s;
-	unsigned n = 0;
-
-	begin("mode=all\n",
-	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other"));
-	if (how == PEER) {
-		ty_mx_switch(0, t, 0, R, 11);
-		sleeps(11, NR_READ, 4, 0, 12);
-		wakes(12, NR_WRITE, 5, 0, 11);
-		sleeps(12, NR_READ, 6, 0, 11);
-		ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
-	} else {
-		ty_mx_switch(0, t, 0, R, 12);
-		sleeps(12, NR_READ, 6, 0, 11);
-	}
-	wakes(11, wake, to, GIVE, 12);
-	sleeps(11, wait, from, TAKE, 12);
-	ty_mx_exit(0, t += MS, 12, NR_READ, 1);
-	sleeps(12, NR_NANOSLEEP, 0, 0, 0); /* busy with it */
-	ty_mx_event(0, t += 300 * MS, 0, TY_EV_OTHER);
-	s = stalls_of(ty_mx_end(), 0, false);
-	for (uint32_t i = 0; i < s.n; i++)
-		n += s.v[i].flags & TY_SF_OPEN && s.v[i].syscall != TY_NONE;
-	ty_stalls_fini(&s);
-	ty_mx_drop();
-	return n;
-}
-
-static void who_has_answered_waits_for_work(void **state)
-{
-	assert_int_equal(not_over(NOBODY, NR_WRITE, 4, NR_READ, 4), 1);
-	assert_int_equal(not_over(PEER, NR_WRITE, 4, NR_READ, 4), 0);
-	/* By another channel, it may as well have been informed of something. */
-	assert_int_equal(not_over(NOBODY, NR_WRITE, 3, NR_READ, 4), 0);
-}
 
 /* What 11 does on its socket before its wait (0: nothing) and after it; then it waits in the call
  * on this descriptor, to the end, or for `ms`, and takes something from `heard`. */
@@ -515,7 +473,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pools_clock_answers_nobody),
-		cmocka_unit_test(who_has_answered_waits_for_work),
 		cmocka_unit_test(who_answers_then_had_been_asked),
 		cmocka_unit_test(who_only_tells_news_had_not),
 		cmocka_unit_test(who_answers_does_not_wait_for_more),
