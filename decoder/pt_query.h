@@ -136,10 +136,11 @@ static inline bool ty_pt_query_quick_branches(struct ty_pt_query *q)
 static inline bool ty_pt_query_quick_tip(struct ty_pt_query *q, uint64_t *to)
 {
 	const uint8_t *p = q->p;
-	const unsigned ipc = *p >> 5;
+	unsigned ipc;
 
 	if (!q->quick || q->next != TY_PT_TIP)
 		return false;
+	ipc = *p >> 5;
 	ty_pt_query_ip(q, ipc, ty_u64_at(p + 1));
 	*to = q->ip;
 	q->before = p;

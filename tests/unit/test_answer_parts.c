@@ -95,7 +95,7 @@ static void notes_beyond_the_limit_are_dropped(void **state)
 		ty_answer_note(&a, "note %d", i);
 	assert_int_equal(a.notes, TY_ANSWER_NOTES);
 	assert_string_equal(a.note[0], "note 0");
-	assert_string_equal(a.note[TY_ANSWER_NOTES - 1], "note 3");
+	assert_string_equal(a.note[TY_ANSWER_NOTES - 1], "note 4");
 }
 
 int main(void)
