@@ -180,6 +180,8 @@ static struct call_data_bpf *load(bool trace_all, unsigned data_bytes, unsigned 
 	bpf_map__set_max_entries(b->maps.rings, cpus);
 	bpf_map__set_value_size(b->maps.rings, (uint32_t)TY_EV_RING_BYTES(b->rodata->ring_bytes));
 	bpf_map__set_max_entries(b->maps.wakes, (uint32_t)sysconf(_SC_PAGESIZE));
+	b->rodata->no_wakes =
+		!access("/sys/kernel/realtime", F_OK); /* there with PREEMPT_RT only */
 	b->rodata->trace_all = trace_all;
 	b->rodata->own = (uint32_t)getpid();
 	b->rodata->data = data_bytes;
