@@ -15,6 +15,62 @@
 #define FDS   8	 /* that are looked at for one wait */
 #define GIVEN 16 /* what was given to one of them */
 
+/* What a thread does on a set of semaphores. */
+struct on_set {
+	unsigned same, slept; /* that operation; so often it was waited for */
+	bool differs;	      /* does others, too, by which it gives */
+};
+
+/*
+ * What the thread does, around t, on the set of semaphores that the call waits at. The operations
+ * are behind a pointer, which stands for them: so threads with operations on their stacks are
+ * unknown, and so are calls without the pointer (ipc(2) of 32-bit programs).
+ */
+static struct on_set on_set(const struct ty_explain *x, uint32_t thread, uint32_t call, uint64_t t)
+{
+	struct ty_rows near = ty_calls_near(x->m, thread, t, TY_STALL_BACK);
+	struct ty_syscall there = ty_model_syscall(x->m, call);
+	struct on_set does = {0};
+	bool behind;
+
+	ty_explain_deed(x, &there, &behind);
+	for (uint32_t i = near.from; !behind && i < near.to; i++) {
+		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, i);
+
+		if (!ty_explain_same_args(x, &c, &there, 1))
+			continue;
+		if (!ty_explain_same_args(x, &c, &there, 2)) {
+			does.differs = true;
+			continue;
+		}
+		does.same++;
+		does.slept += ty_sleep_in(x->m, &c) != TY_NONE;
+	}
+	return does;
+}
+
+/* Do both do what the call waits to be able to do, and others, by which they give (or the waker
+ * slept there itself)? And did the waiter get through at once now and then, as at a lock: requests
+ * and answers, of which each has a semaphore of the set, are waited for each time. */
+static bool takes_there(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	struct on_set own = on_set(h->x, c->s.thread, c->s.syscall, c->end_ns),
+		      other = on_set(h->x, c->waker.thread, c->s.syscall, c->end_ns);
+
+	return own.slept * 4 <= own.same * 3 && (other.slept || (other.same && other.differs));
+}
+
+bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	if (c->waker.kind != TY_WAKER_THREAD || (c->s.syscall == TY_NONE && !c->w.by_waker))
+		return false;
+	if (c->w.kind == TY_STALL_SEMAPHORE)
+		return takes_there(h, c);
+	return c->w.word &&
+	       ty_stall_waits_on(h->x, c->waker.thread, ty_wait_word_of(h->x, &c->w, c->s.syscall),
+				 c->end_ns);
+}
+
 /* Does what the thread gives to the descriptor, by this call or the next ones, wake a thread of
  * this creator? A reader that did not wait for the first piece yet waits for the next. */
 static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd, int32_t maker)

@@ -294,9 +294,7 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 	goes_on = ty_stall_computes_after(h->x, c->s.thread, c->end_ns);
 	back = ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1);
 	/* It waited for its turn at a lock, and works. */
-	if (goes_on && !back && c->w.word &&
-	    ty_stall_waits_on(h->x, c->waker.thread, ty_wait_word_of(h->x, &c->w, c->s.syscall),
-			      c->end_ns))
+	if (goes_on && (!c->w.word || !back) && ty_stall_takes_turns(h, c))
 		return true;
 	/* Alone, or with others before a gate; and works. */
 	if (ty_stall_woken_before(h, c))

@@ -459,5 +459,8 @@ uint64_t ty_stall_theft(const struct ty_model *m, const struct ty_span *s, uint6
 
 /* stall_text.c: object, text and sentence. */
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c);
+/* True if the waker waits there itself at another time, as for a lock that is handed over. A thread
+ * that distributes work does not. */
+bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candidate *c);
 
 #endif
