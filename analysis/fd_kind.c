@@ -170,19 +170,17 @@ static void replay(const struct ty_explain *x, struct ty_fd_table *t, const stru
 		}
 		break;
 	case TY_FDS_DUP:
-		mend(t, fd);
-		put_copy(t, fd, args[0], false);
-		break;
 	case TY_FDS_DUP2:
-		/* To itself it does nothing. */
-		if (fd != args[0])
-			put_copy(t, fd, args[0], cloexec);
-		break;
 	case TY_FDS_FCNTL:
-		if (args[1] == TY_F_DUPFD || args[1] == TY_F_DUPFD_CLOEXEC)
-			put_copy(t, fd, args[0], args[1] == TY_F_DUPFD_CLOEXEC);
-		else if (args[1] == TY_F_SETFD && args[0] < FDS && !ty_explain_args(x, &c, 3, args))
-			t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
+		if (k->row->fds == TY_FDS_DUP)
+			mend(t, fd);
+		if (!ty_sysrow_copies(k->row, args)) {
+			if ((uint32_t)args[1] == TY_F_SETFD && args[0] < FDS &&
+			    !ty_explain_args(x, &c, 3, args))
+				t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
+		} else if (fd != args[0]) { /* dup2 to itself does nothing */
+			put_copy(t, fd, args[0], cloexec);
+		}
 		break;
 	case TY_FDS_NAMED:
 		if (args[0] < FDS && t->open[args[0]] && t->kind[args[0]] == TY_FD_SOCKET &&
@@ -247,9 +245,9 @@ static void unlearn(const struct ty_explain *x, struct ty_fd_table *t, const str
 			put(t, fd, kind, false);
 		break;
 	case TY_FDS_DUP:
-	case TY_FDS_DUP2: forget(t, fd, fd); break;
+	case TY_FDS_DUP2:
 	case TY_FDS_FCNTL:
-		if (args[1] == TY_F_DUPFD || args[1] == TY_F_DUPFD_CLOEXEC)
+		if (ty_sysrow_copies(k->row, args))
 			forget(t, fd, fd);
 		break;
 	case TY_FDS_CLOSE: forget(t, args[0], args[0]); break;

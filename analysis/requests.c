@@ -227,14 +227,6 @@ static bool is_copied(const struct process *of, int64_t fd)
 	return s->copy_of || s->copies;
 }
 
-/* Is it a copy, by any call that makes one? fcntl's other commands return what is no descriptor. */
-static bool copies(const struct ty_sysrow *row, const uint64_t args[6])
-{
-	return row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2 ||
-	       (row->fds == TY_FDS_FCNTL &&
-		((uint32_t)args[1] == TY_F_DUPFD || (uint32_t)args[1] == TY_F_DUPFD_CLOEXEC));
-}
-
 /* Does the call make a socket, or prove that there is one? A descriptor of unknown kind may be. */
 static bool shows_socket(const struct ty_sysrow *row)
 {
@@ -268,7 +260,7 @@ static void take(struct pass *p, const struct cursor *c)
 	last = row->fds == TY_FDS_FCNTL ? 1 : last;
 	if (ty_explain_args(p->x, &call, last > 0 ? (unsigned)last + 1 : 1, args))
 		return;
-	if (copies(row, args))
+	if (ty_sysrow_copies(row, args))
 		return ty_sock_copy(p->x, &of->table, (int32_t)args[0], call.ret);
 	if (row->says & TY_CLOSES) {
 		s = ty_sock_at(p->x, &of->table, (int32_t)args[0]);

@@ -632,11 +632,19 @@ const struct ty_sysrow *ty_sysrow_find(unsigned os, bool bits32, const char *nam
 	return r ? r : &unknown;
 }
 
+bool ty_sysrow_copies(const struct ty_sysrow *row, const uint64_t args[6])
+{
+	return row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2 ||
+	       (row->fds == TY_FDS_FCNTL &&
+		((uint32_t)args[1] == TY_F_DUPFD || (uint32_t)args[1] == TY_F_DUPFD_CLOEXEC));
+}
+
 bool ty_sysrow_cloexec(const struct ty_sysrow *row, const uint64_t args[6])
 {
 	static const uint64_t o_cloexec = 0x80000, msg_cmsg_cloexec = 0x40000000;
 
 	return row->cloexec == TY_CLOEXEC_ALWAYS ||
+	       (row->fds == TY_FDS_FCNTL && (uint32_t)args[1] == TY_F_DUPFD_CLOEXEC) ||
 	       (row->cloexec >= 0 &&
 		args[row->cloexec] & (row->fds == TY_FDS_RECEIVED ? msg_cmsg_cloexec : o_cloexec));
 }

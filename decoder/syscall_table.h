@@ -260,11 +260,15 @@ enum ty_sysrow_only { TY_ONLY_NOT, TY_ONLY_32, TY_ONLY_I386 };
 /* The row of a call's name, or that of unknown calls; never NULL. os: enum ty_argos. For filling
  * tables; use ty_syscall_row (syscalls.h) for numbers. Thread-safe. */
 const struct ty_sysrow *ty_sysrow_find(unsigned os, bool bits32, const char *name);
+/* The call's result is a copy of its first argument: dup, dup2, dup3, and these commands of fcntl,
+ * of which the kernel reads 32 bits. */
+bool ty_sysrow_copies(const struct ty_sysrow *row, const uint64_t args[6]);
+/* The descriptors that the call made are closed by an exec (O_CLOEXEC, SOCK_, EFD_, TFD_ and
+ * EPOLL_CLOEXEC, which have one value on all of Linux's machines; MSG_CMSG_CLOEXEC;
+ * F_DUPFD_CLOEXEC). */
+bool ty_sysrow_cloexec(const struct ty_sysrow *row, const uint64_t args[6]);
 /* The operation that socketcall or ipc performs for this first argument; NULL: unknown, or another
  * call. */
-/* The descriptors that the call made are closed by an exec (O_CLOEXEC, SOCK_, EFD_, TFD_ and
- * EPOLL_CLOEXEC, which have one value on all of Linux's machines; MSG_CMSG_CLOEXEC). */
-bool ty_sysrow_cloexec(const struct ty_sysrow *row, const uint64_t args[6]);
 const struct ty_sysrow *ty_sysrow_carried(const struct ty_sysrow *row, uint64_t what);
 /* The table's rows by index, NULL past the last. For tests. */
 const struct ty_sysrow *ty_sysrow_nth(unsigned i);

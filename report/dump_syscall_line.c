@@ -5,7 +5,6 @@
  */
 #include "dump_syscalls_priv.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,8 +136,7 @@ void ty_dump_line_result(struct dump *d, struct line *l)
 	if (!l->inner && d->walk.strings)
 		name_inner(d, l);
 	row = ty_syscall_row(d->s->arch, c->abi, c->nr)->as;
-	if (row->fds == TY_FDS_NEW || row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2 ||
-	    (row->fds == TY_FDS_FCNTL && (c->args[1] == F_DUPFD || c->args[1] == F_DUPFD_CLOEXEC)))
+	if (row->fds == TY_FDS_NEW || ty_sysrow_copies(row, c->args))
 		l->result = ty_fd_track_name(d->walk.fds, l->pid, (int32_t)c->ret, c->end_ns);
 }
 

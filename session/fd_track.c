@@ -459,16 +459,15 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 
 	switch ((enum ty_fds_effect)row->fds) {
 	case TY_FDS_NEW: put(t, p, c, c->ret, made_name(t, p, row, c, item), cloexec, true); break;
-	case TY_FDS_DUP: put_copy(t, p, c, c->ret, false); break;
+	case TY_FDS_DUP:
 	case TY_FDS_DUP2:
-		if ((uint32_t)c->args[0] != (uint32_t)c->args[1])
-			put_copy(t, p, c, c->ret, cloexec);
-		break;
 	case TY_FDS_FCNTL:
-		if (c->args[1] == TY_F_DUPFD || c->args[1] == TY_F_DUPFD_CLOEXEC)
-			put_copy(t, p, c, c->ret, c->args[1] == TY_F_DUPFD_CLOEXEC);
-		else if (c->args[1] == TY_F_SETFD && s)
-			s->cloexec = c->args[2] & 1;
+		if (!ty_sysrow_copies(row, c->args)) {
+			if ((uint32_t)c->args[1] == TY_F_SETFD && s)
+				s->cloexec = c->args[2] & 1;
+		} else if ((uint32_t)c->ret != (uint32_t)c->args[0]) { /* dup2 to itself */
+			put_copy(t, p, c, c->ret, cloexec);
+		}
 		break;
 	case TY_FDS_EXEC: return on_exec(t, p);
 	case TY_FDS_RANGE:

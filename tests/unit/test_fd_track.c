@@ -167,11 +167,15 @@ static void what_was_open_is_closed(void **state)
 	NAME(7, 4, 200, "?");
 	call(&a, 7, 210, "fcntl", 0, 6, 2, 1); /* F_SETFD, FD_CLOEXEC */
 	call(&a, 7, 220, "ioctl", 0, 3, 0x5451, 0);
-	call(&a, 7, 230, "fcntl", 9, 6, 0, 0); /* F_DUPFD */
+	/* Of the command the kernel reads 32 bits. */
+	call(&a, 7, 230, "fcntl", 9, 6, TY_F_DUPFD | UINT64_C(7) << 32, 0);
+	call(&a, 7, 231, "fcntl", 10, 6, TY_F_DUPFD_CLOEXEC, 0);
+	NAME(7, 10, 238, "six");
 	call(&a, 7, 240, "execve", 0, 0, 0, 0);
 	NAME(7, 6, 250, "?");
 	NAME(7, 3, 250, "?");
 	NAME(7, 9, 250, "six");
+	NAME(7, 10, 250, "?");
 	call(&a, 7, 260, "close_range", 0, 3, UINT32_MAX, 0);
 	NAME(7, 9, 270, "?");
 	end(&a);

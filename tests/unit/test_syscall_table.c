@@ -109,6 +109,31 @@ static void object_by_result(void **state)
 	}
 }
 
+/* Of fcntl's commands the kernel reads 32 bits. */
+static void copies_of_descriptors(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t args[6];
+		bool copies, cloexec;
+	} v[] = {{"dup", {5}, true, false},
+		 {"dup2", {5, 6}, true, false},
+		 {"dup3", {5, 6, 0x80000}, true, true},
+		 {"fcntl", {5, TY_F_DUPFD}, true, false},
+		 {"fcntl", {5, TY_F_DUPFD_CLOEXEC}, true, true},
+		 {"fcntl", {5, TY_F_DUPFD_CLOEXEC | UINT64_C(1) << 32}, true, true},
+		 {"fcntl", {5, TY_F_SETFD, 1}, false, false},
+		 {"openat", {5, 0, 0x80000}, false, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		const struct ty_sysrow *r = ty_sysrow_find(TY_ARGOS_X86, false, v[i].name);
+
+		assert_int_equal(ty_sysrow_copies(r, v[i].args), v[i].copies);
+		assert_int_equal(ty_sysrow_cloexec(r, v[i].args), v[i].cloexec);
+	}
+}
+
 static void one_number_is_another_call_in_each_abi(void **state)
 {
 	static const struct {
@@ -251,6 +276,7 @@ int main(void)
 		cmocka_unit_test(every_name_is_some_machines),
 		cmocka_unit_test(rows_fit_together),
 		cmocka_unit_test(object_by_result),
+		cmocka_unit_test(copies_of_descriptors),
 		cmocka_unit_test(one_number_is_another_call_in_each_abi),
 		cmocka_unit_test(unknown_calls_have_a_row),
 		cmocka_unit_test(what_lies_behind_pointers),
