@@ -20,6 +20,7 @@
 #include "ledger_book.h"
 #include "ledger_samples.h"
 #include "steal.h"
+#include "wait_retry.h"
 #include "waits.h"
 
 #define RIVALS	  64
@@ -363,11 +364,6 @@ static void ready(struct walk *w, const struct ty_span *s, uint32_t span, uint64
 
 /* waits ------------------------------------------------------------------------------------- */
 
-static bool is_interrupted(int64_t ret)
-{
-	return ret == -4 || (ret <= -512 && ret >= -516); /* EINTR, ERESTART* */
-}
-
 /* A wait of the row k that a request's completion or a thread ended: while requests of it were in
  * flight, before that, and the rest. */
 static void requests(struct walk *w, const struct ty_waker *by, struct ty_ledger_key k,
@@ -434,8 +430,8 @@ static void waiting(struct walk *w, const struct ty_span *brief, uint32_t span, 
 		k.what = TY_ROW_STOPPED;
 	switch ((enum ty_waker_kind)by.kind) {
 	case TY_WAKER_THREAD:
-		k.end = s.syscall != TY_NONE && is_interrupted(c.ret) ? TY_END_SIGNAL
-								      : TY_END_THREAD;
+		k.end = s.syscall != TY_NONE && ty_wait_retry_interrupted(&c) ? TY_END_SIGNAL
+									      : TY_END_THREAD;
 		k.name = ty_model_thread(m, by.thread)->name;
 		break;
 	case TY_WAKER_DEVICE:

@@ -142,6 +142,7 @@ static bool was_signalled(const struct ty_stall_search *h, const struct ty_candi
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t k = ty_model_span_find(m, i, c->s.start_ns + c->s.duration_ns / 2);
+	struct ty_syscall call;
 	struct ty_waker w;
 	struct ty_span s;
 
@@ -150,8 +151,10 @@ static bool was_signalled(const struct ty_stall_search *h, const struct ty_candi
 		return false;
 	s = ty_model_span(m, k);
 	w = ty_waker_find(m, s.edge);
-	return w.kind == TY_WAKER_THREAD && w.thread == c->waker.thread &&
-	       ty_wait_retry_interrupted(h->x, s.syscall);
+	if (w.kind != TY_WAKER_THREAD || w.thread != c->waker.thread || s.syscall == TY_NONE)
+		return false;
+	call = ty_model_syscall(m, s.syscall);
+	return ty_wait_retry_interrupted(&call);
 }
 
 bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candidate *c,

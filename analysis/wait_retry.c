@@ -31,25 +31,15 @@ uint32_t ty_wait_retry_beside(const struct ty_model *m, uint32_t thread, uint32_
 
 /* EINTR; and what sys_exit sees of calls that the kernel makes again itself, or would (ERESTARTSYS,
  * ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: include/linux/errno.h). */
-static bool broken_off(const struct ty_syscall *c)
+bool ty_wait_retry_interrupted(const struct ty_syscall *c)
 {
 	return !(c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)) &&
-	       (c->ret == -4 || (c->ret <= -512 && c->ret >= -514) || c->ret == -516);
+	       (c->ret == -4 || ((c->ret <= -512 && c->ret >= -514) || c->ret == -516));
 }
 
 static bool in_vain(const struct ty_explain *x, const struct ty_syscall *c)
 {
-	return broken_off(c) || ty_wait_ended_by_timeout(x, c);
-}
-
-bool ty_wait_retry_interrupted(const struct ty_explain *x, uint32_t call)
-{
-	struct ty_syscall c;
-
-	if (call == TY_NONE)
-		return false;
-	c = ty_model_syscall(x->m, call);
-	return broken_off(&c);
+	return ty_wait_retry_interrupted(c) || ty_wait_ended_by_timeout(x, c);
 }
 
 bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call)
@@ -104,7 +94,7 @@ bool ty_wait_retry_again(const struct ty_explain *x, uint32_t thread, uint32_t a
 
 	if (a >= b || ty_model_syscall_brief(x->m, thread, b).nr != first.nr || !in_vain(x, &first))
 		return false;
-	if (broken_off(&first) && x->arch)
+	if (ty_wait_retry_interrupted(&first) && x->arch)
 		over = handled(x, thread, a, b);
 	for (uint32_t i = a + 1; i < b; i++) {
 		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, i);

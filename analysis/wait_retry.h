@@ -19,8 +19,9 @@
 
 /* True when the wait in this call ended unsuccessfully: timed out, or interrupted by a signal. */
 bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call);
-/* True when a signal interrupted the call (also one that the kernel then restarts). */
-bool ty_wait_retry_interrupted(const struct ty_explain *x, uint32_t call);
+/* True when a signal interrupted the call (also one that the kernel then restarts). Only flags and
+ * result are read. */
+bool ty_wait_retry_interrupted(const struct ty_syscall *call);
 /*
  * True when call b of the thread, the same call as a, retries the unsuccessful wait in a: nothing
  * new was requested in between, and it did not succeed at once. A signal handler's actions, up to

@@ -254,13 +254,39 @@ static void same_names_on_the_path(void **state)
 }
 
 /* 11 leaves CPU 0 at `at` ms in the call, and 12 wakes it after so many ms. */
-static void wait_in(int nr, unsigned at, unsigned ms, uint64_t task_state)
+static void wait_with(int64_t result, int nr, unsigned at, unsigned ms, uint64_t task_state)
 {
 	ty_mx_enter(0, at * MS, 11, nr);
 	ty_mx_switch(0, at * MS, 11, task_state, 12);
 	ty_mx_waking(0, (at + ms) * MS, 12, 11, 0);
 	ty_mx_switch(0, (at + ms) * MS, 12, R, 11);
-	ty_mx_exit(0, (at + ms) * MS, 11, nr, 0);
+	ty_mx_exit(0, (at + ms) * MS, 11, nr, result);
+}
+
+static void wait_in(int nr, unsigned at, unsigned ms, uint64_t task_state)
+{
+	wait_with(0, nr, at, ms, task_state);
+}
+
+/* EINTR and the kernel's ERESTART numbers; ENOIOCTLCMD lies between these. */
+static void waits_that_signals_interrupt(void **state)
+{
+	static const int64_t results[] = {-4, -512, -513, -514, -515, -516, -517};
+	struct ty_explain x;
+	struct ty_ledger l;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	for (unsigned i = 0; i < 7; i++)
+		wait_with(results[i], NR_READ, 10 + 10 * i, 1 + (results[i] == -515), S);
+	ty_mx_switch(0, 110 * MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	l = ledger_of(&x, 11, 0, UINT64_MAX);
+	assert_int_equal(row_ns(&l, "sleeping in read, woken by a signal from t12"), 5 * MS);
+	assert_int_equal(row_ns(&l, "sleeping in read, woken by t12"), 3 * MS);
+	ty_ledger_fini(&l);
+	ty_mx_drop();
 }
 
 /* Waits of one call that may be broken off, and such that may not. A row that stands for several
@@ -372,6 +398,7 @@ int main(void)
 		cmocka_unit_test(same_names_on_the_path),
 		cmocka_unit_test(rows_of_waits),
 		cmocka_unit_test(objects_of_waits),
+		cmocka_unit_test(waits_that_signals_interrupt),
 		cmocka_unit_test(gaps_of_a_cpu),
 	};
 
