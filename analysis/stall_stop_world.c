@@ -157,47 +157,73 @@ static bool was_signalled(const struct ty_stall_search *h, const struct ty_candi
 	return ty_wait_retry_interrupted(&call);
 }
 
+/* Is it another thread of the process, which existed before the wait and exists after it? */
+static bool is_other(const struct ty_model *m, const struct ty_candidate *c, uint32_t i)
+{
+	const struct ty_thread *t = ty_model_thread(m, i);
+
+	return i != c->s.thread && i != c->waker.thread &&
+	       t->tgid == ty_model_thread(m, c->s.thread)->tgid &&
+	       t->start_ns < c->s.start_ns + c->s.duration_ns / 2 && t->end_ns > c->end_ns;
+}
+
+/* The candidate's thread was signalled: was another one, too, and both wait in the handler? */
+static bool stops_by_signals(const struct ty_stall_search *h, const struct ty_candidate *c,
+			     uint64_t slack)
+{
+	const struct ty_model *m = h->x->m;
+
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++)
+		if (is_other(m, c, i) && stopped_along(m, c, i, slack) && was_signalled(h, c, i))
+			return true;
+	return false;
+}
+
+/* Did the process request it of the waker, and do its other threads stop for that? */
+static bool stops_on_request(const struct ty_stall_search *h, const struct ty_candidate *c,
+			     uint64_t slack)
+{
+	const struct ty_model *m = h->x->m;
+	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
+	uint32_t stopped = 0, late = 0, by;
+	struct ty_span before;
+
+	if (!woken_before(h, c->waker.thread, c->s.start_ns + slack, &before, &by) ||
+	    before.end_ns + slack < c->s.start_ns || ty_model_thread(m, by)->tgid != tgid ||
+	    !ty_wait_word(h->x, before.syscall) ||
+	    !waits_next(h, c->waker.thread, c->waker.ts_ns, ty_wait_word(h->x, before.syscall)))
+		return false;
+	/* A thread that had stopped before the request was not stopped by it. */
+	if (by != c->s.thread) {
+		if (c->s.start_ns < before.end_ns)
+			return false;
+		late++;
+	}
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
+		uint64_t at;
+
+		if (!is_other(m, c, i))
+			continue;
+		at = stopped_along(m, c, i, slack);
+		stopped += at != 0;
+		late += i != by && at >= before.end_ns;
+		if (!at && (i == by || works_too(h, c, i, before.end_ns)))
+			return false;
+	}
+	return stopped && late && !is_worker(h, c);
+}
+
 bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candidate *c,
 			  const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
 	uint64_t slack = c->s.duration_ns / 10 > SLACK_NS ? c->s.duration_ns / 10 : SLACK_NS;
-	uint32_t threads = ty_model_summary(m)->threads, stopped = 1, late = 0, by = TY_NONE;
-	struct ty_span before = {0};
-	bool signalled;
 
 	if (c->waker.kind != TY_WAKER_THREAD || !c->w.word || tgid < 0 ||
 	    ty_model_thread(m, c->waker.thread)->tgid != tgid ||
 	    work_ns(m, c->s.thread, p) < c->s.duration_ns / 2)
 		return false;
-	signalled = was_signalled(h, c, c->s.thread);
-	if (!signalled &&
-	    (!woken_before(h, c->waker.thread, c->s.start_ns + slack, &before, &by) ||
-	     before.end_ns + slack < c->s.start_ns || ty_model_thread(m, by)->tgid != tgid ||
-	     !ty_wait_word(h->x, before.syscall) ||
-	     !waits_next(h, c->waker.thread, c->waker.ts_ns, ty_wait_word(h->x, before.syscall))))
-		return false;
-	/* A thread that had stopped before the request was not stopped by it. */
-	if (!signalled && by != c->s.thread) {
-		if (c->s.start_ns < before.end_ns)
-			return false;
-		late++;
-	}
-	for (uint32_t i = 0; i < threads; i++) {
-		const struct ty_thread *t = ty_model_thread(m, i);
-		uint64_t at;
-
-		if (i == c->s.thread || i == c->waker.thread || t->tgid != tgid ||
-		    t->start_ns >= c->s.start_ns + c->s.duration_ns / 2 || t->end_ns <= c->end_ns)
-			continue;
-		at = stopped_along(m, c, i, slack);
-		if (signalled)
-			at = at && was_signalled(h, c, i) ? at : 0;
-		stopped += at != 0;
-		late += i != by && at >= before.end_ns;
-		if (!at && (i == by || works_too(h, c, i, before.end_ns)))
-			return false;
-	}
-	return stopped > 1 && (signalled || (late && !is_worker(h, c)));
+	return was_signalled(h, c, c->s.thread) ? stops_by_signals(h, c, slack)
+						: stops_on_request(h, c, slack);
 }
