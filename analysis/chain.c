@@ -560,15 +560,27 @@ uint32_t ty_path_links(const struct ty_path *p, uint32_t seg_i, struct ty_link *
 	for (hop = s->hop; hop != TY_NONE; hop = p->hop.v[hop].parent)
 		depth++;
 	k = depth - 1;
-	if (k < n)
-		out[k] = (struct ty_link){s->thread, s->span, s->start_ns,
-					  s->end_ns, s->what, s->waker};
+	if (k < n) {
+		out[k] = (struct ty_link){.thread = s->thread,
+					  .span = s->span,
+					  .start_ns = s->start_ns,
+					  .end_ns = s->end_ns,
+					  .what = s->what,
+					  .waker = s->waker};
+		vec_each (g, &p->seg)
+			if (g->thread == s->thread && g->what == s->what)
+				out[k].all_ns += g->end_ns - g->start_ns;
+	}
 	for (hop = s->hop; hop != TY_NONE; hop = p->hop.v[hop].parent) {
 		const struct ty_hop *h = &p->hop.v[hop];
 
 		if (--k < n)
-			out[k] = (struct ty_link){h->thread, h->span,	   h->start_ns,
-						  h->end_ns, TY_SEG_WHATS, h->waker};
+			out[k] = (struct ty_link){.thread = h->thread,
+						  .span = h->span,
+						  .start_ns = h->start_ns,
+						  .end_ns = h->end_ns,
+						  .what = TY_SEG_WHATS,
+						  .waker = h->waker};
 	}
 	return depth < n ? depth : n;
 }

@@ -115,7 +115,8 @@ struct ty_root ty_path_root(const struct ty_path *p);
 struct ty_link {
 	uint32_t thread, span;
 	uint64_t start_ns, end_ns;
-	uint8_t what;	       /* TY_SEG_* for the last; waits of the others: TY_SEG_WHATS */
+	uint64_t all_ns; /* the last: the time of its kind in all; at least that of the link */
+	uint8_t what;	 /* TY_SEG_* for the last; waits of the others: TY_SEG_WHATS */
 	struct ty_waker waker; /* what ended it; inferred: that it was the next link's thread */
 };
 uint32_t ty_path_links(const struct ty_path *p, uint32_t seg, struct ty_link *out, uint32_t n);

@@ -130,7 +130,6 @@ static void end_at_stop(const struct ty_stall_search *h, struct ty_candidate *c)
 			continue;
 		by = stopper(h->x->m, l[k].thread, s.start_ns);
 		c->s.links = k + 1;
-		c->s.root_ns = 0;
 		c->s.culprit = by == TY_NONE ? l[k].thread : by;
 		c->s.culprit_ns = s.start_ns;
 	}

@@ -352,6 +352,7 @@ int ty_stall_blame_rival(struct ty_stall_search *h, struct ty_candidate *c, cons
 			.span = ty_model_span_find(m, q.most.thread, q.most.longest_at),
 			.start_ns = q.most.longest_at - q.most.longest_ns / 2,
 			.end_ns = q.most.longest_at + q.most.longest_ns / 2,
+			.all_ns = q.most.ns,
 			.what = TY_SEG_RUNS,
 			.waker = TY_NO_WAKER};
 	return 1;

@@ -41,6 +41,8 @@ static void waits(const struct ty_explain *x, struct list *l, const struct ty_li
 	struct ty_stall_edge *e = add(l, TY_EDGE_WAITS, k->thread, k->start_ns, k->end_ns);
 	struct ty_span s;
 
+	if (k->what == TY_SEG_RUNNABLE)
+		e->kind = TY_EDGE_RUNNABLE;
 	if (k->span == TY_NONE)
 		return;
 	s = ty_model_span(x->m, k->span);

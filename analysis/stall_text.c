@@ -222,16 +222,16 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 				 ? (c)->s.culprit_ns                                               \
 				 : (l)->start_ns + ((l)->end_ns - (l)->start_ns) / 2)
 
-bool ty_stall_link_text(const struct ty_explain *x, const struct ty_link *link, uint32_t n,
-			uint64_t root_ns, uint32_t k, char out[TY_LINK_TEXT])
+bool ty_stall_link_text(const struct ty_explain *x, const struct ty_link *link, uint32_t k,
+			char out[TY_LINK_TEXT])
 {
 	char length[2 * TY_DURATION_MAX + sizeof(" of the ")];
 	uint64_t own_ns = link[k].end_ns - link[k].start_ns;
-	bool root = k + 1 == n && root_ns > own_ns;
-	const char *ns = ty_duration(root ? root_ns : own_ns),
+	bool pieces = link[k].all_ns > own_ns;
+	const char *ns = ty_duration(pieces ? link[k].all_ns : own_ns),
 		   *all = ty_duration(link->end_ns - link->start_ns);
 
-	if (root && strcmp(ns, all) != 0)
+	if (pieces && strcmp(ns, all) != 0)
 		snprintf(length, sizeof(length), "%s of the %s", ns, all);
 	else
 		snprintf(length, sizeof(length), "%s", ns);
@@ -246,14 +246,15 @@ static void say_root(struct ty_sentence *o, const struct ty_stall_search *h,
 	bool last = k + 1 == c->s.links;
 	char what[TY_LINK_TEXT];
 
-	ty_stall_link_text(h->x, c->s.link, c->s.links, c->s.root_ns, k, what);
+	ty_stall_link_text(h->x, c->s.link, k, what);
 	ty_put(o, "%s", what);
 	if (l->span != TY_NONE && ty_model_span(h->x->m, l->span).state == TY_ST_STOPPED &&
 	    c->s.culprit != l->thread && c->s.culprit != TY_NONE)
 		ty_put(o, ", by a signal from %s", who(c->s.culprit, c->s.culprit_ns));
 	if (!last) { /* it was runnable */
-		ty_put(o, " while %s ran there for %s", link_who(c, l + 1),
-		       ty_duration(c->rival_ns));
+		if (c->rival_ns + c->rival_ns / 100 < l->all_ns)
+			ty_put(o, ", %s of it", ty_duration(c->rival_ns));
+		ty_put(o, " while %s ran there", link_who(c, l + 1));
 	} else if (l->what == TY_SEG_DEVICE && c->ios) {
 		ty_put(o, ": ");
 		say_device(o, h, c);
@@ -566,9 +567,6 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 			 !c->busy_waited && !c->w.word && !c->w.path && !c->w.guessed &&
 			 !c->w.by_waker && *call && *c->w.object;
 
-	if (s->links && s->link[s->links - 1].what < TY_SEG_WHATS &&
-	    s->link[s->links - 1].thread == c->root.thread)
-		s->root_ns = c->root.what_ns[s->link[s->links - 1].what];
 	cause(&t, h, c);
 	s->proven = s->proven && !was_left(h, c);
 	if (s->waits <= 1)

@@ -93,7 +93,6 @@ struct ty_stall {
 	const struct ty_rule *rule; /* why it is a stall, or is none */
 	struct ty_link link[TY_STALL_LINKS]; /* the chain, victim first */
 	uint32_t links;
-	uint64_t root_ns; /* the last one's time of this kind in all; 0: that of the link */
 	char object[192]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */
 	char peer[192];	  /* whose reply it had not yet: "fd 5 <TCP:[..->10.0.0.1:80]>"; "" */
 	char file[128];	  /* waits for a device: what the call acts on; "": unknown */
@@ -142,10 +141,9 @@ static inline uint64_t ty_stall_end_ns(const struct ty_stall *s)
 {
 	return s->waits > 1 ? s->last_end_ns : s->start_ns + s->duration_ns;
 }
-/* ty_link_text of link[k] of n, with its time; the last one's is root_ns, if that is more than one
- * piece of it: "slept 1.200 s of the 1.258 s". */
-bool ty_stall_link_text(const struct ty_explain *x, const struct ty_link *link, uint32_t n,
-			uint64_t root_ns, uint32_t k, char out[TY_LINK_TEXT]);
+/* ty_link_text of link[k], with its time in all: "slept 1.200 s of the 1.258 s". */
+bool ty_stall_link_text(const struct ty_explain *x, const struct ty_link *link, uint32_t k,
+			char out[TY_LINK_TEXT]);
 /* The name of the call it waited in; "" when it is not known. buf: as for ty_explain_call. */
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32]);
 /* Of its cause: "proven", "inferred"; "cause unknown" if the wait had not ended and has none. */

@@ -151,7 +151,6 @@ static int finding_chain(struct ty_explained *e, const struct ty_window *w, uint
 	v = ty_stalls_around(&found, thread, s->start_ns, s->end_ns);
 	if (v) {
 		e->links = v->links;
-		e->root_ns = v->root_ns;
 		memcpy(e->link, v->link, sizeof(e->link));
 	}
 	ty_stalls_fini(&found);
@@ -164,7 +163,6 @@ static int chain(struct ty_explained *e, const struct ty_window *w, const struct
 	const struct ty_model *m = e->x.m;
 	uint32_t i = ty_model_thread_find(m, at->tid, at->at_ns), k;
 	struct ty_path p = {0};
-	struct ty_root root;
 	struct ty_span s;
 	int r;
 
@@ -180,13 +178,8 @@ static int chain(struct ty_explained *e, const struct ty_window *w, const struct
 	if (r)
 		return r < 0 ? r : 0;
 	r = ty_path_find(&e->x, i, s.start_ns, s.end_ns, &p);
-	if (!r) {
-		root = ty_path_root(&p);
-		e->links = ty_path_links(&p, root.seg, e->link, TY_STALL_LINKS);
-		if (e->links && e->link[e->links - 1].thread == root.thread &&
-		    e->link[e->links - 1].what < TY_SEG_WHATS)
-			e->root_ns = root.what_ns[e->link[e->links - 1].what];
-	}
+	if (!r)
+		e->links = ty_path_links(&p, ty_path_root(&p).seg, e->link, TY_STALL_LINKS);
 	ty_path_fini(&p);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "chain: %s", ty_strerror(r)) : 0;
 }
@@ -371,7 +364,7 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 
 			if (s->links <= 2 && !known)
 				continue;
-			ty_stall_link_text(&e->x, s->link, s->links, s->root_ns, k, what);
+			ty_stall_link_text(&e->x, s->link, k, what);
 			put_link(&e->x, &s->link[k], what, 16, false, f);
 			if (known) {
 				fputs("; in function: ", f);
@@ -444,10 +437,10 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 		const struct ty_link *l = &e->link[i];
 		uint64_t ns = l->end_ns - l->start_ns;
 
-		ty_stall_link_text(&e->x, e->link, e->links, e->root_ns, i, what);
+		ty_stall_link_text(&e->x, e->link, i, what);
 		put_link(&e->x, l, what, 2 * i + 2, !i, f);
 		fputs(", ", f);
-		if (i + 1 == e->links && e->root_ns > ns)
+		if (l->all_ns > ns)
 			fprintf(f, "in several stretches, the longest (%s) ", ty_duration(ns));
 		fprintf(f, "starting at %s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
 	}

@@ -36,7 +36,6 @@ struct ty_explained {
 	bool processes;			     /* but for the command's they are of processes */
 	struct ty_link link[TY_STALL_LINKS]; /* of the chain requested */
 	uint32_t links;
-	uint64_t root_ns; /* the last one's time of its kind in all; 0: that of the link */
 	const struct ty_report_logs *logs; /* shown beside stalls; NULL: none. To be set later */
 };
 

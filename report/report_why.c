@@ -29,13 +29,18 @@ static void put_waker(const struct ty_model *m, const struct ty_stall_edge *e, F
 	ty_put_plain(f, ty_waker_text(m, &by, text));
 }
 
-/* The root's pieces are many, the edges have the longest one. */
-static bool is_piece_of_root(const struct ty_stall *s, const struct ty_stall_edge *e)
+/* Of many stretches of the root the edges have the longest one. */
+static void put_all(const struct ty_stall *s, const struct ty_stall_edge *e, FILE *f)
 {
-	const struct ty_link *last = s->links ? &s->link[s->links - 1] : NULL;
+	for (uint32_t i = 0; i < s->links; i++) {
+		const struct ty_link *l = &s->link[i];
+		const char *all = ty_duration(l->all_ns);
 
-	return last && e->thread == last->thread && e->start_ns == last->start_ns &&
-	       e->end_ns > e->start_ns && s->root_ns > e->end_ns - e->start_ns;
+		if (e->thread == l->thread && e->start_ns == l->start_ns &&
+		    l->all_ns > e->end_ns - e->start_ns && e->end_ns > e->start_ns &&
+		    strcmp(all, ty_duration(e->end_ns - e->start_ns)) != 0)
+			fprintf(f, " (longest stretch; %s in total)", all);
+	}
 }
 
 static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
@@ -58,7 +63,11 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
 	/* A futex sends nothing. */
 	wakes = e->kind == TY_EDGE_EXPIRES || (e->kind == TY_EDGE_COMPLETES && e->io == TY_NONE) ||
 		(e->kind == TY_EDGE_SENDS && e->to != TY_NONE && !strcmp(call, "futex"));
-	fprintf(f, " %s", ty_edge_kind_name(wakes ? TY_EDGE_WAKES : (enum ty_edge_kind)e->kind));
+	fprintf(f, " %s",
+		e->kind == TY_EDGE_RUNNABLE ? "is runnable"
+		: e->kind == TY_EDGE_LOST
+			? "is in an unknown state"
+			: ty_edge_kind_name(wakes ? TY_EDGE_WAKES : (enum ty_edge_kind)e->kind));
 	if (e->kind == TY_EDGE_RECEIVES)
 		fputs(" a request", f);
 	if (e->kind == TY_EDGE_SENDS && e->to == TY_NONE)
@@ -84,24 +93,51 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
 		ty_put_plain(f, e->object);
 		putc(')', f);
 	}
-	if (is_piece_of_root(s, e))
-		fprintf(f, " (the longest stretch of %s in all)", ty_duration(s->root_ns));
+	put_all(s, e, f);
 	fprintf(f, "  [%s%s]\n", e->basis == TY_RECORDED ? "" : "inferred, ",
 		ty_basis_name((enum ty_basis)e->basis));
 }
 
-static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
+/* What the thread waited for, of all that TY_R_DEFINITE lists. */
+static const char *resource(const struct ty_stall *s)
 {
-	bool first = true;
+	if (s->state == TY_ST_STOPPED)
+		return "the thread was stopped";
+	switch ((enum ty_stall_kind)s->kind) {
+	case TY_STALL_LOCK: return "the thread waited for a lock";
+	case TY_STALL_IO: return "the thread waited for a device";
+	case TY_STALL_FAULT: return "the thread waited for a page";
+	case TY_STALL_CHILD: return "the thread waited for its child (vfork)";
+	case TY_STALL_UNINTERRUPTIBLE: return "the thread was blocked (uninterruptible)";
+	case TY_STALL_PIPE:
+	case TY_STALL_SOCKET:
+	case TY_STALL_QUEUE: return "the thread waited for buffer space";
+	default: return ty_relation_text(TY_R_DEFINITE);
+	}
+}
+
+/* NULL: says nothing of this wait. */
+static const char *term(const struct ty_stall *s, bool futex, enum ty_relation r)
+{
+	if (r == TY_R_DEFINITE)
+		return resource(s);
+	if (futex || (r != TY_R_RUNTIME_SLEEP && r != TY_R_WAKE_EXPECTED && r != TY_R_SENT_OR_WOKE))
+		return ty_relation_text(r);
+	return r == TY_R_SENT_OR_WOKE ? ty_relation_text(TY_R_SENT) : NULL;
+}
+
+static void put_terms(const struct ty_explain *x, const struct ty_stall *s, bool hold, FILE *f)
+{
+	const struct ty_rule *r = s->rule;
+	char buf[32];
+	bool first = true, futex = !strcmp(ty_stall_call(x, s, buf), "futex");
 
 	for (unsigned i = 0; i < TY_RULE_TERMS && r->when[i]; i++) {
-		if ((r->when[i] > 0) != hold)
+		const char *text = term(s, futex, (enum ty_relation)abs(r->when[i]));
+
+		if ((r->when[i] > 0) != hold || !text)
 			continue;
-		fprintf(f, "    %-8s %s\n",
-			!first ? ""
-			: hold ? "because"
-			       : "and not",
-			ty_relation_text((enum ty_relation)abs(r->when[i])));
+		fprintf(f, "    %-8s %s\n", !first ? "" : hold ? "because" : "and not", text);
 		first = false;
 	}
 }
@@ -133,15 +169,15 @@ void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
 	ty_put_plain(f, s->sentence);
 	putc('\n', f);
 	put_rule(s->rule, f);
-	put_terms(s->rule, true, f);
-	put_terms(s->rule, false, f);
+	put_terms(&e->x, s, true, f);
+	put_terms(&e->x, s, false, f);
 	fprintf(f, "    cause    %s\n",
 		s->proven ? "proven: it follows from recorded events alone"
 		: !strcmp(ty_stall_grade(s), "inferred")
 			? some_inferred(edge, edges)
 				  ? "inferred: not all of the evidence below is recorded"
-				  : "inferred: the events below are recorded, but not that one "
-				    "caused the next"
+				  : "inferred: each event below is recorded; which caused which is "
+				    "inferred"
 			: "unknown: the wait had not ended");
 	fprintf(f, "    evidence%s, from the victim to the root cause\n",
 		s->waits > 1 && s->links ? " of one of its waits" : "");

@@ -10,9 +10,7 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
-/* in_all_ns: the length of all pieces, of which this is the longest one; 0: it is the only one. */
-static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned depth,
-		     uint64_t in_all_ns)
+static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned depth)
 {
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[TY_LINK_TEXT];
 	char piece[TY_TIME_MAX];
@@ -21,10 +19,10 @@ static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned de
 	ty_link_text(t->in->explain, l, "", what, sizeof(what));
 	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG,
 		    "%11s  %*s%s%s %s, %s%s%sstarting at %s",
-		    ty_fmt_length(in_all_ns > ns ? in_all_ns : ns, len), (int)(depth * 2), "",
+		    ty_fmt_length(l->all_ns > ns ? l->all_ns : ns, len), (int)(depth * 2), "",
 		    depth ? "<- " : "", ty_timeline_thread_name(t, l->thread, l->start_ns, who),
-		    what, in_all_ns > ns ? "in several stretches, the longest (" : "",
-		    in_all_ns > ns ? ty_fmt_length(ns, piece) : "", in_all_ns > ns ? ") " : "",
+		    what, l->all_ns > ns ? "in several stretches, the longest (" : "",
+		    l->all_ns > ns ? ty_fmt_length(ns, piece) : "", l->all_ns > ns ? ") " : "",
 		    ty_timeline_at(t, l->start_ns, 1000, at));
 	ty_page_link(&t->page, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
 }
@@ -131,11 +129,7 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 	else
 		n = ty_path_links(path, root.seg, links, TY_STALL_LINKS);
 	for (uint32_t i = 0; i < n; i++)
-		add_link(t, &links[i], i,
-			 i + 1 == n && links[i].thread == root.thread &&
-					 links[i].what < TY_SEG_WHATS
-				 ? root.what_ns[links[i].what]
-				 : 0);
+		add_link(t, &links[i], i);
 	if (links[n - 1].thread == root.thread)
 		add_root(t, path, &root);
 	if (a->links)

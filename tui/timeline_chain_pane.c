@@ -34,7 +34,7 @@ bool ty_timeline_chain_pane(const struct ty_timeline *t, struct ty_grid *g,
 		const struct ty_link *k = &s->link[i];
 		char who[TY_THREAD_NAME_MAX], what[TY_LINK_TEXT], text[TY_LINK_TEXT + 120];
 
-		ty_stall_link_text(&brief, s->link, s->links, s->root_ns, i, what);
+		ty_stall_link_text(&brief, s->link, i, what);
 		snprintf(text, sizeof(text), "%s%s %s", i ? "<- " : "",
 			 ty_timeline_thread_name(t, k->thread, k->start_ns, who), what);
 		y += ty_grid_wrap(g, p, x + 2, y, end - y, TY_CHAIN_PANE_W - 3, text,

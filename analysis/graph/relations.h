@@ -84,7 +84,7 @@
 	X(RUNTIME_SLEEP,                                                                           \
 	  "the futex wait recurs and a timer is the waker, as in sleeps of runtimes")              \
 	X(WAKE_EXPECTED,                                                                           \
-	  "another thread wakes that futex at other times, or was woken right before")             \
+	  "another thread wakes that futex at other times, or had just been woken by this one")    \
 	X(HAD_WORK,                                                                                \
 	  "the critical path ran through the awaited thread, and the waiter had work pending")
 

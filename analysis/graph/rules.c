@@ -22,8 +22,9 @@ const struct ty_rule ty_rule_table[] = {
 	RULE("lost", STALL, RECORDED, 85,
 	     "the thread had work; the end of its wait is unknown because of lost events",
 	     WHEN(TY_R_END_LOST, TY_R_WORK_LOST), .kind = TY_KIND_LOST),
-	RULE("lock", STALL, RECORDED, 75,
-	     "a thread with work waited for a lock, device or buffer space, or was stopped",
+	RULE("resource", STALL, RECORDED, 75,
+	     "a thread that waits for a lock, device, buffer space or page, or is stopped, has "
+	     "work",
 	     WHEN(TY_R_DEFINITE)),
 	RULE("accept", IDLE, RECORDED, 70,
 	     "a thread that accepts connections waits for new clients",

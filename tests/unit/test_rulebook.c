@@ -21,14 +21,14 @@ static const struct {
 	uint8_t turned;
 	const char *then;
 } waits[] = {
-	{"holder-idle", {R(DEFINITE), R(BY_THREAD), R(HOLDER_IDLE)}, R(HOLDER_IDLE), "lock"},
+	{"holder-idle", {R(DEFINITE), R(BY_THREAD), R(HOLDER_IDLE)}, R(HOLDER_IDLE), "resource"},
 	{"cpu-load",
 	 {R(PEER), R(BY_THREAD), R(SENT_REQUEST), R(WAKER_RUNNABLE)},
 	 R(WAKER_RUNNABLE),
 	 "request-sent"},
-	{"unexplained-sleep", {R(DEFINITE), R(UNCALLED)}, R(UNCALLED), "lock"},
-	{"lock", {R(DEFINITE), R(BY_THREAD)}, R(HOLDER_IDLE), "holder-idle"},
-	{"lost", {R(DEFINITE), R(END_LOST), R(WORK_LOST)}, R(WORK_LOST), "lock"},
+	{"unexplained-sleep", {R(DEFINITE), R(UNCALLED)}, R(UNCALLED), "resource"},
+	{"resource", {R(DEFINITE), R(BY_THREAD)}, R(HOLDER_IDLE), "holder-idle"},
+	{"lost", {R(DEFINITE), R(END_LOST), R(WORK_LOST)}, R(WORK_LOST), "resource"},
 	{"lost-idle", {R(PEER), R(END_LOST)}, R(WORK_LOST), "lost"},
 	{"no-reply", {R(STILL_WAITING), R(PEER), R(NO_REPLY_YET)}, R(BEGAN_BEFORE), "not-woken"},
 	{"reply-awaited-in-request",
@@ -54,7 +54,7 @@ static const struct {
 	{"no-cpu", {R(NO_CPU), R(CPU_EXPLAINED)}, R(CPU_EXPLAINED), "no-cpu-shared"},
 	{"no-cpu-shared", {R(NO_CPU)}, R(CPU_EXPLAINED), "no-cpu"},
 	{"on-cpu", {R(ON_CPU)}, R(ON_CPU), "not-woken"},
-	{"polled-lock", {R(POLLED), R(DEFINITE), R(BY_THREAD)}, R(POLLED), "lock"},
+	{"polled-lock", {R(POLLED), R(DEFINITE), R(BY_THREAD)}, R(POLLED), "resource"},
 	{"timed-out",
 	 {R(BY_TIMER), R(PEER), R(TIMED_OUT), R(WAKE_EXPECTED), R(SENT_OR_WOKE)},
 	 R(RUNTIME_SLEEP),

@@ -51,7 +51,7 @@ static void edges_lead_to_the_root_cause(void **state)
 	struct ty_stall_edge e[TY_STALL_EDGES];
 
 	assert_int_equal(s.n, 1);
-	assert_string_equal(s.v[0].rule->id, "lock");
+	assert_string_equal(s.v[0].rule->id, "resource");
 	assert_int_equal(ty_stall_edges(&x, &s.v[0], e), 4);
 	assert_int_equal(e[0].kind, TY_EDGE_WAITS);
 	assert_int_equal(e[0].thread, s.v[0].thread);

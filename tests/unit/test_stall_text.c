@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fixture_lock.h"
+#include "stall_edges.h"
 #include "stalls.h"
 
 static const char *file(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
@@ -103,7 +104,7 @@ static void held(int state, const char *says)
 	x = explain(m, 0);
 	s = stalls_by(&x, false);
 	assert_true(s.n >= 1);
-	ty_stall_link_text(&x, s.v[0].link, s.v[0].links, s.v[0].root_ns, 1, what);
+	ty_stall_link_text(&x, s.v[0].link, 1, what);
 	if (!strstr(state ? what : s.v[0].sentence, says))
 		fail_msg("'%s' is not in: %s, %s", says, s.v[0].sentence, what);
 	ty_stalls_fini(&s);
@@ -115,6 +116,48 @@ static void what_kept_the_holder(void **state)
 	(void)state;
 	held(TY_TASK_STOPPED, "was stopped for 100 ms until SIGCONT");
 	held(0, "held by t13/13, which ran 61.0 ms of the 103 ms and waited 42.0 ms for a CPU");
+}
+
+/* 13 holds the lock, runnable in two stretches; most of that time 14 runs, else 15. */
+static void a_runnable_holder(void **state)
+{
+	struct ty_stall_edge edge[TY_STALL_EDGES];
+	const struct ty_model *m;
+	char what[TY_LINK_TEXT];
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 12);
+	ty_mx_enter(0, 4 * MS, 12, NR_FLOCK);
+	ty_mx_switch(0, 5 * MS, 12, S, 13);
+	ty_mx_switch(0, 7 * MS, 13, R, 14);
+	ty_mx_switch(0, 67 * MS, 14, R, 13);
+	ty_mx_switch(0, 68 * MS, 13, R, 15);
+	ty_mx_switch(0, 88 * MS, 15, R, 14);
+	ty_mx_switch(0, 107 * MS, 14, R, 13);
+	ty_mx_waking(0, 108 * MS, 13, 12, 0);
+	ty_mx_switch(0, 109 * MS, 13, S, 12);
+	ty_mx_exit(0, 110 * MS, 12, NR_FLOCK, 0);
+	ty_mx_switch(0, 120 * MS, 12, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	s = stalls_by(&x, false);
+	assert_true(s.n >= 1);
+	assert_non_null(strstr(s.v[0].sentence,
+			       "held by t13/13, which waited 99.0 ms of the 103 ms for a CPU, "
+			       "79.0 ms of it while t14/14 ran there"));
+	assert_int_equal(s.v[0].links, 3);
+	ty_stall_link_text(&x, s.v[0].link, 1, what);
+	assert_string_equal(what, "waited 99.0 ms of the 103 ms for a CPU");
+	ty_stall_link_text(&x, s.v[0].link, 2, what);
+	assert_string_equal(what, "ran 79.0 ms of the 103 ms");
+	assert_int_equal(ty_stall_edges(&x, &s.v[0], edge), 4);
+	assert_int_equal(edge[2].kind, TY_EDGE_RUNNABLE);
+	assert_int_equal(edge[3].kind, TY_EDGE_RUNS);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
 }
 
 /* A wait that never ends has no cause: nothing is inferred of it. */
@@ -161,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lock),
 		cmocka_unit_test(what_kept_the_holder),
+		cmocka_unit_test(a_runnable_holder),
 		cmocka_unit_test(not_over),
 		cmocka_unit_test(the_call),
 	};
