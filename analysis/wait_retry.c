@@ -34,7 +34,7 @@ uint32_t ty_wait_retry_beside(const struct ty_model *m, uint32_t thread, uint32_
 bool ty_wait_retry_interrupted(const struct ty_syscall *c)
 {
 	return !(c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)) &&
-	       (c->ret == -4 || ((c->ret <= -512 && c->ret >= -514) || c->ret == -516));
+	       (c->ret == -4 || (c->ret <= -512 && c->ret >= -514) || c->ret == -516);
 }
 
 static bool in_vain(const struct ty_explain *x, const struct ty_syscall *c)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of perf.data files: callers by branch records, branch stacks, lanes beside switches. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +13,12 @@
 #include <cmocka.h>
 
 #include "dump.h"
+#include "fixture_story.h"
+#include "fixture_trace.h"
 #include "perf_write.h"
 #include "sample_load.h"
 #include "sample_marks_load.h"
+#include "section.h"
 
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER   ((uint64_t)-512)
@@ -275,12 +279,68 @@ static void lanes_beside_switches(void **state)
 	unlink(path);
 }
 
+static void sample_at(struct perf_write *w, uint64_t ns)
+{
+	const uint64_t body[] = {PW_ID, at(leaf), 7ull << 32 | 7, ns, 0, 0, 0};
+
+	pw_rec(w, TY_PERF_SAMPLE, 2, body, sizeof(body));
+}
+
+/* record --keep drops samples less finely than events: what is older than the kept part does not
+ * count, neither do losses of that time. */
+static void older_than_the_kept_part(void **state)
+{
+	const uint64_t kept = TY_STORY_START + 5, lost[2] = {0, 3};
+	const char *path = ty_fx_path("kept.dat");
+	struct ty_texts roots = {0};
+	const struct ty_sample_load_opts o = {.roots = &roots, .quiet = true};
+	struct ty_samples *s = NULL;
+	struct ty_trace *t = NULL;
+	struct ty_err err = {0};
+	struct perf_write w;
+	struct ty_buf head;
+	char facts[64];
+
+	(void)state;
+	assert_int_equal(vec_push(&roots, "/"), 0);
+	ty_buf_init(&head, 1 << 20);
+	begin(&w, 0);
+	pw_file(&w, &head);
+	ty_story_begin(path, 4, "mode=all\n", TY_STORY_THREADS);
+	snprintf(facts, sizeof(facts), "from_ns=%" PRIu64 "\n", kept);
+	ty_story_section(TY_SEC_KEPT, facts, strlen(facts));
+	ty_story_section(TY_SEC_SAMPLING, head.p, head.len);
+	ty_buf_reset(&w.rec);
+	for (uint64_t i = 0; i < 10; i++) {
+		pw_rec_at(&w, TY_PERF_LOST, 0, lost, sizeof(lost),
+			  (struct pw_at){7, 7, TY_STORY_START + i, 0});
+		sample_at(&w, TY_STORY_START + i);
+	}
+	ty_story_section(TY_SEC_SAMPLES, w.rec.p, w.rec.len);
+	ty_story_stall(ty_story_event);
+	ty_story_end();
+	pw_fini(&w);
+	ty_buf_fini(&head);
+	if (ty_trace_open(path, &t, &err) || ty_samples_of_trace(t, &o, &s, &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(t->kept_from_ns, kept);
+	assert_int_equal(s->v.n, 5);
+	for (size_t i = 0; i < s->v.n; i++)
+		assert_int_equal(s->v.v[i].ns, kept + i);
+	assert_int_equal(s->lost, 5 * 3);
+	ty_samples_free(s);
+	ty_trace_close(t);
+	vec_fini(&roots);
+	ty_fx_remove_dir();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(callers_by_branch_records),
 		cmocka_unit_test(other_branch_stacks),
 		cmocka_unit_test(lanes_beside_switches),
+		cmocka_unit_test(older_than_the_kept_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
