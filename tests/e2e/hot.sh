@@ -49,10 +49,10 @@ printf 'echo $$ >pid\nexec "%s" "$@" %s\n' "$prog" "$([ "$(uname -m)" != x86_64 
 shares() { # FILE HOW TREE RECORD-OPTION...
 	local file=$1 how=$2 tree=$3
 	shift 3
-	"$TARRY" record -q -o "$file" --sample 997 "$@" -- sh jit.sh 150 1 >truth.txt 2>err.txt &&
+	"$TARRY" record -q -o "$file" --sample 997 "$@" -- sh jit.sh 300 1 >truth.txt 2>err.txt &&
 		"$TARRY" report "$file" hot --json >hot.json 2>>err.txt &&
 		python3 "$judge" truth.txt hot.json $tree >seen.txt 2>&1
-	check "$how: shares within three standard deviations" $? "$(cat seen.txt err.txt)"
+	check "$how: shares within four standard deviations" $? "$(cat seen.txt err.txt)"
 	rm -f "/tmp/perf-$(cat pid).map"
 }
 tries 2 shares d.dat "call frame information, two threads" tree

@@ -2,8 +2,10 @@
 /*
  * Functions with known shares of CPU time: alpha, beta (whose work is inlined into it) and deep,
  * which recurses. argv: rounds, threads besides main, "jit": jitted, too, which is made at run time
- * and has its name in /tmp/perf-PID.map (x86-64). Each thread measures its own functions by the CPU
- * clock; standard output has "NAME NS" in the end, all threads together.
+ * and has its name in /tmp/perf-PID.map (x86-64). Each call does between none and twice its mean of
+ * work, by chance: rounds of one length that is a multiple of the clock's period would be sampled
+ * at the same places each time. Each thread measures its own functions by the CPU clock; standard
+ * output has "NAME NS" in the end, all threads together.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -82,8 +84,18 @@ static void make_jitted(void)
 	jitted = (void (*)(int))p;
 }
 
+/* A number from 0 to 2 * mean (xorshift32); *seed is not 0. */
+static int about(int mean, uint32_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 17;
+	*seed ^= *seed << 5;
+	return (int)((uint64_t)*seed * (2 * (unsigned)mean + 1) >> 32);
+}
+
 APART static void *work(void *arg)
 {
+	uint32_t seed = arg ? 0x9e3779b9 : 0x85ebca6b;
 	volatile uint64_t secret[8]; /* on the stack while samples are taken; in no file */
 
 	for (unsigned i = 0; i < 8; i++)
@@ -92,18 +104,18 @@ APART static void *work(void *arg)
 		const uint64_t a = cpu_ns();
 		uint64_t b, c;
 
-		alpha(2500000);
+		alpha(about(2500000, &seed));
 		b = cpu_ns();
-		beta(1500000);
+		beta(about(1500000, &seed));
 		c = cpu_ns();
-		deep(20, 1000000);
+		deep(20, about(1000000, &seed));
 		took[ALPHA] += b - a;
 		took[BETA] += c - b;
 		took[DEEP] += cpu_ns() - c;
 		if (jitted) {
 			const uint64_t d = cpu_ns();
 
-			jitted(2000000);
+			jitted(1 + about(2000000, &seed));
 			took[JITTED] += cpu_ns() - d;
 		}
 	}
@@ -122,7 +134,7 @@ int main(int argc, char **argv)
 	if (argc > 3)
 		make_jitted();
 	for (int i = 0; i < threads; i++)
-		if (pthread_create(&t[i], NULL, work, NULL))
+		if (pthread_create(&t[i], NULL, work, &rounds))
 			return 1;
 	work(NULL);
 	for (int i = 0; i < threads; i++)
