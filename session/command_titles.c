@@ -230,25 +230,27 @@ static const char *rarest(struct work *k, const struct line *l)
 
 /* interpreters ------------------------------------------------------------------------------- */
 
-/* Programs whose first argument is the program. code: options with the program's text behind them;
- * skip: options with a word that is not the program. */
+/* Programs whose first argument is the program. Of letters, of which one word may have several:
+ * code: the program's text follows; value: another word, or the rest of this one; module: its name.
+ * words: options whose next word is not the program; NULL: options are letters. */
 static const struct interpreter {
-	const char *comm, *code, *skip;
+	const char *comm, *code, *value, *module, *words;
 } interpreters[] = {
-	{"python", "c", " -W -X "},
-	{"pypy", "c", " -W -X "},
-	{"perl", "eE", " -I "},
-	{"ruby", "e", " -I -r "},
-	{"node", "ep", " -r "},
-	{"php", "r", " -c -d "},
-	{"lua", "e", " -l "},
-	{"Rscript", "e", " "},
-	{"java", "", " -cp -classpath --class-path -p --module-path --add-opens --add-modules "},
-	{"bash", "c", " -o -O "},
-	{"dash", "c", " -o "},
-	{"ksh", "c", " -o "},
-	{"zsh", "c", " -o "},
-	{"sh", "c", " -o "},
+	{"python", "c", "WX", "m", NULL},
+	{"pypy", "c", "WX", "m", NULL},
+	{"perl", "eE", "I", "", NULL},
+	{"ruby", "e", "Ir", "", NULL},
+	{"node", "ep", "r", "", NULL},
+	{"php", "r", "cd", "", NULL},
+	{"lua", "e", "l", "", NULL},
+	{"Rscript", "e", "", "", NULL},
+	{"java", "", "", "",
+	 " -cp -classpath --class-path -p --module-path --add-opens --add-modules "},
+	{"bash", "c", "oO", "", NULL},
+	{"dash", "c", "o", "", NULL},
+	{"ksh", "c", "o", "", NULL},
+	{"zsh", "c", "o", "", NULL},
+	{"sh", "c", "o", "", NULL},
 };
 
 static const struct interpreter *interpreter_of(const char *comm)
@@ -274,25 +276,49 @@ static bool in_words(const char *list, const char *word)
 	return false;
 }
 
+enum option { OTHER, CODE, VALUE, PROGRAM, MODULE };
+
+/* rest: what follows its letter in this word. */
+static enum option option_of(const struct interpreter *in, const char *a, const char **rest)
+{
+	*rest = "";
+	if (in->words)
+		return !strcmp(a, "-jar")	? PROGRAM
+		       : !strcmp(a, "-m")	? MODULE
+		       : in_words(in->words, a) ? VALUE
+						: OTHER;
+	for (const char *p = a + 1; *a == '-' && *p && *p != '-'; p++) {
+		*rest = p + 1;
+		if (strchr(in->code, *p))
+			return CODE;
+		if (strchr(in->module, *p))
+			return MODULE;
+		if (strchr(in->value, *p))
+			return VALUE;
+	}
+	return OTHER;
+}
+
 /* The script, or the module with "-m" before it; NULL: there is none. */
 static const char *script(const struct interpreter *in, const char *argv, size_t n, bool *module)
 {
 	*module = false;
 	for (size_t at = strlen(argv) + 1; at < n; at += strlen(argv + at) + 1) {
-		const char *a = argv + at;
+		const char *a = argv + at, *rest;
+		const enum option what = option_of(in, a, &rest);
 
 		if (*a != '-')
 			return *a ? a : NULL;
-		if (!a[1])
-			return NULL; /* from standard input */
-		if (a[1] != '-' && *in->code && a[strcspn(a, in->code)])
-			return NULL;
-		if (!strcmp(a, "-m") || !strcmp(a, "-jar") || in_words(in->skip, a)) {
-			*module = !strcmp(a, "-m");
-			at += strlen(a) + 1;
-			if (*module || !strcmp(a, "-jar"))
-				return at < n && argv[at] ? argv + at : NULL;
-		}
+		if (!a[1] || what == CODE)
+			return NULL; /* from standard input, or of the command line */
+		*module = what == MODULE;
+		if (*module && *rest)
+			return rest;
+		if (what == OTHER || *rest)
+			continue;
+		at += strlen(a) + 1;
+		if (what != VALUE)
+			return at < n && argv[at] ? argv + at : NULL;
 	}
 	return NULL;
 }

@@ -132,6 +132,42 @@ static void tell_apart(void **state)
 			    "python3 \"worker.py\"");
 }
 
+/* Options of one letter may share a word, and the rest of a word may be a value. */
+static void options_of_interpreters(void **state)
+{
+	static const char section[] = "1\t10\tpython3\t-mhttp.server\t8000\n"
+				      "1\t11\tpython3\t-um\tpip.calendar\tinstall\n"
+				      "1\t12\tpython3\t-Wonce\t-X\tdev\t-Xutf8\t/a/w.py\n"
+				      "1\t13\tpython3\t-uc\tmain()\tx\n"
+				      "1\t14\tbash\t-euo\tpipefail\t/a/deploy.sh\n"
+				      "1\t15\tbash\t-m\tjobs.sh\n"
+				      "1\t16\tperl\t-Ilib/site\tp.pl\n"
+				      "1\t17\tjava\t-Xmx1g\t-m\tapp/Main\n"
+				      "1\t18\tbash\t--rcfile=c\tx.sh\n";
+	static const char some[] = "taken 1 2\n" THREAD("10", "10", "python3")
+		THREAD("11", "11", "python3") THREAD("12", "12", "python3")
+			THREAD("13", "13", "python3") THREAD("14", "14", "bash")
+				THREAD("15", "15", "bash") THREAD("16", "16", "perl")
+					THREAD("17", "17", "java") THREAD("18", "18", "bash");
+	static const char *const want[] = {"python3/10 \"-m http.server\"",
+					   "python3/11 \"-m pip.calendar\"",
+					   "python3/12 \"w.py\"",
+					   "python3/13",
+					   "bash/14 \"deploy.sh\"",
+					   "bash/15 \"jobs.sh\"",
+					   "perl/16 \"p.pl\"",
+					   "java/17 \"-m Main\"",
+					   "bash/18 \"x.sh\""};
+	const struct ty_model *m;
+
+	ty_mx_begin("tarry=0.1\nmode=all\n", some);
+	ty_mx_event(0, 10, 10, TY_EV_OTHER);
+	m = ty_mx_end();
+	assert_int_equal(ty_command_titles((struct ty_model *)m, section, NULL), 0);
+	for (int i = 0; i < 9; i++)
+		assert_string_equal(who(m, 10 + i, 10), want[i]);
+}
+
 /* The same command line in several containers, and on the host; a process of a unit, and those that
  * both made while it was recorded. */
 static void containers(void **state)
@@ -315,6 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(tell_apart, drop),
+		cmocka_unit_test_teardown(options_of_interpreters, drop),
 		cmocka_unit_test_teardown(containers, drop),
 		cmocka_unit_test_teardown(traced_ones, drop),
 		cmocka_unit_test_teardown(of_another_program, drop),
