@@ -38,10 +38,11 @@ struct search {
 
 static struct group *group_of(struct search *s, uint8_t abi, int32_t nr, bool make)
 {
-	const uint32_t key = (uint32_t)nr * 8 + abi, at = ty_hash_get(&s->index, key);
+	const uint32_t key = (uint32_t)nr * 8 + abi;
 
-	if (at != TY_HASH_NONE)
-		return &s->group[at];
+	hash_each (at, &s->index, key)
+		if (s->group[at].o.nr == nr && s->group[at].o.abi == abi)
+			return &s->group[at];
 	if (!make || s->n == GROUPS || ty_hash_add(&s->index, key, s->n))
 		return NULL;
 	s->group[s->n] = (struct group){.o = {.nr = nr, .abi = abi}};

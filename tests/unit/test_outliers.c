@@ -16,9 +16,9 @@
 
 enum { NR_READ = 0, NR_WRITE = 1, NR_GETPID = 39 };
 
-/* Thread 11 reads every 10 ms, 1 ms on the CPU; the seventh read waits 50 ms for thread 12. Writes
- * are all alike. */
-static const struct ty_model *slow_read(void)
+/* Thread 11 reads every 10 ms, 1 ms on the CPU; the seventh read waits 50 ms for thread 12. The
+ * other calls are all alike. */
+static const struct ty_model *slow_read(int other)
 {
 	uint64_t t = 1 * MS;
 
@@ -32,8 +32,8 @@ static const struct ty_model *slow_read(void)
 			ty_mx_switch(0, t += MS, 12, S, 11);
 		}
 		ty_mx_exit(0, t += MS, 11, NR_READ, 1);
-		ty_mx_enter(0, t += MS, 11, NR_WRITE);
-		ty_mx_exit(0, t += MS, 11, NR_WRITE, 1);
+		ty_mx_enter(0, t += MS, 11, other);
+		ty_mx_exit(0, t += MS, 11, other, 1);
 	}
 	ty_mx_switch(0, t + MS, 11, S, 0);
 	return ty_mx_end();
@@ -41,7 +41,7 @@ static const struct ty_model *slow_read(void)
 
 static void slow_one_beside_the_median(void **state)
 {
-	const struct ty_model *m = slow_read();
+	const struct ty_model *m = slow_read(NR_WRITE);
 	struct ty_explain x = {.m = m, .arch = ty_sysarch_find("x86_64")};
 	struct ty_window w = window_all(m);
 	struct ty_outliers o;
@@ -84,10 +84,27 @@ static void slow_one_beside_the_median(void **state)
 	ty_mx_drop();
 }
 
+/* Numbers of a damaged file whose hashes are those of others. */
+static void each_number_for_itself(void **state)
+{
+	const struct ty_model *m = slow_read(1 << 29 | NR_READ);
+	struct ty_explain x = {.m = m, .arch = ty_sysarch_find("x86_64")};
+	struct ty_window w = window_all(m);
+	struct ty_outliers o;
+
+	assert_int_equal(ty_outliers_find(&x, &w, 10, &o, NULL), 0);
+	assert_int_equal(o.n, 1);
+	assert_int_equal(o.v[0].nr, NR_READ);
+	assert_int_equal(o.v[0].count, 10);
+	ty_outliers_fini(&o);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_one_beside_the_median),
+		cmocka_unit_test(each_number_for_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
