@@ -129,7 +129,7 @@ static void note_requests(const struct ty_model *m, const struct ty_requests *q,
 	if (!s || !s->n)
 		return;
 	if (q->services_n > 1)
-		snprintf(of, sizeof(of), " (the server with the most request time of %u)",
+		snprintf(of, sizeof(of), " (of %u servers, the one with the most request time)",
 			 q->services_n);
 	ty_answer_note(out, "%s replied to %s request%s: p50 %s, max %s%s",
 		       ty_who_process(m, s->process), ty_count(s->n), s->n == 1 ? "" : "s",

@@ -185,8 +185,9 @@ static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
 		say_idle(o, h, c);
 	} else if (c->unfair) {
 		ty_put(o,
-		       "starved: other threads used %s on CPU %u, more than its priority "
-		       "explains. Possible cause%s the weight of its cgroup or session",
+		       "starved by other threads, which used %s on CPU %u, more than the victim's "
+		       "priority explains. Possible cause%s the CPU weight of its cgroup or "
+		       "autogroup",
 		       ty_duration(c->rival_ns), cpu, c->quota_seen ? "s: a CPU quota, or" : ":");
 	} else if (c->rival_ns) {
 		ty_put(o, "several threads shared CPU %u", cpu);
@@ -310,14 +311,17 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 	if (root > 1 && l[1].span != TY_NONE &&
 	    ty_model_span(h->x->m, l[1].span).state == TY_ST_STOPPED)
 		ty_put(o, ", which was stopped");
-	ty_put(o, root > 1 ? ". Root cause: " : ", which ");
+	/* Its links are those of its longest wait. */
+	if (c->s.waits > 1 && l->end_ns - l->start_ns < c->s.duration_ns / 2)
+		ty_put(o, root > 1 ? ". Root cause of the longest wait: "
+				   : ", which in the longest of them ");
+	else
+		ty_put(o, root > 1 ? ". Root cause: " : ", which ");
 	if (root > 1) {
 		ty_put(o, "%s ", link_who(c, &l[root]));
 		say_held(o, h, &l[root - 1]);
 	}
 	say_root(o, h, c, root);
-	if (c->s.waits > 1 && l->end_ns - l->start_ns < c->s.duration_ns / 2)
-		ty_put(o, " in one of these waits");
 }
 
 static void waker(struct ty_sentence *o, const struct ty_stall_search *h,

@@ -12,9 +12,10 @@
 static const char head[] =
 	"usage: tarry dump [FILE] flow [--insn|--branches|--calls] [options]\n"
 	"\n"
-	"Print executed instructions, from Intel PT or single-stepping. Only the packets\n"
-	"around the selected time are decoded. --comm selects a thread while it has that\n"
-	"name. --cpu applies to recordings with one stream per CPU.\n"
+	"Print executed instructions, from Intel PT or single-stepping. Decoding\n"
+	"starts at the PSB packet before --from and ends after --to. --comm selects a\n"
+	"thread while it has that name. --cpu applies to recordings with one stream per\n"
+	"CPU.\n"
 	"\n";
 
 static int take_branches(void *shape, const char *arg, struct ty_err *err)

@@ -23,7 +23,7 @@ const struct ty_option ty_packet_options[] = {
 	{0, "pt-raw", "FILE[,cpu=N][,tid=N]", "read bare Intel PT packets", .take = ty_take_texts,
 	 .at = offsetof(struct ty_flow_args, src.raws)},
 	{0, "pt-sideband", "FILE[,cpu=N][,sample=TYPE]",
-	 "read the perf records that belong to them (TYPE: their sample_type)",
+	 "read the perf records of the --pt-raw packets (TYPE: their sample_type)",
 	 .take = ty_take_texts, .at = offsetof(struct ty_flow_args, src.sidebands)},
 	{0, "cpu-model", "F/M/S", "apply the errata of this CPU: family, model, stepping (6/85/4)",
 	 .take = ty_take_text, .at = offsetof(struct ty_flow_args, src.cpu)},

@@ -131,8 +131,8 @@ const struct ty_option ty_mem_options[] = {
 	{0, "spe-raw", "FILE", "memory samples: read a bare Arm SPE stream, not a recording",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, raw)},
 	{0, "midr", "HEX",
-	 "set MIDR_EL1 of the core that wrote the --spe-raw stream (default: data sources by "
-	 "events only)",
+	 "set MIDR_EL1 of the core that wrote the --spe-raw stream; without it, data sources "
+	 "come from event bits only",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, midr)},
 	{0, "symfs", "DIR",
 	 "memory samples, stacks: look for the recorded machine's files in DIR (alias: "
@@ -153,8 +153,7 @@ const struct ty_option ty_code_options[] = {
 	 .take = ty_take_texts, .at = AT(roots)},
 	{0, "sysroot", "DIR", NULL, .take = ty_take_texts, .at = AT(roots)},
 	{0, "image", "FILE@ADDRESS[:OFFSET:SIZE]",
-	 "map code at ADDRESS: an ELF file, lowest page first, or SIZE bytes of any file from "
-	 "OFFSET",
+	 "map an ELF file with its lowest page at ADDRESS, or SIZE bytes of any file from OFFSET",
 	 .take = ty_take_texts, .at = AT(images)},
 	{0, "core", "FILE", "read code from a core dump if no other file has it",
 	 .take = ty_take_texts, .at = AT(cores)},

@@ -322,8 +322,8 @@ static const struct ty_option options[] = {
 	{0, "no-sched", NULL, "do not record scheduling, interrupts, block I/O, signals, locks",
 	 .take = ty_take_flag, .at = AT(o.no_sched)},
 	{0, "no-strings", NULL,
-	 "do not use BPF. Not recorded then: strings and structures of system calls, user stacks; "
-	 "CPU samples and counters (except with -a)",
+	 "do not use BPF: no strings and structures of system calls, no user stacks. CPU samples "
+	 "and counters then need -a",
 	 .take = ty_take_flag, .at = AT(o.no_strings)},
 	{0, "data", "N",
 	 "also record the first N bytes (at most 4096) that each read, write, send or receive "

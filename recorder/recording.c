@@ -152,8 +152,8 @@ static void finish_sampler(struct recording *r)
 			    s.throttled);
 	if (s.shortened)
 		ty_rec_note(r,
-			    "%" PRIu64 " samples have only a part of their stack: the recording is "
-			    "long (--sample with a lower rate keeps more)",
+			    "%" PRIu64 " samples have only a part of their stack: the space for "
+			    "stacks was full (--sample with a lower rate keeps more)",
 			    s.shortened);
 	if (s.maps_full || s.maps_unread || s.failed)
 		ty_rec_note(r, "mappings of some processes are missing: their samples may have no "
@@ -220,9 +220,9 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    stacks.maps_unread);
 	if (stacks.locks_left)
 		ty_rec_note(r,
-			    "%" PRIu64
-			    " reads of locks were left out: more than 1,000 threads waited "
-			    "for locks at a time. Holders may be missing",
+			    "%" PRIu64 " times, the holder of a lock was not looked up: more than "
+			    "1,000 threads waited "
+			    "for locks at a time",
 			    stacks.locks_left);
 	if (stacks.too_many_threads)
 		ty_rec_note(r, "some threads have no stacks: the limit of threads was exceeded");

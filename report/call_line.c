@@ -73,7 +73,7 @@ static const char *abi_mark(const struct ty_sysarch *arch, const struct ty_call 
 		/* Not needed where both mean the same. */
 		return strcmp(ty_syscall_name(arch, TY_ABI_NATIVE64, c->nr, a),
 			      ty_syscall_name(arch, TY_ABI_COMPAT32, c->nr, b))
-			       ? " [if a 32-bit caller: "
+			       ? " [or, from a 32-bit program: "
 			       : "";
 	default: return "";
 	}

@@ -36,7 +36,7 @@ static const char *reason(const struct ty_region *r)
 	if (r->flags & TY_RGN_BEFORE)
 		return "end only: began before the recording";
 	if (r->flags & TY_RGN_UNMATCHED)
-		return has_length(r) ? "left without a return" : "end without a begin";
+		return has_length(r) ? "left without a return" : "end without a start";
 	if (r->flags & TY_RGN_ENDED)
 		return "not ended: the thread exited, or executed another program";
 	return r->flags & TY_RGN_OPEN ? "not ended when the recording did" : NULL;

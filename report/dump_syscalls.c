@@ -375,15 +375,17 @@ static void tell_unknown(const struct dump *d)
 {
 	const struct ty_call_data_counts n = ty_call_data_counts(d->walk.strings);
 
-	if (d->paths_unknown || n.lost || n.pieces_missing || n.damaged)
+	if (d->paths_unknown)
 		fprintf(stderr,
 			"tarry: %s: the paths of %" PRIu64 " of %" PRIu64
-			" calls are unknown (the pointer is shown). %" PRIu64
-			" strings were lost while recording%s.\n",
-			d->s->trace->path, d->paths_unknown, d->paths, n.lost,
-			n.damaged	   ? ", and the recorded ones are damaged"
-			: n.pieces_missing ? ", and parts of the recorded ones are missing"
-					   : "");
+			" calls are unknown (the pointer is shown)\n",
+			d->s->trace->path, d->paths_unknown, d->paths);
+	if (n.lost)
+		fprintf(stderr, "tarry: %s: %" PRIu64 " strings were lost while recording\n",
+			d->s->trace->path, n.lost);
+	if (n.damaged || n.pieces_missing)
+		fprintf(stderr, "tarry: %s: some of the recorded strings are %s\n",
+			d->s->trace->path, n.damaged ? "damaged" : "missing");
 }
 
 static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)

@@ -179,7 +179,7 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	if (l->size_assumed)
 		fputs("; sizes marked ? are assumed", f);
 	if (l->one_process)
-		fputs("; the process was not recorded and is assumed to be one", f);
+		fputs("; the samples name no process: all are assumed to be from one", f);
 	fputs("\n  offset size  op      samples  latency  thread, instruction\n", f);
 	for (uint32_t i = 0; i < l->sites_n; i++) {
 		const struct row row = row_of(r, s, l, i, NULL);

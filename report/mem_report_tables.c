@@ -309,7 +309,8 @@ static void print_head(const struct ty_mem_report *r, const struct ty_memory_sum
 	if (c->truncated || c->collided || c->partial || c->lost)
 		fprintf(f,
 			"  incomplete: the buffer was full %u times, samples collided %u times, "
-			"the last one was damaged %u times, %" PRIu64 " records lost\n",
+			"the last sample of a buffer was incomplete %u times, %" PRIu64
+			" records were lost\n",
 			c->truncated, c->collided, c->partial, c->lost);
 	if (r->points->gaps_n)
 		fprintf(f, "  %s%" PRIu64 " gaps, %" PRIu64 " bytes undecodable\n",

@@ -164,15 +164,16 @@ static void counted_text(const struct of_event *e, const char *name, bool is_tim
 
 	fprintf(f, "  %10s counted of %s", fmt(e->raw, raw), name);
 	if (e->not_counted == e->counters)
-		fputs("  (perf stat: never counted; report counters, view)", f);
+		fputs("  (perf stat: never counted; tarry report FILE counters, tarry view FILE)",
+		      f);
 	else if (e->running_ns < e->enabled_ns)
 		fprintf(f,
 			"  (perf stat: ~%s scaled, an estimate: counting %.1f%% of the time; "
-			"report counters, view)",
+			"tarry report FILE counters, tarry view FILE)",
 			fmt(e->scaled, scaled),
 			100.0 * (double)e->running_ns / (double)e->enabled_ns);
 	else
-		fputs("  (perf stat: report counters, view)", f);
+		fputs("  (perf stat: tarry report FILE counters, tarry view FILE)", f);
 	fputc('\n', f);
 }
 

@@ -315,8 +315,8 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 		const struct ty_stall *s = &e->stalls.v[i];
 
 		if (s->ranks_last && !last && i)
-			fputs("     ranked last regardless of length: waits for a CPU shared by "
-			      "several threads, and waits explained by a stall above\n",
+			fputs("     ranked last regardless of length: waits for a CPU that several "
+			      "threads used, and waits explained by a stall above\n",
 			      f);
 		last = s->ranks_last;
 		fprintf(f, "%4u %s%9s%s  ", i + 1, ty_style(TY_STYLE_STRONG),

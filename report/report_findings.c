@@ -63,7 +63,7 @@ void ty_findings_text(const struct ty_report *r, FILE *f)
 			r->findings.v[i].next, ty_style(TY_STYLE_END));
 	}
 	if (!r->findings.n)
-		fputs("     none above the thresholds of tarry(1)\n", f);
+		fputs("     none (tarry(1) lists the thresholds)\n", f);
 	if (r->findings.n > SHOWN)
 		fprintf(f, "     and %u more (--json has them)\n", r->findings.n - SHOWN);
 	putc('\n', f);

@@ -372,9 +372,14 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 			ty_duration(h->weight),
 			100.0 * ((double)h->weight - (double)w->on_cpu_ns) / (double)w->on_cpu_ns);
 	if (w->unsampled)
+		fprintf(f, "%" PRIu64 " thread%s without a sample used %s of it%s", w->unsampled,
+			w->unsampled == 1 ? "" : "s", ty_duration(w->unsampled_ns),
+			w->unseen_ns == w->unsampled_ns ? "\n" : "");
+	if (w->unsampled && w->unseen_ns < w->unsampled_ns)
 		fprintf(f,
-			"%" PRIu64 " of the threads that ran have no sample: %s on CPU in total\n",
-			w->unsampled, ty_duration(w->unsampled_ns));
+			": %s is split by samples of threads of the same name, %s is "
+			"[threads without samples]\n",
+			ty_duration(w->unsampled_ns - w->unseen_ns), ty_duration(w->unseen_ns));
 	if (x->unknown_ns)
 		fprintf(f, "what threads did is unknown for %s\n", ty_duration(x->unknown_ns));
 	if (w->by_time)

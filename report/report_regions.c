@@ -53,7 +53,7 @@ static const char *unknown(const void *ctx, const void *record, char *buf, size_
 	if (s->unended)
 		k += (size_t)snprintf(buf, n, "%" PRIu64 " without an end", s->unended);
 	if (s->unbegun && k < n)
-		k += (size_t)snprintf(buf + k, n - k, "%s%" PRIu64 " without a begin",
+		k += (size_t)snprintf(buf + k, n - k, "%s%" PRIu64 " without a start",
 				      k ? ", " : "", s->unbegun);
 	if (s->lost && k < n)
 		snprintf(buf + k, n - k, "%s%" PRIu64 " unknown because of lost events",
@@ -190,7 +190,7 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 
 	if (!q->n && !(r->requested & TY_REP_REGIONS))
 		return;
-	fputs("regions of user code: lengths only where begin and end are recorded\n", f);
+	fputs("regions of user code: lengths only where start and end are recorded\n", f);
 	if (!q->n) {
 		fputs("none\n\n", f);
 		return;

@@ -99,7 +99,7 @@ static const char *where(const void *ctx, const void *record, char *buf, size_t 
 	const struct shown *s = record;
 
 	snprintf(buf, n, "%s%s%s%s%s%s%s%s%s", *s->where ? ty_duration(s->most_ns) : "",
-		 *s->where ? " " : "", s->where, s->open ? "; no reply when the " : "",
+		 *s->where ? " " : "", s->where, s->open ? "; no reply before the " : "",
 		 s->open ? (r->whole ? noun : "selected part") : "", s->open ? " ended" : "",
 		 s->before ? "; began before the " : "", s->before ? noun : "",
 		 s->inferred ? " (inferred)" : "");
@@ -120,6 +120,7 @@ static const char *server_end(const void *ctx, const void *record, char *buf, si
 }
 
 #define OF(member) offsetof(struct ty_service, member)
+#define TIMES	   0x3c /* columns of services with replies */
 static const struct ty_field service_fields[] = {
 	{TY_F_TEXT, NULL, "process", -WHO_COLUMNS, .text = service_column},
 	{TY_F_TEXT, "service", NULL, 0, .text = service_name},
@@ -130,7 +131,7 @@ static const struct ty_field service_fields[] = {
 	{TY_F_DURATION, "max_ns", "max", 7, .at = OF(max_ns)},
 	{TY_F_U64, "open", "no reply", 8, .at = OF(open)},
 	{TY_F_DURATION, "total_ns", NULL, 0, .at = OF(total_ns)},
-	{TY_F_TEXT, NULL, "client/server", 0, .text = server_end},
+	{TY_F_TEXT, NULL, "server role", 0, .text = server_end},
 	{TY_F_BOOL, "inferred", NULL, 0, .at = OF(inferred)},
 	{.type = TY_F_END}};
 #undef OF
@@ -207,7 +208,7 @@ static void compared_text(const struct ty_report *r, FILE *f)
 
 void ty_requests_text(const struct ty_report *r, FILE *f)
 {
-	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
+	struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
 	const struct ty_requests *q = &r->requests;
 	char buf[TY_TIME_MAX];
 	bool inferred = false;
@@ -223,9 +224,11 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 	}
 	ty_fields_head(service_fields, &c, f);
 	for (uint32_t i = 0; i < q->services_n && i < SERVICES_SHOWN; i++) {
+		c.hide = q->services[i].n ? 0 : TIMES;
 		ty_fields_text(service_fields, &c, &q->services[i], f);
 		inferred |= q->services[i].inferred;
 	}
+	c.hide = 0;
 	if (inferred)
 		fputs("inferred: no accept or connect of these connections was recorded\n", f);
 	if (q->services_n > SERVICES_SHOWN)

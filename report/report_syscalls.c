@@ -115,7 +115,8 @@ void ty_syscalls_text(const struct ty_report *r, FILE *f)
 		ty_put_heading(f, "system calls", "none recorded here");
 		return;
 	}
-	ty_put_heading(f, "system calls", "from entry to exit; at: when the longest began%s",
+	ty_put_heading(f, "system calls", "from entry to exit%s; at: when the longest began%s",
+		       r->whole ? "" : ", also outside the window",
 		       ty_report_in_seconds(r) ? " (s)" : "");
 	ty_fields_head(fields, &c, f);
 	for (uint32_t i = 0; i < r->calls_n; i++) {

@@ -529,9 +529,8 @@ static struct ty_help_topic help(const void *self)
 	static const char *const lines[] = {
 		"A column is a stretch of time in which waits or calls began, a row a range of "
 		"their lengths, "
-		"on a logarithmic scale: the numbers at the left are beside the rows that hold "
-		"them. The "
-		"glyph shows how many (the scale is at the right).",
+		"on a logarithmic scale: each number at the left is within the range of its row. "
+		"The glyph shows how many (the scale is at the right).",
 		"The diamond (or *) is the longest one; ! on the axis: events were lost there.",
 	};
 

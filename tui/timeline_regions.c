@@ -53,8 +53,8 @@ static int make(struct ty_page_job *a)
 
 	a->slowest = (struct ty_timeline_slowest){
 		.of = q.all.kind == TY_REG_CALL ? "call" : "region",
-		.counted = "with begin and end",
-		.none = "no region of this name has both its begin and its end",
+		.counted = "with start and end",
+		.none = "no region of this name has both a recorded start and end",
 		.all = q.all.timed};
 	snprintf(a->slowest.name, sizeof(a->slowest.name), "%s", *name ? name : "without a name");
 	r = r ? r : ty_slowest_room(a, q.n, q.by_thread_n);

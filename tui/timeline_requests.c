@@ -27,7 +27,7 @@ static int make(struct ty_page_job *a)
 
 	a->slowest = (struct ty_timeline_slowest){
 		.of = "request",
-		.counted = "answered",
+		.counted = "with a reply",
 		.none = "no requests: no process received data on a socket and replied on it",
 		.all = q.all,
 		.cut_ns = q.cut_ns};

@@ -169,7 +169,7 @@ bool ty_timeline_selection_text(const struct ty_timeline *t, char *length, char 
 					      ty_fmt_length(sum.state_ns[s], len));
 	if (sum.calls)
 		n += (size_t)snprintf(text + n, TY_DETAIL_MAX - n,
-				      "%s%" PRIu64 " system call%s for %s", n ? "; " : "",
+				      "%s%" PRIu64 " system call%s, %s in total", n ? "; " : "",
 				      sum.calls, sum.calls == 1 ? "" : "s",
 				      ty_fmt_length(sum.calls_ns, len));
 	if (rows > COUNTED_ROWS)

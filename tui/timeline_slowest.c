@@ -79,12 +79,11 @@ static void fill_list(struct ty_timeline *t)
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct ty_slow *v = &s->v[i];
 
-		ty_page_add(&t->page, TY_ROLE_TEXT, "%9s  %-16s %12s  %s%s%s%s",
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%9s  %-16s %12s  %s%s",
 			    ty_duration(v->end_ns - v->start_ns),
 			    ty_timeline_thread_within(t, v->thread, v->start_ns, 16, who),
 			    ty_timeline_at(t, v->start_ns, 1000, at), v->mostly ? v->mostly : "",
-			    v->open ? "; no reply when the " : "",
-			    v->open ? ty_model_noun(t->m) : "", v->open ? " ended" : "");
+			    v->open ? "; no reply seen" : "");
 		if (v->thread != TY_NONE)
 			ty_page_link(&t->page, v->thread, v->start_ns);
 	}
@@ -163,8 +162,9 @@ static int make_beside(struct ty_page_job *a)
 	int rc;
 
 	if (s->median_thread == TY_NONE)
-		return ty_fail(&a->err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "no other one has begin and end: there is no median");
+		return ty_fail(
+			&a->err, TY_ENOTFOUND, TY_NO_OFFSET,
+			"no other region has both a recorded start and end: there is no median");
 	a->beside = (struct ty_outlier){.thread = s->thread,
 					.slow_start_ns = s->start_ns,
 					.slow_ns = s->end_ns - s->start_ns,

@@ -69,7 +69,7 @@ same() { # FILE
 	FILE=$1 judge "$1: calls that began in the window are the same, line by line" <<-'P'
 		import os, re
 		# Of which ABI a caller is, is known from what it did before; and a call that ended after the window is cut.
-		plain = lambda f: [re.sub(r" \[if a 32-bit.*", "", l.rstrip("\n")) for l in open(f)]
+		plain = lambda f: [re.sub(r" \[or, from a 32-bit.*", "", l.rstrip("\n")) for l in open(f)]
 		cut = [l for l in plain("cut.txt") if "resumed>" not in l and "unfinished" not in l]
 		whole = plain("whole.txt")
 		missing = [l for l in cut if l not in set(whole)]

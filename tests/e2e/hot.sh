@@ -252,7 +252,7 @@ P
 	check "perf record -a --switch-events: a timeline with lanes of samples" $? "$(cat err.txt; head -n 12 view.txt)"
 	perf stat record -o stat.data -e page-faults,task-clock "$prog" 10 >truth.txt 2>err.txt
 	want=$(perf stat report -i stat.data 2>&1 | sed -n 's/,//g; s/^ *\([0-9]*\) *page-faults.*/\1/p')
-	[ -n "$want" ] && "$TARRY" report stat.data >out.txt 2>&1 && grep -qE "^ +$want counted of page-faults  \(perf stat: report counters, view\)$" out.txt
+	[ -n "$want" ] && "$TARRY" report stat.data >out.txt 2>&1 && grep -qE "^ +$want counted of page-faults  \(perf stat: tarry report FILE counters, tarry view FILE\)$" out.txt
 	check "perf stat record: counts are those of perf stat report" $? "want $want; $(cat out.txt)"
 	# Over time: those of each interval, as perf stat report has them, and lanes in the timeline.
 	perf stat record -a -I 20 -o stat.data -e page-faults,context-switches "$prog" 40 >truth.txt 2>err.txt

@@ -101,7 +101,8 @@ static void lines(void **state)
 			    "4194304 5.000000 exit(3)                = ? [32-bit]");
 	c = read_call;
 	c.abi = TY_ABI_UNSURE;
-	assert_non_null(strstr(text(c, TY_CALL_WHOLE), " [if a 32-bit caller: restart_syscall]"));
+	assert_non_null(
+		strstr(text(c, TY_CALL_WHOLE), " [or, from a 32-bit program: restart_syscall]"));
 	c.nr = 435; /* clone3 is clone3 everywhere */
 	assert_null(strstr(text(c, TY_CALL_WHOLE), "["));
 }

@@ -126,8 +126,8 @@ static void counts_of_perf_stat(void **state)
 	}
 	assert_non_null(strstr(text,
 			       "         410 counted of arm_spe_0/ts_enable=1/  (perf stat: ~520 "
-			       "scaled, an estimate: counting 75.0% of the time; report "
-			       "counters, view)\n"));
+			       "scaled, an estimate: counting 75.0% of the time; tarry "
+			       "report FILE counters, tarry view FILE)\n"));
 	assert_non_null(strstr(json, "\"raw\":410,\"scaled\":520,\"estimated\":true,\"enabled_ns\":"
 				     "4000,\"running_ns\":3000"));
 	assert_non_null(strstr(json, "\"counts\":6"));
