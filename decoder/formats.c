@@ -150,7 +150,7 @@ static struct ty_fmt_slot slot_of(const struct ty_ft_field *fd)
 		size = fd->elem_size;
 		s.how = fd->is_signed ? HOW_SIGNED : 0;
 		s.count = (uint8_t)(n > 255 ? 255 : n);
-		if (size != 1 && size != 2 && size != 4 && size != 8)
+		if (!n || (size != 1 && size != 2 && size != 4 && size != 8))
 			size = 0;
 	}
 	if (size > UINT16_MAX)

@@ -886,6 +886,16 @@ static void short_records(void **state)
 	k.ev.size = 52;
 	assert_string_equal(text_of(&k), "a=7 d=[damaged] far=9 rest=0");
 	ty_formats_free(k.f);
+
+	/* An array to the record's end of a record that ends where it begins has no first element. */
+	fake_init(&k, 8, false);
+	fake_add(&k, "raw_syscalls", HEAD("sys_enter", 66) F("long id[]", 8, 0, 1));
+	fake_open(&k);
+	head(&k, 66, 1, 8);
+	put(&k, 8, 9, 8);
+	ty_formats_decode(k.f, &k.ev);
+	assert_int_equal(k.ev.u.enter.nr, 0);
+	ty_formats_free(k.f);
 }
 
 /* libtraceevent compares freed words where it reads sizeof(int), as kernels write it
