@@ -119,9 +119,11 @@ cut, whole = threads(sys.argv[1]), threads(os.environ["t"] + "/c.dat")
 start = whole["summary"]["start_ns"]
 at = ["%d.%09d" % divmod(cut["summary"][k] - start, 10**9) for k in ("start_ns", "end_ns")]
 window = threads(os.environ["t"] + "/c.dat", "--from", at[0], "--to", at[1])
-ours = {t["tid"]: t for t in cut["threads"]}
-for t in window["threads"]:
-    mine = ours.pop(t["tid"])
+ours = {} # of each tid: where tids are reused, one thread after the other
+for t in sorted(cut["threads"], key=lambda t: t["generation"]):
+    ours.setdefault(t["tid"], []).append(t)
+for t in sorted(window["threads"], key=lambda t: t["generation"]):
+    mine = ours[t["tid"]].pop(0)
     # What shows which thread ran may be cut off, and where a kernel leaves out a switch one of both may know more:
     # no known state of one is another state of the other.
     more = t["unknown_ns"] - mine["unknown_ns"]
@@ -131,7 +133,7 @@ for t in window["threads"]:
     for k in KNOWN:
         assert (mine[k] - t[k]) * more >= 0, (t["tid"], t["comm"], k, t[k], mine[k], more)
     assert known_or_not(mine) == known_or_not(t), (mine, t)
-assert not ours, ours
+assert not any(ours.values()), ours
 sleeper = [t for t in cut["threads"] if t["tid"] == int(os.environ["sleeper"])][0]
 assert sleeper["sleeping_ns"] == cut["summary"]["end_ns"] - cut["summary"]["start_ns"], sleeper
 P

@@ -887,7 +887,7 @@ static void short_records(void **state)
 	assert_string_equal(text_of(&k), "a=7 d=[damaged] far=9 rest=0");
 	ty_formats_free(k.f);
 
-	/* An array to the record's end of a record that ends where it begins has no first element. */
+	/* An array to the record's end, and a record that ends where it begins: no element. */
 	fake_init(&k, 8, false);
 	fake_add(&k, "raw_syscalls", HEAD("sys_enter", 66) F("long id[]", 8, 0, 1));
 	fake_open(&k);
