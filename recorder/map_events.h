@@ -25,7 +25,7 @@ struct ty_map_event {
 	const char *text;	     /* text_n bytes, no NUL: MAP: the path; EXEC: the new name */
 	size_t text_n;		     /* less than PATH_MAX */
 	uint32_t parent, parent_tid; /* FORK, of a process */
-	uint64_t since_ns;	     /* LOST: from then to ns, events are missing */
+	uint64_t since_ns; /* LOST: from then to ns, events are missing; 0: from the first */
 };
 typedef void ty_map_event_fn(void *ctx, const struct ty_map_event *e);
 

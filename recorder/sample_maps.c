@@ -31,6 +31,7 @@ struct proc {
 	enum { UNKNOWN, READING, TRIED, KNOWN } state;
 	bool exited, stale;		 /* stale: records were lost during the reading */
 	uint64_t read_ns, not_before_ns; /* it was read; it is read */
+	uint64_t last_ns;		 /* of the newest record */
 	ty_code_ranges code;
 };
 
@@ -167,8 +168,10 @@ static bool put_existing(struct ty_sample_maps *s, const struct ty_perf_where *w
 		ty_perf_put_comm(&s->maps.b, where, "", true);
 		set_known(s, pid, 0);
 	}
-	if (code_of(s, pid))
+	if (code_of(s, pid)) {
 		add_code(code_of(s, pid), m->start, m->bytes);
+		find(s, pid)->last_ns = where->time_ns;
+	}
 	ty_perf_put_mmap2(&s->maps.b, where, m->start, m->bytes, m->off, PROT_READ | PROT_EXEC,
 			  m->build_id, m->build_id_n, path);
 	return true;
@@ -263,17 +266,23 @@ const ty_code_ranges *ty_sample_maps_code(const struct ty_sample_maps *s, uint32
 static void on_lost(struct ty_sample_maps *s, uint64_t since_ns)
 {
 	vec_each (p, &s->procs) {
-		const struct ty_perf_where where = {.pid = (pid_t)p->pid,
-						    .tid = (pid_t)p->pid,
-						    .time_ns = since_ns,
-						    .id = TY_SAMPLE_MAPS_ID};
+		struct ty_perf_where where = {.pid = (pid_t)p->pid,
+					      .tid = (pid_t)p->pid,
+					      .time_ns = since_ns,
+					      .id = TY_SAMPLE_MAPS_ID};
 		const struct proc was = *p;
 
 		if (was.state == KNOWN) {
-			if (ty_spooled_section_room(&s->maps, 256))
+			bool room = ty_spooled_section_room(&s->maps, 256);
+
+			s->full |= !room;
+			if (room)
 				ty_perf_put_comm(&s->maps.b, &where, "", true);
-			else
-				s->full = true;
+			/* What was learnt since then holds at its time alone: events of another CPU
+			 * are missing, which may be newer. */
+			where.time_ns = was.last_ns;
+			if (room && was.last_ns >= since_ns)
+				ty_perf_put_comm(&s->maps.b, &where, "", true);
 		}
 		p->stale = was.state == READING;
 		if (was.state == UNKNOWN || was.state == READING)
@@ -339,6 +348,9 @@ void ty_sample_maps_event(void *maps, const struct ty_map_event *e)
 			add_code(&of->code, e->map.start, e->map.bytes);
 		break;
 	}
+	of = find(s, e->pid);
+	if (of)
+		of->last_ns = e->ns;
 	if (!ty_spooled_section_room(&s->maps, 256 + e->text_n)) {
 		s->full = true;
 		return;

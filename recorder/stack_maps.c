@@ -24,6 +24,7 @@ struct proc {
 	bool partial;		   /* of these, the file alone has the first ones */
 	bool needed;		   /* it has a stack: what is known goes to the file */
 	uint64_t need_ns, read_ns; /* of its newest stack; from when on what is read holds */
+	uint64_t last_ns;	   /* of the newest record */
 	uint32_t reads;		   /* the number of the reading under way; 0: none */
 	bytes records;		   /* since its last exec, begun by an EXEC */
 	size_t put_n;		   /* of these the file has */
@@ -89,6 +90,7 @@ static void forget(struct ty_stack_maps *m, struct proc *p)
 	p->put_n = 0;
 	p->known = p->partial = false;
 	p->reads = 0;
+	p->last_ns = 0;
 }
 
 static void drop(struct ty_stack_maps *m, uint32_t pid)
@@ -184,6 +186,7 @@ static void take_reading(struct ty_stack_maps *m, const struct ty_reading *r)
 			forget(m, p);
 		return;
 	}
+	p->last_ns = p->read_ns > p->last_ns ? p->read_ns : p->last_ns;
 	ok = append_exec(&read, p->pid, p->read_ns);
 	for (size_t at = 0; ok && at < r->bytes.len;) {
 		const char *path = r->bytes.p + at + sizeof(struct ty_stk_map);
@@ -281,6 +284,7 @@ void ty_stack_maps_mmap(struct ty_stack_maps *m, uint32_t pid, uint64_t ns,
 	if (p && (p->known || p->reads)) {
 		const size_t n = p->records.n;
 
+		p->last_ns = ns;
 		keep(m, p, n, append_map(&p->records, pid, ns, map, path, path_n));
 	}
 	pthread_mutex_unlock(&m->lock);
@@ -318,6 +322,7 @@ void ty_stack_maps_exec(struct ty_stack_maps *m, uint32_t pid, uint64_t ns)
 	}
 	if (p) {
 		p->known = true;
+		p->last_ns = ns;
 		keep(m, p, 0, append_exec(&p->records, pid, ns));
 	}
 	pthread_mutex_unlock(&m->lock);
@@ -350,6 +355,7 @@ void ty_stack_maps_fork(struct ty_stack_maps *m, uint32_t parent, uint32_t pid, 
 	p = from || find(m, pid) ? begin(m, pid, ns) : NULL;
 	if (p && from && from->known && !from->partial) {
 		p->known = true;
+		p->last_ns = ns;
 		keep(m, p, 0, copy(&p->records, from, pid, ns));
 	} else if (p && p->needed) {
 		read_later(m, p, p->need_ns);
@@ -378,7 +384,10 @@ void ty_stack_maps_lost(struct ty_stack_maps *m, uint64_t from_ns, uint64_t to_n
 
 		if (!p || !p->known)
 			continue;
-		if (p->needed && append_exec(&b, pid, from_ns))
+		/* What was learnt since then holds at its time alone: events of another CPU are
+		 * missing, which may be newer. */
+		if (p->needed && append_exec(&b, pid, from_ns) &&
+		    (p->last_ns < from_ns || append_exec(&b, pid, p->last_ns)))
 			put(m, b.v, b.n);
 		vec_fini(&b);
 		forget(m, p);

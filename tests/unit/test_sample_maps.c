@@ -76,6 +76,24 @@ static unsigned written(uint32_t type)
 	return n;
 }
 
+/* Until when the mappings of the process hold: the time, 16 bytes before the end of its newest
+ * record of an exec. */
+static uint64_t last_comm(uint32_t pid)
+{
+	const struct ty_buf *b = &ty_sample_maps_section(maps)->b;
+	struct perf_event_header h;
+	uint64_t ns = 0;
+	uint32_t of;
+
+	for (size_t at = 0; at < b->len; at += h.size) {
+		memcpy(&h, b->p + at, sizeof(h));
+		memcpy(&of, b->p + at + sizeof(h), sizeof(of));
+		if (h.type == PERF_RECORD_COMM && of == pid)
+			memcpy(&ns, b->p + at + h.size - 16, sizeof(ns));
+	}
+	return ns;
+}
+
 static void mappings_are_those_since_the_exec(void **state)
 {
 	begin(true);
@@ -138,10 +156,17 @@ static void after_a_loss_nothing_is_known_until_it_is_read_again(void **state)
 		maps, &(struct ty_map_event){.kind = TY_MAP_EV_LOST, .since_ns = 120, .ns = 130});
 	assert_null(ty_sample_maps_code(maps, self));
 	assert_null(ty_sample_maps_code(maps, SHELL));
+	assert_int_equal(last_comm(SHELL), 120);
 	ty_sample_maps_know(maps, self, 140); /* too soon after the reading before */
 	assert_null(ty_sample_maps_code(maps, self));
 	ty_sample_maps_know(maps, self, 2000000000);
 	assert_true(is_code(self, here));
+	/* The first record of its CPU: what was learnt since any time may have changed. */
+	on_exec(SHELL, 2000000110);
+	on_map(SHELL, 2000000111, 0x1000);
+	on(TY_MAP_EV_LOST, 0, 2000000130, 0);
+	assert_null(ty_sample_maps_code(maps, SHELL));
+	assert_int_equal(last_comm(SHELL), 2000000111);
 	end();
 }
 

@@ -162,6 +162,16 @@ static void lost_events(void **state)
 	assert_string_equal(at(CHILD, 25, 0x1000), "/program");
 	assert_string_equal(at(CHILD, 35, 0x1000), "");
 	end(m);
+	/* The first record of its CPU: since when is unknown. */
+	m = begin(true);
+	ty_stack_maps_exec(m, CHILD, 10);
+	map(m, CHILD, 11, 0x1000, "/program");
+	ty_stack_maps_need(m, CHILD, 20);
+	ty_stack_maps_lost(m, 0, 40);
+	ty_stack_maps_need(m, CHILD, 45);
+	assert_string_equal(at(CHILD, 25, 0x1000), "");
+	assert_string_equal(at(CHILD, 50, 0x1000), "");
+	end(m);
 	/* Nor of a process without a stack yet. */
 	m = begin(true);
 	ty_stack_maps_exec(m, CHILD, 10);
