@@ -7,15 +7,14 @@
 #include <stdint.h>
 
 #include "explain.h"
-#include "vec.h"
-
-enum ty_sock_role { TY_SOCK_UNKNOWN, TY_SOCK_SERVER, TY_SOCK_CLIENT };
+#include "fd_sides.h"
 
 struct ty_sock {
 	uint8_t kind; /* enum ty_fd_kind */
 	uint8_t role; /* enum ty_sock_role */
 	bool known;   /* kind was looked up */
 	bool inferred;
+	bool by_use;  /* inferred from the end that sent first */
 	bool used;    /* data was sent or received */
 	bool replied; /* a request was answered on it */
 	bool open;    /* a request is waiting for its reply: */

@@ -23,6 +23,7 @@ struct cursor {
 
 struct process {
 	struct ty_sock_table table;
+	struct ty_fd_sides_now sides;
 	bool sockets; /* it may have one */
 	bool chosen;
 	uint64_t open;
@@ -49,6 +50,7 @@ struct pass {
 	struct ty_syscall *next; /* by thread index: what its cursor stands at, read once */
 	uint32_t heap_n;
 	struct kept kept, client_waits, pending;
+	struct ty_fd_sides sides;
 	uint32_t most; /* of each */
 	uint64_t read, calls, all;
 	bool full; /* `calls` were read */
@@ -140,14 +142,35 @@ static void send_begins(struct ty_sock *s, uint32_t thread, uint64_t at_ns)
 
 /* The effects of calls ------------------------------------------------------------------------- */
 
-static void made(struct pass *p, struct process *of, int64_t fd, uint8_t kind, uint8_t role)
+/* The descriptor is that socket from now on, whose side is known. Not by which end sent first: of a
+ * connection older than the recording that may have been a reply. */
+static void tell_side(struct pass *p, uint32_t process, int64_t fd, const struct ty_sock *s,
+		      uint64_t at_ns)
 {
+	if (!s->by_use)
+		p->nomem |= ty_fd_side_is(&p->sides, &p->process[process].sides, process, fd,
+					  s->role, at_ns) != 0;
+}
+
+/* The descriptor is closed, or replaced. */
+static void drop(struct pass *p, struct process *of, int64_t fd, uint64_t at_ns)
+{
+	ty_sock_drop(&of->table, fd);
+	p->nomem |= ty_fd_side_ends(&of->sides, fd, at_ns) != 0;
+}
+
+static void made(struct pass *p, uint32_t process, int64_t fd, uint8_t kind, uint8_t role,
+		 uint64_t at_ns)
+{
+	struct process *of = &p->process[process];
 	struct ty_sock *s;
 
-	ty_sock_drop(&of->table, fd);
+	drop(p, of, fd, at_ns);
 	s = ty_sock_at(p->x, &of->table, fd);
-	if (s)
-		*s = (struct ty_sock){.kind = kind, .role = role, .known = true};
+	if (!s)
+		return;
+	*s = (struct ty_sock){.kind = kind, .role = role, .known = true};
+	tell_side(p, process, fd, s, at_ns);
 }
 
 static void received(struct pass *p, uint32_t process, uint32_t thread, int32_t fd,
@@ -156,9 +179,10 @@ static void received(struct pass *p, uint32_t process, uint32_t thread, int32_t 
 	/* The end that receives first is the server. */
 	if (!s->used && s->role == TY_SOCK_UNKNOWN) {
 		s->role = TY_SOCK_SERVER;
-		s->inferred = true;
+		s->inferred = s->by_use = true;
 	}
 	s->used = s->heard = true;
+	tell_side(p, process, fd, s, at_ns);
 	heard(p, process, fd, s, at_ns, 0);
 	if (s->role != TY_SOCK_SERVER || s->open)
 		return;
@@ -174,9 +198,10 @@ static void sent(struct pass *p, uint32_t process, uint32_t thread, int32_t fd, 
 
 	if (first && s->role == TY_SOCK_UNKNOWN) {
 		s->role = TY_SOCK_CLIENT;
-		s->inferred = true;
+		s->inferred = s->by_use = true;
 	}
 	s->used = true;
+	tell_side(p, process, fd, s, c->start_ns);
 	if (s->client) {
 		if (s->connecting)
 			heard(p, process, fd, s, c->start_ns, 0);
@@ -252,22 +277,25 @@ static void take(struct pass *p, const struct cursor *c)
 	if (behind || !of->sockets)
 		return;
 	if (row->says & TY_ACCEPTS)
-		return made(p, of, call.ret, TY_FD_SOCKET, TY_SOCK_SERVER);
+		return made(p, process, call.ret, TY_FD_SOCKET, TY_SOCK_SERVER, c->at_ns);
 	if (row->fds == TY_FDS_NEW)
-		return made(p, of, call.ret, row->fd_kind, TY_SOCK_UNKNOWN);
+		return made(p, process, call.ret, row->fd_kind, TY_SOCK_UNKNOWN, c->at_ns);
 	p->read++;
 	last = row->gives > row->takes ? row->gives : row->takes;
 	last = row->fds == TY_FDS_FCNTL ? 1 : last;
 	if (ty_explain_args(p->x, &call, last > 0 ? (unsigned)last + 1 : 1, args))
 		return;
-	if (ty_sysrow_copies(row, args))
+	if (ty_sysrow_copies(row, args)) {
+		if (call.ret != (int32_t)args[0])
+			p->nomem |= ty_fd_side_ends(&of->sides, call.ret, c->at_ns) != 0;
 		return ty_sock_copy(p->x, &of->table, (int32_t)args[0], call.ret);
+	}
 	if (row->says & TY_CLOSES) {
 		s = ty_sock_at(p->x, &of->table, (int32_t)args[0]);
 		if (s) {
 			if (!is_copied(of, (int32_t)args[0]))
 				heard(p, process, (int32_t)args[0], s, call.start_ns, TY_REQ_VAIN);
-			ty_sock_drop(&of->table, (int32_t)args[0]);
+			drop(p, of, (int32_t)args[0], c->at_ns);
 		}
 		return;
 	}
@@ -276,7 +304,8 @@ static void take(struct pass *p, const struct cursor *c)
 		s->kind = TY_FD_SOCKET;
 		s->role = TY_SOCK_CLIENT;
 		s->client = true;
-		s->inferred = false;
+		s->inferred = s->by_use = false;
+		tell_side(p, process, (int32_t)args[0], s, call.start_ns);
 		if (call.ret == -EINPROGRESS) {
 			send_begins(s, c->thread, call.start_ns);
 			s->connecting = true;
@@ -550,6 +579,10 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 			rc = merge(&p, births, prepare(&p, births), &until_ns);
 		if (!rc)
 			leftovers(&p, until_ns);
+		for (uint32_t i = 0; !rc && i < threads; i++)
+			rc = ty_fd_sides_finish(&p.sides, &p.process[i].sides,
+						p.full ? until_ns : UINT64_MAX);
+		ty_fd_sides_sort(&p.sides);
 		if (!rc)
 			vec_sort(&p.kept, by_length);
 		if (!rc)
@@ -558,6 +591,7 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	}
 	for (uint32_t i = 0; p.process && i < threads; i++) {
 		vec_fini(&p.process[i].table.fd);
+		vec_fini(&p.process[i].sides.fd);
 		vec_fini(&p.process[i].ns100);
 		vec_fini(&p.process[i].sample);
 	}
@@ -572,6 +606,7 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	out->client_waits_n = p.client_waits.n;
 	out->pending = p.pending.v;
 	out->pending_n = p.pending.n;
+	out->sides = p.sides;
 	out->all = p.all;
 	out->cut_ns = p.full ? until_ns : 0;
 	if (rc) {
@@ -659,5 +694,6 @@ void ty_requests_fini(struct ty_requests *r)
 	free(r->client_waits);
 	free(r->pending);
 	free(r->sample);
+	vec_fini(&r->sides.v);
 	*r = (struct ty_requests){0};
 }

@@ -24,6 +24,7 @@
 
 #include "err.h"
 #include "explain.h"
+#include "fd_sides.h"
 #include "window.h"
 
 enum {
@@ -69,8 +70,9 @@ struct ty_requests {
 	 * without a reply so far, or messages that need none. Not in order. */
 	struct ty_request *pending;
 	uint32_t pending_n;
-	uint64_t all;	 /* requests in all */
-	uint64_t cut_ns; /* the limit of calls was reached here; 0: all were read */
+	struct ty_fd_sides sides; /* of all processes */
+	uint64_t all;		  /* requests in all */
+	uint64_t cut_ns;	  /* the limit of calls was reached here; 0: all were read */
 };
 
 #define TY_REQUESTS_KEPT   1000 /* by reports and views, at most */

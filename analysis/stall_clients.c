@@ -42,7 +42,7 @@ static bool is_client(const struct ty_stall_search *h, const struct ty_candidate
 		return false;
 	/* Not a server that this one queries: the reply counts as what was said there, too. */
 	fd = ty_stall_given_to(h->x, by.thread, by.act_ns);
-	return fd >= 0 && ty_stall_is_server(h->x, by.thread,
+	return fd >= 0 && ty_stall_is_server(h, by.thread,
 					     ty_model_syscall_at(m, by.thread, by.act_ns) + 1, fd);
 }
 

@@ -87,7 +87,7 @@ static bool awaits_reply(const struct ty_stall_search *h, const struct ty_candid
 			 uint32_t thread, uint32_t call, int64_t fd, bool sent)
 {
 	return (sent || is_client_of(h, c, thread, call, fd)) &&
-	       !ty_stall_is_server(h->x, thread, call, fd);
+	       !ty_stall_is_server(h, thread, call, fd);
 }
 
 /* Is the wait of the holder, whose lock `next` gets then, idle? It accepts, as the next one does;

@@ -286,21 +286,34 @@ bool ty_stall_sent(const struct ty_stall_search *h, uint32_t thread, uint32_t ca
 	return false;
 }
 
+static enum ty_sock_role role_on(const struct ty_stall_search *h, uint32_t thread, uint32_t call,
+				 int64_t fd)
+{
+	const struct ty_model *m = h->x->m;
+
+	return call == TY_NONE || !h->o.requests
+		       ? TY_SOCK_UNKNOWN
+		       : ty_fd_side(&h->o.requests->sides, ty_process_of(m, thread), fd,
+				    ty_model_syscall_brief(m, thread, call).start_ns);
+}
+
 /* The side that the thread's calls before `call` tell: by what they said on fd; where to >= 0, by
- * what they took there and gave to `to`. */
-static struct ty_stall_side side_on(const struct ty_explain *x, uint32_t thread, uint32_t call,
+ * what they took there and gave to `to`. Of a connection it is known for all of the recording. */
+static struct ty_stall_side side_on(const struct ty_stall_search *h, uint32_t thread, uint32_t call,
 				    int64_t fd, int64_t to)
 {
+	const struct ty_explain *x = h->x;
 	struct ty_calls_back w = ty_calls_before(x->m, thread, call, TY_STALL_BACK + 1);
 	struct ty_stall_side side = {0};
+	enum ty_sock_role role = role_on(h, thread, call, fd);
 	unsigned first = 0, last = 0, seen = 0;
+	bool all = true;
 
 	while (ty_call_back(&w)) {
 		struct ty_syscall_ipc t = ty_syscall_ipc(x, &w.s);
 		unsigned what;
 
-		if (!w.left)
-			return side; /* what came first is not known */
+		all = w.left; /* else it is not known what came first */
 		if (!t.says || (w.s.ret < 0 && !(t.says & TY_CONNECTS)))
 			continue;
 		if (t.says & TY_ACCEPTS) {
@@ -320,8 +333,15 @@ static struct ty_stall_side side_on(const struct ty_explain *x, uint32_t thread,
 		first = what;
 		last = last ? last : what;
 		seen |= what;
+		if (role && seen & TY_GIVES)
+			break;
 	}
-	if (!side.is_client && !side.is_server && seen & TY_GIVES) {
+	if (role) {
+		side.is_client = role == TY_SOCK_CLIENT;
+		side.is_server = role == TY_SOCK_SERVER;
+	} else if (!all) {
+		return (struct ty_stall_side){0};
+	} else if (!side.is_client && !side.is_server && seen & TY_GIVES) {
 		side.is_client = first & TY_GIVES;
 		side.is_server = first & TY_TAKES;
 	}
@@ -330,9 +350,9 @@ static struct ty_stall_side side_on(const struct ty_explain *x, uint32_t thread,
 	return side;
 }
 
-bool ty_stall_is_server(const struct ty_explain *x, uint32_t thread, uint32_t call, int64_t fd)
+bool ty_stall_is_server(const struct ty_stall_search *h, uint32_t thread, uint32_t call, int64_t fd)
 {
-	return fd >= 0 && side_on(x, thread, call, fd, -1).is_server;
+	return fd >= 0 && side_on(h, thread, call, fd, -1).is_server;
 }
 
 /* Without a descriptor the peer is the client if it woke the thread first, and the thread had sent
@@ -347,7 +367,7 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 
 	if (fd < 0 || !x->args)
 		return side;
-	side = side_on(x, c->s.thread, c->s.syscall, fd, -1);
+	side = side_on(h, c->s.thread, c->s.syscall, fd, -1);
 	if (side.is_client || side.is_server || side.sent || c->waker.kind != TY_WAKER_THREAD)
 		return side;
 	/* One way only, as pipes are: requests use another one, where it woke the peer last. Such a
@@ -358,7 +378,7 @@ struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct
 	to = request_ns ? ty_stall_given_to(x, c->s.thread, request_ns) : -1;
 	if (to < 0 || to == fd)
 		return side;
-	pair = side_on(x, c->s.thread, c->s.syscall, fd, to);
+	pair = side_on(h, c->s.thread, c->s.syscall, fd, to);
 	if (side.is_server)
 		side.sent = pair.sent;
 	else if (pair.is_client)

@@ -261,10 +261,10 @@ bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate
 /* True if the thread, since its last long wait before the call, sent something (fd >= 0: there).
  * The receiver may not have waited for it; then no wakeup is recorded. */
 bool ty_stall_sent(const struct ty_stall_search *h, uint32_t thread, uint32_t call, int64_t fd);
-/* The role of the thread on descriptor fd before the wait, from its own calls; fd -1: unknown.
- * Client: it connected or sent first (if fd is one-way, on the descriptor by which it last woke the
- * other end). Server: it accepted or received first, or is a program that waits at its standard
- * input for the one that started it. */
+/* The role of the thread on descriptor fd before the wait; fd -1: unknown. Of a connection whose
+ * side is known (fd_sides.h) that one; else from its own calls. Client: it connected or sent first
+ * (if fd is one-way, on the descriptor by which it last woke the other end). Server: it accepted or
+ * received first, or is a program that waits at its standard input for the one that started it. */
 struct ty_stall_side {
 	bool is_client, is_server; /* neither: unknown */
 	bool sent;		   /* sent something there */
@@ -274,8 +274,9 @@ struct ty_stall_side {
 };
 struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct ty_candidate *c,
 				   int64_t fd);
-/* True if the thread accepted fd or received first there, by its own calls before `call`. */
-bool ty_stall_is_server(const struct ty_explain *x, uint32_t thread, uint32_t call, int64_t fd);
+/* True if the thread is the server of fd at `call`. */
+bool ty_stall_is_server(const struct ty_stall_search *h, uint32_t thread, uint32_t call,
+			int64_t fd);
 /* True if the waker had woken the thread before, and sent first, as a thread that distributes work
  * does. */
 bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_candidate *c);

@@ -461,6 +461,60 @@ static unsigned gives_up(bool received, bool replied, const char *peer)
 	return n;
 }
 
+/* 11 accepts 13's connection, or connects to 13, and then makes so many other calls; it sends
+ * something there, and waits in epoll until 13 sends something, 300 ms later. The rule on that
+ * wait. */
+static const char *long_after(int nr, int64_t ret, unsigned calls)
+{
+	struct ty_requests requests;
+	struct ty_stalls_opts o = {.requests = &requests, .all = true};
+	const struct ty_model *m;
+	const char *rule = "";
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_stalls s;
+
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "one") ROW("13", "13", "1", "other"));
+	ty_mx_switch(0, t, 0, R, 13);
+	sleeps(13, NR_READ, 5, 0, 11);
+	call(t += 1000, 11, nr, ret, 6);
+	for (unsigned i = 0; i < calls; i++)
+		call(t += 2000, 11, NR_GETPID, 11, 0);
+	wakes(11, NR_WRITE, 6, 0, 13);
+	sleeps(11, NR_EPOLL_WAIT, 9, 0, 13);
+	ty_mx_exit(0, t += 1000, 13, NR_READ, 1);
+	sleeps(13, NR_NANOSLEEP, 0, 0, 0);
+	time_is_up(13, NR_NANOSLEEP, 0, 300);
+	wakes(13, NR_WRITE, 5, 0, 11);
+	goes_on(13, S, 11, NR_EPOLL_WAIT, 1);
+	call(t += 1000, 11, NR_READ, 40, 6);
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	w = window_all(m);
+	assert_int_equal(ty_requests_find(&x, &w, 100, 0, &requests, NULL), 0);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	for (uint32_t i = 0; i < s.n; i++)
+		if (s.v[i].thread == ty_model_thread_find(m, 11, t))
+			rule = s.v[i].rule->id;
+	ty_stalls_fini(&s);
+	ty_requests_fini(&requests);
+	ty_mx_drop();
+	return rule;
+}
+
+/* However long ago a server accepted the connection, what it sends there is no request. */
+static void the_side_of_a_connection_lasts(void **state)
+{
+	enum { NR_CONNECT = 42, NR_ACCEPT = 43 };
+
+	assert_string_equal(long_after(NR_ACCEPT, 6, 5), "any-event");
+	assert_string_equal(long_after(NR_ACCEPT, 6, 600), "any-event");
+	assert_string_equal(long_after(NR_CONNECT, 0, 5), "reply-late");
+	assert_string_equal(long_after(NR_CONNECT, 0, 600), "reply-late");
+}
+
 /* A proxy or resolver whose upstream is silent: idle otherwise. */
 static void a_client_waits_while_the_peer_is_silent(void **state)
 {
@@ -481,6 +535,7 @@ int main(void)
 		cmocka_unit_test(an_own_event_loop_is_idle_without_a_request),
 		cmocka_unit_test(what_comes_from_outside_is_no_reply_to_a_worker),
 		cmocka_unit_test(a_client_waits_while_the_peer_is_silent),
+		cmocka_unit_test(the_side_of_a_connection_lasts),
 		cmocka_unit_test(the_end_of_a_process_ends_no_stall),
 	};
 
