@@ -80,20 +80,11 @@ static int read_sampling(struct loader *l, struct ty_perf *f, struct ty_err *err
 	return e;
 }
 
-/* What was lost before the record was written; false: unknown when. */
-static bool is_before(struct ty_perf *f, const struct ty_perf_rec *r, uint64_t ns)
-{
-	struct ty_perf_id id;
-
-	ty_perf_id(f, r, &id);
-	return id.have & TY_PERF_S_TIME && id.time < ns;
-}
-
 /* from_ns: where the part begins that was kept (record --keep drops samples less finely than
  * events). */
-static int read_samples(struct loader *l, struct ty_perf *f, struct ty_text t, uint64_t from_ns)
+static int read_samples(struct loader *l, const struct ty_perf_event *ev, struct ty_text t,
+			uint64_t from_ns)
 {
-	const struct ty_perf_event *ev = &f->events.v[0];
 	struct ty_perf_rec r;
 	size_t pos = 0;
 	int e = 0, more;
@@ -108,8 +99,7 @@ static int read_samples(struct loader *l, struct ty_perf *f, struct ty_text t, u
 			l->out->damaged = true;
 			break;
 		}
-		if (r.type == TY_PERF_LOST && !ty_perf_lost(&r, &lost) &&
-		    !is_before(f, &r, from_ns))
+		if (r.type == TY_PERF_LOST && !ty_perf_lost(&r, &lost))
 			l->out->lost += lost.count;
 		if (r.type != TY_PERF_SAMPLE)
 			continue;
@@ -160,7 +150,7 @@ int ty_samples_of_trace(const struct ty_trace *t, const struct ty_sample_load_op
 			    t->path);
 	if (!e) {
 		describe(l.out, &f->events.v[0]);
-		e = read_samples(&l, f, samples, t->kept_from_ns);
+		e = read_samples(&l, &f->events.v[0], samples, t->kept_from_ns);
 	}
 	e = e ? e : ty_sample_loader_finish(&l);
 	ty_perf_close(f);
