@@ -191,7 +191,7 @@ static long put_received(__u32 i, struct rights *r)
 }
 
 /* The descriptors that a message brought: as the receiver has them. */
-static __always_inline void put_rights(const struct ty_ev_record *head, __u64 control, __u64 len)
+__noinline int put_rights(const struct ty_ev_record *head, __u64 control, __u64 len)
 {
 	struct rights r = {head, 0, 0};
 	struct {
@@ -200,12 +200,14 @@ static __always_inline void put_rights(const struct ty_ev_record *head, __u64 co
 	} h;
 	__u64 at = 0;
 
+	if (!head)
+		return 0;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < TY_EV_CONTROLS; i++) {
 		if (at >= len || len - at < sizeof(h) ||
 		    bpf_probe_read_user(&h, sizeof(h), (const void *)(control + at)) ||
 		    h.len < sizeof(h) || h.len > len - at)
-			return;
+			return 0;
 		if (h.level == 1 && h.type == 1) {
 			r.fds = control + at + sizeof(h);
 			r.n = (h.len - sizeof(h)) / 4;
@@ -215,6 +217,7 @@ static __always_inline void put_rights(const struct ty_ev_record *head, __u64 co
 	}
 	if (r.n)
 		bpf_loop(TY_EV_RECEIVED, put_received, &r, 0);
+	return 0;
 }
 
 /* What the descriptors are that a call made or changed. */

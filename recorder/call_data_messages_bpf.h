@@ -101,15 +101,18 @@ struct user_msghdr {
 
 /* Without `data`, control messages up to one that is neither SCM_RIGHTS nor SCM_CREDENTIALS
  * (SOL_SOCKET), and of that one its header: what it holds may be secret. */
-static __always_inline void put_control(const struct ty_ev_record *head, __u64 ptr, __u64 len)
+__noinline int put_control(const struct ty_ev_record *head, __u64 ptr, __u64 len)
 {
-	struct ty_ev_record of = *head;
+	struct ty_ev_record of;
 	struct {
 		__u64 len;
 		__u32 level, type;
 	} h;
 	__u64 end = 0;
 
+	if (!head)
+		return 0;
+	of = *head;
 #pragma clang loop unroll(disable)
 	for (int i = 0; !data && i < TY_EV_CONTROLS; i++) {
 		if (end >= len || len - end < sizeof(h) ||
@@ -126,7 +129,7 @@ static __always_inline void put_control(const struct ty_ev_record *head, __u64 p
 		len = end;
 		of.flags |= TY_EVF_CUT;
 	}
-	put_bytes(&of, TY_EVK_MEMORY, ptr, len, TY_EV_VALUES_BYTES);
+	return put_bytes(&of, TY_EVK_MEMORY, ptr, len, TY_EV_VALUES_BYTES);
 }
 
 /* The messages of a call: n of `bytes` each. left: of a single one's buffers, so many bytes hold

@@ -140,16 +140,18 @@ static __always_inline int may_record(void)
 	return 0;
 }
 
-/* n bytes at ptr, at most `most`, as a record. head: tid, nr, arg and the flags so far. */
-static __always_inline void put_bytes(const struct ty_ev_record *head, __u8 kind, __u64 ptr,
-				      __u64 n, __u32 most)
+/* n bytes at ptr, at most `most`, as a record. head: tid, nr, arg and the flags so far.
+ * Global functions like this one are verified once for each program, not at each call with what the
+ * caller knows: head may be NULL to the verifier. */
+__noinline int put_bytes(const struct ty_ev_record *head, __u8 kind, __u64 ptr, __u64 n, __u32 most)
 {
 	struct record *s = begin_record();
-	__u8 flags = head->flags;
+	__u8 flags;
 	long r;
 
-	if (!s)
-		return;
+	if (!s || !head)
+		return 0;
+	flags = head->flags;
 	if (most > TY_EV_BYTES)
 		most = TY_EV_BYTES;
 	if (n > most) {
@@ -167,6 +169,7 @@ static __always_inline void put_bytes(const struct ty_ev_record *head, __u8 kind
 	s->head.arg = head->arg;
 	s->head.flags = r ? flags | TY_EVF_FAULT : flags;
 	put_record(s, r ? 0 : n);
+	return 0;
 }
 
 #endif

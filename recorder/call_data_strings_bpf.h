@@ -18,7 +18,7 @@ static __always_inline long read_string(char *to, __u32 most, __u64 ptr)
 }
 
 /* 0: the memory was not there. */
-static __always_inline int put_string(__u32 tid, __u32 nr, __u32 arg, __u64 ptr, __u8 flags)
+__noinline int put_string(__u32 tid, __u32 nr, __u32 arg, __u64 ptr, __u8 flags)
 {
 	struct record *s = begin_record();
 	long n;
