@@ -468,6 +468,13 @@ static void find_peer(const struct ty_stall_search *h, struct ty_candidate *c)
 	c->s.proven = c->s.proven && (fd < 0 || fd == c->w.fd);
 }
 
+/* Is it a stall because the thread had sent something, and the end of its wait is lost? */
+static bool lost_request(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	return rests_on(c->s.rule, TY_R_WORK_LOST) && c->w.class == TY_WAIT_PEER &&
+	       ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1);
+}
+
 void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_rule *rule = c->s.rule;
@@ -486,7 +493,7 @@ void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate
 	if (rests_on(rule, TY_R_NO_REPLY_YET))
 		c->s.sent_request_ns = ty_stall_no_reply(h, c, &to);
 	else if (!rests_on(rule, TY_R_SENT_REQUEST) && !rests_on(rule, TY_R_SENT_LAST) &&
-		 !rests_on(rule, TY_R_SENT_OR_WOKE) && !rests_on(rule, TY_R_SENT))
+		 !rests_on(rule, TY_R_SENT_OR_WOKE) && !lost_request(h, c))
 		return;
 	else if (c->waker.kind == TY_WAKER_THREAD)
 		c->s.sent_request_ns = ty_stall_last_woke(h->x, to, c->s.thread, c->s.start_ns);

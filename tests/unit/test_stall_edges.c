@@ -89,6 +89,33 @@ static void a_request_is_an_edge(void **state)
 	ty_mx_drop();
 }
 
+/* The reply to it, and what ended the wait, are among lost events. */
+static void a_request_without_a_recorded_reply(void **state)
+{
+	struct ty_stall_edge e[TY_STALL_EDGES];
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	begin("mode=all\n", TWO);
+	ty_mx_switch(0, t, 0, R, 11);
+	call(t += 1000, 11, NR_WRITE, 5, 4);
+	sleeps(11, NR_READ, 4, 2, 0);
+	ty_mx_gap(0, t + 300 * MS, t + 301 * MS, 5);
+	ty_mx_switch(0, t += 301 * MS + 1000, 0, R, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	s = found(&x);
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.v[0].rule->id, "lost");
+	assert_true(ty_stall_edges(&x, &s.v[0], e) >= 2);
+	assert_int_equal(e[0].kind, TY_EDGE_SENDS);
+	assert_int_equal(e[0].thread, s.v[0].thread);
+	assert_true(e[0].start_ns < s.v[0].start_ns);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 /* What is rejected has its rule and its words, and is no finding. */
 static void idle_waits_have_a_rule(void **state)
 {
@@ -121,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(edges_lead_to_the_root_cause),
 		cmocka_unit_test(a_request_is_an_edge),
+		cmocka_unit_test(a_request_without_a_recorded_reply),
 		cmocka_unit_test(idle_waits_have_a_rule),
 	};
 
