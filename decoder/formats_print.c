@@ -310,6 +310,19 @@ static void with_signs(const struct ty_fmt_entry *e, struct ty_buf *out)
 	}
 }
 
+/* libtraceevent prints a bprint event by these fields, takes them for there, and keeps those of the
+ * first one that it prints (1.7.1). */
+static bool bprint_fits(struct ty_formats *f, struct tep_event *event)
+{
+	if (!(event->flags & TEP_EVENT_FL_ISBPRINT))
+		return true;
+	if (f->bprint || !tep_find_field(event, "fmt") || !tep_find_field(event, "ip") ||
+	    !tep_find_field(event, "buf"))
+		return false;
+	f->bprint = event;
+	return true;
+}
+
 static void look(struct ty_formats *f, struct ty_fmt_entry *e)
 {
 	struct eval x = {.be = f->big_endian};
@@ -333,7 +346,7 @@ static void look(struct ty_formats *f, struct ty_fmt_entry *e)
 		    (fd->flags & TEP_FIELD_IS_DYNAMIC && fd->size != 4))
 			return;
 	inspect_all(&x);
-	if (x.bad)
+	if (x.bad || !bprint_fits(f, x.event))
 		return;
 	e->tep = x.event;
 	e->print_state = x.dynamic ? PRINTABLE_IF_CHECKED : PRINTABLE;

@@ -72,6 +72,7 @@ struct ty_formats {
 	VEC(char *) kept;	    /* blocks of strings */
 	size_t kept_used, kept_cap;
 	struct tep_handle *tep;
+	const struct tep_event *bprint; /* the one that libtraceevent may print */
 	struct trace_seq *seq;
 	uint8_t *scratch;		   /* a record followed by zeros */
 	size_t scratch_cap, scratch_dirty; /* bytes from scratch_dirty on are zero */

@@ -820,6 +820,37 @@ static void lists(void **state)
 			}
 }
 
+/* libtraceevent needs all three fields, and keeps those of the first such event. */
+static void unusual_bprints(void **state)
+{
+	static const char missing[] = HEAD("bprint", 6) F("unsigned long ip", 8, 8, 0)
+		F("char * f", 16, 8, 0) F("u32 buf[]", 24, 0, 0) "\nprint fmt: \"%ps: %s\", 1, 2\n";
+	static const char far[] = HEAD("bprint", 7) F("unsigned long ip", 8, 8, 0)
+		F("char * fmt", 480, 8, 0) F("u32 buf[]", 488, 0, 0) "\nprint fmt: \"%s\", 2\n";
+	static const char usual[] = HEAD("bprint", 8) F("unsigned long ip", 8, 8, 0)
+		F("char * fmt", 16, 8, 0) F("u32 buf[]", 24, 0, 0) "\nprint fmt: \"%s\", 2\n";
+	struct fake k;
+
+	(void)state;
+	fake_init(&k, 8, false);
+	fake_add(&k, "ftrace", missing);
+	fake_add(&k, "ftrace", far);
+	fake_add(&k, "ftrace", usual);
+	fake_open(&k);
+	head(&k, 6, 1, 28);
+	ty_formats_decode(k.f, &k.ev);
+	assert_string_equal(text_of(&k), "[FAILED TO PARSE] ip=0 f=0 buf={0x0}");
+	head(&k, 7, 1, 492);
+	put(&k, 480, 0x4444, 8);
+	ty_formats_decode(k.f, &k.ev);
+	assert_string_equal(text_of(&k), "0x0: (NO FORMAT FOUND at 4444)");
+	head(&k, 8, 1, 28);
+	put(&k, 16, 0x5555, 8);
+	ty_formats_decode(k.f, &k.ev);
+	assert_string_equal(text_of(&k), "[FAILED TO PARSE] ip=0 fmt=21845 buf={0x0}");
+	ty_formats_free(k.f);
+}
+
 /* The lists of a recording, damaged at their ends: what is whole is used. */
 static void lists_of_a_trace(void **state)
 {
@@ -976,6 +1007,7 @@ int main(void)
 		cmocka_unit_test(sizes_of_types),
 		cmocka_unit_test(lists),
 		cmocka_unit_test(lists_of_a_trace),
+		cmocka_unit_test(unusual_bprints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
