@@ -517,41 +517,47 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	}
 }
 
-void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_sum *s, char *out,
-			 size_t size)
+static void say_item(struct ty_sentence *o, const struct ty_answer_work *k,
+		     const struct ty_answer_sum *s)
 {
-	struct ty_sentence o = {out, size, 0};
 	const struct ty_hop *hop;
 
-	*out = 0;
 	if (s->part == TY_PART_UNKNOWN) {
 		if (s->who != TY_NONE)
-			say_who(&o, k, s->who);
-		ty_put(&o, "%sunknown%s", s->who != TY_NONE ? ": " : "",
+			say_who(o, k, s->who);
+		ty_put(o, "%sunknown%s", s->who != TY_NONE ? ": " : "",
 		       k->book->row.v[s->row].k.what == TY_ROW_LOST ? " because of lost events"
 								    : "");
 		return;
 	}
 	if (s->part == TY_PART_OTHERS) {
-		say_others(&o, k, s);
+		say_others(o, k, s);
 		return;
 	}
-	say_who(&o, k, s->who);
+	say_who(o, k, s->who);
 	switch ((enum ty_answer_part)s->part) {
-	case TY_PART_CPU: say_cpu(&o, k, s); break;
-	case TY_PART_RUNNABLE: say_runnable(&o, k, s); break;
-	case TY_PART_THROTTLED: ty_put(&o, " was throttled by its CPU quota (inferred)"); break;
+	case TY_PART_CPU: say_cpu(o, k, s); break;
+	case TY_PART_RUNNABLE: say_runnable(o, k, s); break;
+	case TY_PART_THROTTLED: ty_put(o, " was throttled by its CPU quota (inferred)"); break;
 	case TY_PART_STOLEN:
-		ty_put(&o, " lost its CPU to the hypervisor (steal time, inferred)");
+		ty_put(o, " lost its CPU to the hypervisor (steal time, inferred)");
 		break;
-	default: say_wait(&o, k, s);
+	default: say_wait(o, k, s);
 	}
 	hop = hop_of(k, s);
 	if (hop && k->group_of[hop->thread].thread != s->who && mostly_behind(k, s, hop)) {
-		ty_put(&o, "; ");
-		say_thread(&o, k->x->m, hop->thread);
-		ty_put(&o, " waited for ");
-		say_who(&o, k, s->who);
-		say_call(&o, k, hop->span, NULL);
+		ty_put(o, "; ");
+		say_thread(o, k->x->m, hop->thread);
+		ty_put(o, " waited for ");
+		say_who(o, k, s->who);
+		say_call(o, k, hop->span, NULL);
 	}
+}
+
+void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_sum *s, char *out,
+			 size_t size)
+{
+	*out = 0;
+	say_item(&(struct ty_sentence){out, size, 0}, k, s);
+	ty_who_once(out);
 }

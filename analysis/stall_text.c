@@ -313,7 +313,7 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 		ty_put(o, ", which was stopped");
 	/* Its links are those of its longest wait. */
 	if (c->s.waits > 1 && l->end_ns - l->start_ns < c->s.duration_ns / 2)
-		ty_put(o, root > 1 ? ". Root cause of the longest wait: "
+		ty_put(o, root > 1 ? ". Root cause: in the longest of them, "
 				   : ", which in the longest of them ");
 	else
 		ty_put(o, root > 1 ? ". Root cause: " : ", which ");
@@ -484,6 +484,20 @@ static void say_common(struct ty_sentence *o, const struct ty_stall_search *h,
 	}
 }
 
+/* Is a thread or a thing to blame? */
+static bool has_cause(const struct ty_candidate *c)
+{
+	switch ((enum ty_stall_kind)c->s.kind) {
+	case TY_STALL_RUNQUEUE:
+	case TY_STALL_THROTTLED:
+	case TY_STALL_STEAL:
+	case TY_STALL_IO:
+	case TY_STALL_FAULT:
+	case TY_STALL_LOCK: return true;
+	default: return c->s.culprit != TY_NONE;
+	}
+}
+
 /* Which other waits had the same cause. */
 static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 		   const struct ty_candidate *c)
@@ -507,9 +521,12 @@ static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 		say_common(o, h, c);
 	}
 	if (c->s.more_waits)
-		ty_put(o, "%s%u more wait%s of %s had the same cause", c->others ? ". " : "",
-		       c->s.more_waits, c->s.more_waits > 1 ? "s" : "",
-		       ty_model_comm(h->x->m, c->s.thread, c->s.start_ns));
+		ty_put(o, "%s%u more wait%s of %s %s", c->others ? ". " : "", c->s.more_waits,
+		       c->s.more_waits > 1 ? "s" : "",
+		       ty_model_comm(h->x->m, c->s.thread, c->s.start_ns),
+		       has_cause(c)	     ? "had the same cause"
+		       : c->s.more_waits > 1 ? "were of the same kind"
+					     : "was of the same kind");
 	ty_put(o, " (all these waits together: %s%s)", ty_duration(c->s.sum_ns),
 	       c->s.sum_inferred && c->s.proven ? ", inferred" : "");
 }
@@ -651,4 +668,5 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	if (s->flags & TY_SF_OPEN && strncmp(s->text, "still ", 6))
 		ty_put(&o, ". It was still %s when the %s ended", still(c), ty_model_noun(h->x->m));
 	ty_put(&o, " [%s]", ty_stall_grade(s));
+	ty_who_once(s->sentence);
 }

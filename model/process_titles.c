@@ -151,6 +151,30 @@ static const char *put(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 	return out;
 }
 
+void ty_who_once(char *text)
+{
+	char *p = text, *end;
+
+	while ((p = strchr(p, '/'))) {
+		const size_t n = 1 + strspn(p + 1, "0123456789"); /* of "/12" */
+		const char *first = text;
+
+		if (n < 2 || strncmp(p + n, " \"", 2) != 0) {
+			p++;
+			continue;
+		}
+		for (end = p + n + 2; *end && *end != '"'; end++)
+			end += *end == '\\' && end[1];
+		if (!*end)
+			return;
+		while (strncmp(first, p, n + 2) != 0) /* found at p at the latest */
+			first++;
+		if (first < p)
+			memmove(p + n, end + 1, strlen(end));
+		p = first < p ? p + n : end;
+	}
+}
+
 const char *ty_model_who_numbered(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 				  int32_t number, char out[TY_WHO_MAX])
 {

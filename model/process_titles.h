@@ -76,6 +76,8 @@ const char *ty_model_who_numbered(const struct ty_model *m, uint32_t thread, uin
  * the words; what is cut ends with ~. */
 const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 				unsigned columns, char out[TY_WHO_MAX]);
+/* Of a thread that the text names several times, only the first name keeps its words. */
+void ty_who_once(char *text);
 /* For a row with its number elsewhere: python3 worker.py, nginx: worker process; of one that does
  * not fit in `columns` bytes only the distinguishing part. Never the container: it is no name of a
  * process. columns < TY_WHO_MAX. */

@@ -233,8 +233,8 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 	char a[TY_DIFF_TEXT_MAX];
 	uint32_t i;
 
-	fprintf(f, "\n%sdiff%s: %s from ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END),
-		ty_fmt_duration(d->in_ns, a));
+	fprintf(f, "\n%sdiff%s: %s, starting at ", ty_style(TY_STYLE_HEADING),
+		ty_style(TY_STYLE_END), ty_fmt_duration(d->in_ns, a));
 	when(r, r->w.from_ns, f);
 	fprintf(f, "%s, compared with the rest (%s)\n", r->s->clock == TY_CLOCK_WALL ? "" : " s",
 		ty_fmt_duration(d->out_ns, a));

@@ -514,11 +514,11 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 					 : ty_model_who_last(m, l->thread, who));
 		fprintf(f, "\n%sledger%s of ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END));
 		ty_put_plain(f, name);
-		fprintf(f, ": %s ", ty_duration(all));
+		fprintf(f, ": %s", ty_duration(all));
 		if (process)
-			fprintf(f, "of %u thread%s ", l->threads, l->threads == 1 ? "" : "s");
-		fputs("from ", f);
-		fprintf(f, "%s\n", ty_time(m, e->x.clock, l->start_ns, 1000));
+			fprintf(f, " of %u thread%s", l->threads, l->threads == 1 ? "" : "s");
+		fputs(", ", f);
+		fprintf(f, "starting at %s\n", ty_time(m, e->x.clock, l->start_ns, 1000));
 		for (uint32_t k = 0; k < l->n && k < ROWS_SHOWN; k++) {
 			fprintf(f, "  %9s %6.2f%%  ", ty_duration(l->rows[k].ns),
 				all ? 100.0 * (double)l->rows[k].ns / (double)all : 0.0);

@@ -47,14 +47,17 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
 		     const struct ty_stall_edge *e, FILE *f)
 {
 	char buf[32], disk[TY_DISK_TEXT];
-	uint64_t mid = e->start_ns + (e->end_ns - e->start_ns) / 2;
+	/* The victim has the name that it has in the sentence above. */
+	uint64_t mid = e->start_ns + (e->end_ns - e->start_ns) / 2,
+		 at = e->thread == s->thread ? s->named_ns : mid,
+		 to = e->to == s->thread ? s->named_ns : mid;
 	const char *call = ty_explain_call(x, e->call, buf);
 	bool wakes;
 
 	fprintf(f, "    %s  %9s  ", ty_time(x->m, x->clock, e->start_ns, 1000),
 		e->end_ns > e->start_ns ? ty_duration(e->end_ns - e->start_ns) : "");
 	if (e->thread != TY_NONE)
-		put_who(x->m, e->thread, mid, f);
+		put_who(x->m, e->thread, at, f);
 	else if (e->kind == TY_EDGE_COMPLETES && e->io != TY_NONE)
 		ty_put_plain(f, ty_explain_disk(x, ty_model_io(x->m, e->io).major,
 						ty_model_io(x->m, e->io).minor, disk));
@@ -84,7 +87,7 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
 		      : e->kind == TY_EDGE_SENDS	? " to "
 							: " for ",
 		      f);
-		put_who(x->m, e->to, mid, f);
+		put_who(x->m, e->to, to, f);
 	}
 	if (*call)
 		fprintf(f, " in %s", call);

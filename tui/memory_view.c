@@ -172,7 +172,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 		x += ty_grid_elide(g, p, x, 0, g->w / 2, text, ty_palette_role(p, TY_ROLE_LOST));
 	}
 	snprintf(text, sizeof(text),
-		 "%s%s %s from %s; %" PRIu64 " samples, %" PRIu64 " with latency%s%s%s",
+		 "%s%s %s at %s; %" PRIu64 " samples, %" PRIu64 " with latency%s%s%s",
 		 filter ? "" : v->in->path, filter ? "" : ":", ty_fmt_length(span, len),
 		 ty_fmt_time(v->vp.from_ns - v->vp.start_ns, span / 1000 + 1, at), v->timed,
 		 v->shown, gaps, v->in->note ? "; " : "", v->in->note ? v->in->note : "");

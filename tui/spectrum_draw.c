@@ -113,7 +113,7 @@ static void draw_top(const struct ty_spectrum_view *v, struct ty_grid *g,
 
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	scope_text(v, scope);
-	snprintf(text, sizeof(text), "Latency of %s, %s: %s from %s",
+	snprintf(text, sizeof(text), "Latency of %s, %s: %s, starting at %s",
 		 ty_spec_name(v->on.in->arch, &v->kind, name), scope, ty_fmt_length(length, len),
 		 ty_time(v->m, *v->on.clock, vp->from_ns, length / 1000 + 1));
 	bar.attr |= TY_A_BOLD;

@@ -37,7 +37,7 @@ bool ty_timeline_flame(struct ty_timeline *t)
 		in.pid = row->tgid;
 		snprintf(in.comm, sizeof(in.comm), "%s", ty_model_comm(t->m, thread, in.from_ns));
 	}
-	snprintf(in.when, sizeof(in.when), "%s from %s",
+	snprintf(in.when, sizeof(in.when), "%s, starting at %s",
 		 ty_fmt_length(in.to_ns - in.from_ns, length),
 		 ty_time_text(t->m, t->clock, in.from_ns, 1000, from));
 	ty_timeline_stop_page(t);

@@ -50,6 +50,21 @@ static const char lines[] = "5\t10\tpython3\t-u\t-W\tignore\t/srv/app/worker.py\
 			    "5\t59\tcp\td\n"
 			    "garbage\n5\t-1\tx\n5\t60\n5\t99\tnobody\n";
 
+static void a_title_stands_once(void **state)
+{
+	char text[] = "a/1 \"x \\\" y\" waited for <pipe to a/12 \"v\">, woken by a/12 \"w\", a/1 "
+		      "\"x \\\" y\", a/12 \"w\" and /tmp/12 \"open",
+	     none[] = "a/1 waits on /srv/x";
+
+	(void)state;
+	ty_who_once(text);
+	assert_string_equal(text,
+			    "a/1 \"x \\\" y\" waited for <pipe to a/12 \"v\">, woken by a/12, "
+			    "a/1, a/12 and /tmp/12 \"open");
+	ty_who_once(none);
+	assert_string_equal(none, "a/1 waits on /srv/x");
+}
+
 static const struct ty_model *model_of(const char *section, const struct ty_call_data_index *x)
 {
 	struct ty_event ev = {.ts_ns = 80, .tid = 60, .kind = TY_EV_RENAME, .id = 60};
@@ -350,6 +365,7 @@ static void of_programs_of_one_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_title_stands_once),
 		cmocka_unit_test_teardown(tell_apart, drop),
 		cmocka_unit_test_teardown(options_of_interpreters, drop),
 		cmocka_unit_test_teardown(containers, drop),

@@ -367,7 +367,7 @@ static void waits_beside_samples(void **state)
 	struct ty_flame_input in = {.samples = samples,
 				    .from_ns = 0,
 				    .to_ns = 2000000000,
-				    .when = "2.000 s from 0.000 s"};
+				    .when = "2.000 s, starting at 0.000 s"};
 	struct ty_flame_view *v = open_view(8);
 	const char *text;
 

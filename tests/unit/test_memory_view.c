@@ -454,7 +454,7 @@ static void test_help(void **state)
 	assert_string_equal(ops->help(page).title, "Memory samples: records");
 	/* Above the timeline there is a way back. */
 	ty_memory_view_show(v, 5000000, 5500000, 5200000);
-	shows(v, "500.000 us from 0.0");
+	shows(v, "500.000 us at 0.0");
 	ty_tl_moves(&ty_memory_view_ops, v, true);
 	/* Keys of one burst: the rows are still those of the table before. */
 	for (int i = 0; i < 5; i++) {

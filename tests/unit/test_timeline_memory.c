@@ -178,7 +178,7 @@ static void the_view_opens_on_the_window(void **state)
 	ty_timeline_ops.child(t, &ops, &view);
 	assert_ptr_equal(ops, &ty_memory_view_ops);
 	s = ty_tl_view_frame(ops, view, &ty_tl_utf8, 100, 30);
-	assert_non_null(strstr(s, "1.000 s from 1.00"));
+	assert_non_null(strstr(s, "1.000 s at 1.00"));
 	assert_non_null(strstr(s, "100 samples, 100 with latency"));
 	assert_int_equal(ops->act(view, TY_ACT_BACK), TY_VIEW_CLOSE);
 	ty_timeline_ops.resumed(t);
@@ -188,7 +188,7 @@ static void the_view_opens_on_the_window(void **state)
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_MEMORY), TY_VIEW_PUSH);
 	ty_timeline_ops.child(t, &ops, &view);
 	s = ty_tl_view_frame(ops, view, &ty_tl_utf8, 100, 30);
-	assert_non_null(strstr(s, "150.000 ms from 3.3"));
+	assert_non_null(strstr(s, "150.000 ms at 3.3"));
 	assert_int_equal(ops->act(view, TY_ACT_BACK), TY_VIEW_CLOSE);
 	ty_timeline_ops.resumed(t);
 	ty_timeline_ops.child(t, &ops, &view);
