@@ -1,12 +1,71 @@
 /* SPDX-License-Identifier: MIT */
 #include "request_compare.h"
 
+#include "call_args.h"
 #include "err.h"
 #include "outlier_parts.h"
+#include "thread_walk.h"
+#include "wakeup.h"
 
 uint32_t ty_request_thread(const struct ty_request *r)
 {
 	return r->replied_by != TY_NONE ? r->replied_by : r->thread;
+}
+
+/* When did the thread that replied get the request? Without a wakeup by the one that received it,
+ * at once: it was busy, or heard of it from others. */
+static uint64_t handed_over(const struct ty_model *m, const struct ty_request *r)
+{
+	uint32_t thread = r->replied_by, k;
+
+	if (thread == TY_NONE || r->thread == TY_NONE)
+		return thread == TY_NONE ? r->end_ns : r->start_ns;
+	for (k = ty_model_span_find(m, thread, r->start_ns); k < ty_thread_spans(m, thread).to;
+	     k++) {
+		struct ty_span s = ty_model_span_brief(m, thread, k);
+		struct ty_waker by;
+
+		if (s.start_ns >= r->end_ns)
+			break;
+		if (s.state == TY_ST_RUNNABLE && s.start_ns >= r->start_ns &&
+		    !(s.flags & (TY_SF_PREEMPT | TY_SF_YIELD)) &&
+		    ty_waker_is(m, ty_model_span_edge(m, &s, k), r->thread, &by))
+			return s.start_ns;
+	}
+	return r->start_ns;
+}
+
+static int most_of(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
+		   struct ty_request_most *out)
+{
+	struct ty_ledger l;
+	int r;
+
+	if (thread == TY_NONE || from >= to)
+		return 0;
+	r = ty_ledger_thread(x, thread, from, to, &l);
+	if (r)
+		return r;
+	if (l.n && l.rows[0].ns > out->ns) {
+		out->thread = thread;
+		out->ns = l.rows[0].ns;
+		ty_ledger_row_text(x->m, &l.rows[0], out->row);
+		if (l.rows[0].ns == l.rows[0].longest_ns)
+			ty_call_name_row(x, l.rows[0].span, out->row, sizeof(out->row));
+	}
+	ty_ledger_fini(&l);
+	return 0;
+}
+
+int ty_request_most(const struct ty_explain *x, const struct ty_request *r,
+		    struct ty_request_most *out)
+{
+	uint64_t at = r->thread == r->replied_by ? r->start_ns : handed_over(x->m, r);
+	int rc;
+
+	*out = (struct ty_request_most){.thread = TY_NONE};
+	rc = most_of(x, r->thread, r->start_ns, at, out);
+	return rc ? rc : most_of(x, r->replied_by, at, r->end_ns, out);
 }
 
 const struct ty_request *ty_request_median(const struct ty_requests *q, const struct ty_request *r)

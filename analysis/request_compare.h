@@ -4,12 +4,24 @@
 #ifndef TY_REQUEST_COMPARE_H
 #define TY_REQUEST_COMPARE_H
 
+#include "ledger.h"
 #include "outliers.h"
 #include "requests.h"
 
 /* The thread that sent the reply, else the one that received the request; TY_NONE: before the
  * recording. */
 uint32_t ty_request_thread(const struct ty_request *r);
+
+/* What the threads that had the request did for the longest time: the one that received it until it
+ * first woke the one that replied, and from then on that one. */
+struct ty_request_most {
+	uint32_t thread; /* TY_NONE: nothing is known */
+	uint64_t ns;
+	char row[TY_LEDGER_ROW_TEXT]; /* of the thread's ledger */
+};
+/* Cost: the ledgers of both, and the spans of the second one. 0 or as ty_ledger_thread. */
+int ty_request_most(const struct ty_explain *x, const struct ty_request *r,
+		    struct ty_request_most *out);
 
 /*
  * The sampled request of the same process whose length is nearest to the median; NULL: none was

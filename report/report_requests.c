@@ -4,10 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "call_args.h"
 #include "explain_session.h"
 #include "fields.h"
-#include "ledger.h"
 #include "put_text.h"
 #include "request_compare.h"
 #include "report.h"
@@ -23,10 +21,10 @@
 /* A request as it is shown. */
 struct shown {
 	struct ty_request q;
-	uint64_t duration_ns, most_ns;
+	uint64_t duration_ns;
 	uint32_t rank;
 	bool open, before, inferred;
-	char where[TY_LEDGER_ROW_TEXT]; /* its thread's ledger's first row; "" */
+	struct ty_request_most most;
 };
 
 static const char *thread_name(const struct ty_report *r, uint32_t thread, uint64_t at_ns,
@@ -84,6 +82,13 @@ static const char *replier(const void *ctx, const void *record, char *buf, size_
 	return thread_name(ctx, s->q.replied_by, s->q.end_ns, buf, n);
 }
 
+static const char *most_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct shown *s = record;
+
+	return thread_name(ctx, s->most.thread, s->q.end_ns, buf, n);
+}
+
 static const char *service_of(const void *ctx, const void *record, char *buf, size_t n)
 {
 	const struct ty_report *r = ctx;
@@ -98,8 +103,13 @@ static const char *where(const void *ctx, const void *record, char *buf, size_t 
 	const char *noun = ty_model_noun(r->s->model);
 	const struct shown *s = record;
 
-	snprintf(buf, n, "%s%s%s%s%s%s%s%s%s", *s->where ? ty_duration(s->most_ns) : "",
-		 *s->where ? " " : "", s->where, s->open ? "; no reply before the " : "",
+	/* Of another thread than the column says. */
+	bool other = s->most.thread != TY_NONE && s->most.thread != s->q.thread;
+
+	snprintf(buf, n, "%s%s%s%s%s%s%s%s%s%s%s", *s->most.row ? ty_duration(s->most.ns) : "",
+		 *s->most.row ? " " : "",
+		 other ? ty_who(r->s->model, s->most.thread, s->q.end_ns) : "", other ? ": " : "",
+		 s->most.row, s->open ? "; no reply before the " : "",
 		 s->open ? (r->whole ? noun : "selected part") : "", s->open ? " ended" : "",
 		 s->before ? "; began before the " : "", s->before ? noun : "",
 		 s->inferred ? " (inferred)" : "");
@@ -110,7 +120,7 @@ static const char *where_json(const void *ctx, const void *record, char *buf, si
 {
 	const struct shown *s = record;
 
-	return *s->where ? s->where : NULL;
+	return *s->most.row ? s->most.row : NULL;
 }
 
 /* How it is known which end serves. */
@@ -147,7 +157,8 @@ static const struct ty_field request_fields[] = {
 	{TY_F_I32, "fd", "fd", 4, .at = OF(q.fd)},
 	{TY_F_TEXT, NULL, "mostly", 0, .text = where},
 	{TY_F_TEXT, "most_in", NULL, 0, .text = where_json},
-	{TY_F_DURATION, "most_ns", NULL, 0, .at = OF(most_ns)},
+	{TY_F_TEXT, "most_thread", NULL, 0, .text = most_of},
+	{TY_F_DURATION, "most_ns", NULL, 0, .at = OF(most.ns)},
 	{TY_F_BOOL, "open", NULL, 0, .at = OF(open)},
 	{TY_F_BOOL, "began_before", NULL, 0, .at = OF(before)},
 	{TY_F_BOOL, "inferred", NULL, 0, .at = OF(inferred)},
@@ -162,19 +173,10 @@ static struct shown show(const struct ty_report *r, uint32_t i)
 			  .open = q->flags & TY_REQ_OPEN,
 			  .before = q->flags & TY_REQ_BEFORE,
 			  .inferred = q->flags & TY_REQ_INFERRED};
-	uint32_t thread = q->thread == TY_NONE ? q->replied_by : q->thread;
 	struct ty_explain x = ty_explain_session(r->s);
-	struct ty_ledger l;
 
-	if (thread != TY_NONE && !ty_ledger_thread(&x, thread, q->start_ns, q->end_ns, &l)) {
-		if (l.n) {
-			ty_ledger_row_text(r->s->model, &l.rows[0], s.where);
-			s.most_ns = l.rows[0].ns;
-			if (l.rows[0].ns == l.rows[0].longest_ns)
-				ty_call_name_row(&x, l.rows[0].span, s.where, sizeof(s.where));
-		}
-		ty_ledger_fini(&l);
-	}
+	if (ty_request_most(&x, q, &s.most))
+		s.most = (struct ty_request_most){.thread = TY_NONE};
 	return s;
 }
 
