@@ -235,6 +235,7 @@ const char *ty_model_who_last(const struct ty_model *m, uint32_t thread, char ou
 const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,
 			       char out[TY_WHO_MAX])
 {
+	enum { ROOM = 5 }; /* with blank; fewer bytes of the part say nothing */
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	const char *comm = ty_model_str(m, t->name);
 	const struct ty_title *title = telling(m, thread, t->end_ns, comm);
@@ -243,7 +244,9 @@ const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsign
 	const bool own = part && title->replaces_name;
 
 	snprintf(out, TY_WHO_MAX, "%s%s%s", own ? "" : comm, part && !own ? " " : "", part ?: "");
-	if (part && strlen(out) > columns)
-		snprintf(out, TY_WHO_MAX, "%s", words(title, part, comm));
+	if (!part || strlen(out) <= columns || (!own && strlen(comm) + ROOM <= columns))
+		return out;
+	part = words(title, part, comm);
+	snprintf(out, TY_WHO_MAX, "%s", *part == '-' ? comm : part);
 	return out;
 }

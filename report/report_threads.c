@@ -62,9 +62,12 @@ static const char *who(const void *ctx, const void *record, char *buf, size_t n)
 	const struct row *row = record;
 	char who[TY_WHO_MAX];
 
-	snprintf(buf, NAME_COLUMNS + 1, "%s",
-		 row->summed ? row->name
-			     : ty_model_who_short(r->s->model, row->thread, NAME_COLUMNS, who));
+	n = (size_t)snprintf(
+		buf, NAME_COLUMNS + 1, "%s",
+		row->summed ? row->name
+			    : ty_model_who_short(r->s->model, row->thread, NAME_COLUMNS, who));
+	if (n > NAME_COLUMNS)
+		buf[NAME_COLUMNS - 1] = '~';
 	return buf;
 }
 
