@@ -103,7 +103,7 @@ struct ty_call_data {
 	struct ty_spool_writer *writer;
 	struct ty_ring_drainer drainer;
 	struct ty_spooled_section records;
-	uint64_t lost_here; /* because the section was full */
+	uint64_t lost_here; /* the section was full, or could not be written */
 	uint64_t told;	    /* lost ones that the newest piece counts */
 	struct ty_call_data_result res;
 };
@@ -466,12 +466,21 @@ static size_t record_bytes(const void *p)
 	return sizeof(rec) + rec.len;
 }
 
+static void unwritten(void *ctx, const void *p)
+{
+	struct ty_call_data *e = ctx;
+
+	e->lost_here++;
+	e->res.records--;
+}
+
 static const struct ty_section_form form = {.section = TY_SEC_CALL_DATA,
 					    .most = SECTION_MAX,
 					    .raw_part = 1,
 					    .head_bytes = sizeof(struct ty_ev_record),
 					    .put_head = put_head,
-					    .record_bytes = record_bytes};
+					    .record_bytes = record_bytes,
+					    .unwritten = unwritten};
 
 static void on_record(void *ctx, const struct ty_ev_record *rec, const char *bytes)
 {
@@ -561,6 +570,7 @@ int ty_call_data_finish(struct ty_call_data *e, struct ty_call_data_result *res)
 	if (e->drainer.started) {
 		ty_ring_drainer_stop(&e->drainer);
 		e->res.lost = lost(e);
+		e->res.failed = e->records.failed;
 		e->res.left_out = left_out(e);
 	}
 	*res = e->res;

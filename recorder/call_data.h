@@ -39,8 +39,9 @@ const char *ty_call_data_names(const struct ty_call_data *e);
 int ty_call_data_tids_fd(const struct ty_call_data *e);
 
 struct ty_call_data_result {
-	uint64_t records, lost; /* lost: a ring, or the section, was full */
+	uint64_t records, lost; /* lost: a ring, or the section, was full, or not written */
 	uint64_t left_out;	/* structures beyond TY_EV_RATE */
+	bool failed;		/* some could not be written */
 };
 /*
  * Writes all remaining data and frees. A child process, for which the caller does not wait,

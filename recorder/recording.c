@@ -144,7 +144,8 @@ static void finish_sampler(struct recording *r)
 		s.failed = true;
 	ty_buf_fini(&s.names);
 	if (s.lost)
-		ty_rec_note(r, "%" PRIu64 " CPU samples were dropped: the buffer was full", s.lost);
+		ty_rec_note(r, "%" PRIu64 " CPU samples were dropped: the buffer was full%s",
+			    s.lost, s.failed ? ", or the file could not be written" : "");
 	if (s.throttled)
 		ty_rec_note(r,
 			    "the kernel paused sampling %" PRIu64 " times, since it took too much "
@@ -203,8 +204,9 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (stacks.limited || stacks.lost)
 		ty_rec_note(r,
 			    "%" PRIu64 " user stacks are missing: %" PRIu64
-			    " exceeded the rate limit, %" PRIu64 " did not fit into the buffer",
-			    stacks.limited + stacks.lost, stacks.limited, stacks.lost);
+			    " exceeded the rate limit, %" PRIu64 " did not fit into the buffer%s",
+			    stacks.limited + stacks.lost, stacks.limited, stacks.lost,
+			    stacks.failed ? " or could not be written" : "");
 	if (stacks.late_ns > TY_REC_NS && stacks.late_ns > (r->off_ns - r->start_ns) / 5)
 		ty_rec_note(r,
 			    "user stacks were not sampled for %" PRIu64
@@ -236,8 +238,9 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (strings.lost)
 		ty_rec_note(r,
 			    "%" PRIu64 " paths or other strings of system calls were dropped: the "
-			    "buffer was full, or a CPU had just come online",
-			    strings.lost);
+			    "buffer was full, or a CPU had just come online%s",
+			    strings.lost,
+			    strings.failed ? ", or the file could not be written" : "");
 	r->res->structures_left_out = strings.left_out;
 	if (strings.left_out)
 		ty_rec_note(r,

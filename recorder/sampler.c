@@ -77,10 +77,6 @@ enum {
 #define CODE_BITS UINT64_MAX
 #endif
 
-/* Records of perf.data. */
-static const struct ty_section_form samples_form = {
-	.section = TY_SEC_SAMPLES, .most = SECTION_MAX, .raw_part = RAW_PART};
-
 /* A sample that waits for its turn. */
 struct waiting {
 	uint64_t ns;
@@ -105,9 +101,34 @@ struct ty_sampler {
 	struct ty_buf batch;
 	VEC(struct waiting) waiting;
 	struct ty_pair_map kernel; /* addresses of the kernel that were seen */
-	uint64_t left_out;
+	uint64_t left_out;	   /* no room, no memory, malformed, or not written */
 	struct ty_sampler_result res;
 };
+
+/* Records of perf.data. */
+static size_t record_bytes(const void *p)
+{
+	struct perf_event_header h;
+
+	memcpy(&h, p, sizeof(h));
+	return h.size;
+}
+
+static void unwritten(void *ctx, const void *p)
+{
+	struct ty_sampler *s = ctx;
+	struct perf_event_header h;
+
+	memcpy(&h, p, sizeof(h));
+	s->left_out += h.type == PERF_RECORD_SAMPLE;
+	s->res.samples -= h.type == PERF_RECORD_SAMPLE;
+}
+
+static const struct ty_section_form samples_form = {.section = TY_SEC_SAMPLES,
+						    .most = SECTION_MAX,
+						    .raw_part = RAW_PART,
+						    .record_bytes = record_bytes,
+						    .unwritten = unwritten};
 
 static void free_all(struct ty_sampler *s)
 {
@@ -321,8 +342,8 @@ static uint64_t stack_most(const struct ty_sampler *s)
 }
 
 /* A sample: p[0..n) behind the head h, which may be changed. Order of its parts:
- * perf_event_open(2). */
-static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p, size_t n)
+ * perf_event_open(2). false: it is malformed, or there is no room. */
+static bool on_sample(struct ty_sampler *s, struct perf_event_header h, char *p, size_t n)
 {
 	enum { PID = 16, CHAIN = 48 }; /* behind id and address */
 	uint64_t ips, size = 0, used = 0, sp = 0, most = stack_most(s);
@@ -330,22 +351,24 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 	uint32_t pid;
 
 	if (n < at)
-		return;
+		return false;
 	pid = ty_u32_at(p + PID);
 	ips = ty_u64_at(p + CHAIN);
-	if ((s->trace_all && pid == (uint32_t)s->own) || ips > (n - at) / 8)
-		return;
+	if (ips > (n - at) / 8)
+		return false;
+	if (s->trace_all && pid == (uint32_t)s->own)
+		return true;
 	ty_sample_maps_know(s->maps, pid, ty_u64_at(p + SAMPLE_TIME));
 	note_kernel(s, p + at, ips);
 	at += 8 * ips;
 	if (s->attr.sample_type & PERF_SAMPLE_REGS_USER) {
 		if (n - at < 8)
-			return;
+			return false;
 		if (ty_u64_at(p + at)) {
 			const size_t regs = (size_t)__builtin_popcountll(REGS);
 
 			if (n - at < 8 + 8 * regs)
-				return;
+				return false;
 			at += 8;
 			sp = ty_u64_at(p + at +
 				       8 * __builtin_popcountll(REGS & ((1ull << REG_SP) - 1)));
@@ -355,10 +378,10 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 			at += 8;
 		}
 		if (n - at < 8)
-			return;
+			return false;
 		size = ty_u64_at(p + at);
 		if (size > n - at - 8 || (size && n - at - 8 - size < 8))
-			return;
+			return false;
 		used = size ? ty_u64_at(p + at + 8 + size) : 0;
 		used = used < size ? used : size;
 		s->res.shortened += used > most;
@@ -368,10 +391,8 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 	/* Behind the registers: u64 size, the bytes, u64 how many of them count. */
 	used = size = used / 8 * 8;
 	keep = s->attr.sample_type & PERF_SAMPLE_REGS_USER ? at + 8 + size + (size ? 8 : 0) : n;
-	if (!ty_spooled_section_room(&s->samples, sizeof(h) + keep)) {
-		s->left_out++;
-		return;
-	}
+	if (!ty_spooled_section_room(&s->samples, sizeof(h) + keep))
+		return false;
 	h.size = (uint16_t)(sizeof(h) + keep);
 	ty_buf_add(&s->samples.b, &h, sizeof(h));
 	if (s->attr.sample_type & PERF_SAMPLE_REGS_USER) {
@@ -384,6 +405,7 @@ static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p,
 		ty_buf_add(&s->samples.b, p, n);
 	}
 	s->res.samples++;
+	return true;
 }
 
 static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
@@ -395,10 +417,12 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 		struct waiting w = {.at = s->batch.len, .n = h.size};
 
 		s->res.throttled += h.type == PERF_RECORD_THROTTLE;
-		if (h.type != PERF_RECORD_SAMPLE || h.size < sizeof(h) + SAMPLE_TIME + 8)
+		if (h.type != PERF_RECORD_SAMPLE)
 			continue;
-		w.ns = ty_u64_at(p + SAMPLE_TIME);
-		if (ty_buf_add(&s->batch, p - sizeof(h), h.size) || vec_push(&s->waiting, w)) {
+		if (h.size >= sizeof(h) + SAMPLE_TIME + 8)
+			w.ns = ty_u64_at(p + SAMPLE_TIME);
+		if (!w.ns || ty_buf_add(&s->batch, p - sizeof(h), h.size) ||
+		    vec_push(&s->waiting, w)) {
 			s->batch.failed = false;
 			s->left_out++;
 		}
@@ -432,12 +456,14 @@ static void take_batch(struct ty_sampler *s, bool all)
 		if (w->ns <= until) {
 			memcpy(&h, p, sizeof(h));
 			ty_map_events_give(s->events, w->ns);
-			on_sample(s, h, p + sizeof(h), h.size - sizeof(h));
+			s->left_out += !on_sample(s, h, p + sizeof(h), h.size - sizeof(h));
 		} else {
 			const size_t at = rest.len;
 
 			if (!ty_buf_add(&rest, p, w->n))
 				s->waiting.v[n++] = (struct waiting){w->ns, at, w->n};
+			else
+				s->left_out++;
 		}
 	}
 	ty_map_events_give(s->events, until);
@@ -542,7 +568,7 @@ struct ty_spooled_section *ty_sampler_section(struct ty_sampler *s)
 }
 
 /* The number of lost samples in a LOST record of the kernel: u64 id, u64 count. */
-static void put_lost(struct ty_sampler *s)
+static void put_lost(struct ty_sampler *s, uint64_t lost)
 {
 	struct {
 		struct perf_event_header h;
@@ -551,9 +577,9 @@ static void put_lost(struct ty_sampler *s)
 		uint64_t time;
 		uint32_t cpu, zero;
 		uint64_t identifier;
-	} r = {.h = {.type = PERF_RECORD_LOST, .size = sizeof(r)}, .count = s->res.lost};
+	} r = {.h = {.type = PERF_RECORD_LOST, .size = sizeof(r)}, .count = lost};
 
-	if (s->res.lost)
+	if (lost && ty_spooled_section_last(&s->samples, sizeof(r)))
 		ty_buf_add(&s->samples.b, &r, sizeof(r));
 }
 
@@ -573,12 +599,12 @@ void ty_sampler_finish(struct ty_sampler *s, struct ty_sampler_result *res)
 		pthread_mutex_lock(&s->lock);
 		s->res.maps_unread = ty_sample_maps_end(s->maps, &s->res.maps_full);
 		pthread_mutex_unlock(&s->lock);
-		s->res.lost = s->left_out;
 		for (unsigned i = 0; i < s->rings.n; i++)
-			s->res.lost += s->rings.v[i].lost;
-		put_lost(s);
+			s->left_out += s->rings.v[i].lost;
+		put_lost(s, s->left_out);
 		ty_spooled_section_put(&s->samples);
 		ty_spooled_section_put(maps);
+		s->res.lost = s->left_out; /* with those that could not be written */
 		s->res.failed = s->samples.failed || maps->failed;
 		s->res.names = res->names;
 		if (s->kernel.pairs.n)

@@ -55,7 +55,7 @@ const char *ty_sampler_stacks(const struct ty_sampler *s);
 struct ty_spooled_section *ty_sampler_section(struct ty_sampler *s);
 
 struct ty_sampler_result {
-	uint64_t samples, lost; /* lost: no room in a ring, or in the section */
+	uint64_t samples, lost; /* lost: no room, no memory, malformed, or not written */
 	uint64_t shortened;	/* samples whose stack copy was cut, because the section was full */
 	uint64_t throttled;	/* times that the kernel paused an event: it took too long */
 	bool maps_full;		/* mappings were left out: there were too many */

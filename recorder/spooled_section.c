@@ -35,8 +35,8 @@ uint64_t ty_spooled_section_held(const struct ty_spooled_section *s)
 	return all > gone ? all - gone : 0;
 }
 
-/* p[0..n) begins with room for the head. */
-static void put_piece(struct ty_spooled_section *s, char *p, size_t n)
+/* p[0..n) begins with room for the head. false: it could not be written. */
+static bool put_piece(struct ty_spooled_section *s, char *p, size_t n)
 {
 	const struct ty_section_form *form = s->form;
 	const struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION,
@@ -48,10 +48,11 @@ static void put_piece(struct ty_spooled_section *s, char *p, size_t n)
 		form->put_head(s->ctx, what.seq, p);
 	if (ty_spool_put(s->writer, &what, p, n, NULL)) {
 		s->failed = true;
-		return;
+		return false;
 	}
 	stored = form->raw_part > 1 ? ty_spool_stored(s->writer) : n;
 	atomic_fetch_add(&s->bytes, stored > n / form->raw_part ? stored : n / form->raw_part);
+	return true;
 }
 
 /* Where the piece that begins at `from` ends. */
@@ -73,15 +74,20 @@ static size_t piece_end(const struct ty_spooled_section *s, size_t from)
 
 void ty_spooled_section_put(struct ty_spooled_section *s)
 {
-	const size_t head = s->form->head_bytes;
+	const struct ty_section_form *form = s->form;
+	const size_t head = form->head_bytes;
+	size_t from = head, to;
 
 	s->put_ms = ty_now_ms();
 	/* What waited for the end is more than one piece. A head takes the place of bytes that are
 	 * written. */
-	for (size_t from = head, to; from < s->b.len && !s->failed; from = to) {
+	for (; from < s->b.len && !s->failed; from = to) {
 		to = piece_end(s, from);
-		put_piece(s, s->b.p + from - head, to - from + head);
+		if (!put_piece(s, s->b.p + from - head, to - from + head))
+			break;
 	}
+	for (; from < s->b.len && form->unwritten; from += form->record_bytes(s->b.p + from))
+		form->unwritten(s->ctx, s->b.p + from);
 	s->b.len = 0;
 }
 

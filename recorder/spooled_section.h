@@ -30,6 +30,9 @@ struct ty_section_form {
 	void (*put_head)(void *ctx, uint64_t piece, void *head);
 	/* Bytes of the record at p; NULL: a piece may be cut anywhere. */
 	size_t (*record_bytes)(const void *p);
+	/* The record at p, which was added, could not be written, so that its owner can count it as
+	 * lost. NULL: failed says enough. */
+	void (*unwritten)(void *ctx, const void *p);
 };
 
 struct ty_spooled_section {

@@ -163,12 +163,23 @@ static size_t record_bytes(const void *p)
 	return HEAD + h.len;
 }
 
+static void unwritten(void *ctx, const void *p)
+{
+	struct ty_stacks *s = ctx;
+	struct ty_stk_head h;
+
+	memcpy(&h, p, HEAD);
+	s->lost_here++;
+	s->res.stacks -= h.kind == TY_STK_WAIT;
+}
+
 static const struct ty_section_form stacks_form = {.section = TY_SEC_STACKS,
 						   .most = SECTION_MAX,
 						   .raw_part = 1,
 						   .head_bytes = HEAD,
 						   .put_head = put_head,
-						   .record_bytes = record_bytes};
+						   .record_bytes = record_bytes,
+						   .unwritten = unwritten};
 static const struct ty_section_form maps_form = {.section = TY_SEC_MAPS,
 						 .most = MAPS_MAX,
 						 .raw_part = 1,

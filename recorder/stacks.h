@@ -41,7 +41,8 @@ bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct t
 struct ty_spooled_section *ty_stacks_section(struct ty_stacks *s);
 
 struct ty_stacks_result {
-	uint64_t stacks, limited, lost; /* limited: too many; lost: no room */
+	uint64_t stacks, limited, lost; /* limited: too many; lost: no room, or not
+					 * written */
 	uint64_t late_ns; /* time without a scan that was due: there are many threads, or the CPUs
 			     are busy */
 	uint64_t maps_unread;  /* processes whose mappings could not be read before the end */

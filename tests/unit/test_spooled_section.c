@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -36,12 +37,19 @@ static size_t record_bytes(const void *p)
 	return n;
 }
 
+static unsigned unwritten; /* records */
+static void on_unwritten(void *ctx, const void *p)
+{
+	unwritten += record_bytes(p) > 0;
+}
+
 static const struct ty_section_form whole = {.section = TY_SEC_STACKS,
 					     .most = 4 * (uint64_t)TY_SPOOLED_PIECE,
 					     .raw_part = 1,
 					     .head_bytes = HEAD,
 					     .put_head = put_head,
-					     .record_bytes = record_bytes};
+					     .record_bytes = record_bytes,
+					     .unwritten = on_unwritten};
 static const struct ty_section_form loose = {
 	.section = TY_SEC_SAMPLES, .most = 4 * (uint64_t)TY_SPOOLED_PIECE, .raw_part = 4};
 
@@ -179,13 +187,40 @@ static void there_is_no_room_once_the_disk_is_full(void **state)
 	small = (struct rlimit){1, old.rlim_max};
 	setrlimit(RLIMIT_FSIZE, &small);
 	for (unsigned i = 0; i < 9; i++) {
-		/* Three fit the piece that cannot be written: the callers count the others. */
+		/* Three fit the piece that cannot be written; the others get no room. */
 		assert_int_equal(add(RECORD), i < 3);
 		assert_true(section.b.len <= TY_SPOOLED_PIECE);
 	}
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_true(section.failed);
 	assert_int_equal(section.bytes, 0);
+	assert_int_equal(unwritten, 3);
+	ty_spooled_section_put(&section);
+	assert_int_equal(unwritten, 3);
+	end();
+}
+
+/* Only what is not in the file counts. */
+static void later_pieces_do_not_fit(void **state)
+{
+	struct rlimit old, small;
+
+	begin("nearly-full-disk", &whole, true);
+	unwritten = 0;
+	for (unsigned i = 0; i < 7; i++) {
+		assert_true(add(RECORD));
+		for (unsigned k = 4; k < RECORD; k++) /* what cannot be compressed */
+			section.b.p[HEAD + i * RECORD + k] = (char)(rand() >> 8);
+	}
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	small = (struct rlimit){TY_SPOOLED_PIECE * 3 / 2, old.rlim_max};
+	setrlimit(RLIMIT_FSIZE, &small);
+	ty_spooled_section_put(&section);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_true(section.failed);
+	assert_int_equal(section.bytes, 3 * RECORD + HEAD);
+	assert_int_equal(unwritten, 4);
 	end();
 }
 
@@ -205,6 +240,7 @@ int main(void)
 		cmocka_unit_test(a_full_section_takes_a_last_record),
 		cmocka_unit_test(a_last_head_tells_what_was_refused),
 		cmocka_unit_test(there_is_no_room_once_the_disk_is_full),
+		cmocka_unit_test(later_pieces_do_not_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, teardown);
