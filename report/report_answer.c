@@ -5,7 +5,9 @@
 
 #include "fields.h"
 #include "key_value.h"
+#include "process_titles.h"
 #include "put_text.h"
+#include "report_commands.h"
 #include "text_page.h"
 #include "report.h"
 #include "shell_word.h"
@@ -14,10 +16,11 @@
 
 #define LINES	   10
 #define NAME_SHOWN 60 /* of a command line */
+#define COMMANDS   10 /* percent that an item has to be for its own */
 
 /* A part or an item as it is shown. */
 struct shown {
-	const char *part, *text; /* text: NULL: none */
+	const char *part, *text, *command; /* NULL: none */
 	uint64_t ns, longest_ns, pieces;
 	uint32_t threads;
 	int32_t tid;
@@ -55,14 +58,26 @@ static const struct ty_field item_fields[] = {
 	{TY_F_I32, "tid", NULL, 0, .at = OF(tid)},
 	{TY_F_U32, "threads", NULL, 0, .at = OF(threads)},
 	{TY_F_STR, "text", "what", 0, .at = OF(text)},
+	{TY_F_STR, "command_line", NULL, 0, .at = OF(command), .optional = true},
 	{.type = TY_F_END}};
 #undef OF
+
+/* Of the process that an item is about; NULL: of several, or not recorded. */
+static const char *command_of(const struct ty_report *r, const struct ty_answer_item *t)
+{
+	const struct ty_model *m = r->s->model;
+
+	return t->thread == TY_NONE || t->threads > 1
+		       ? NULL
+		       : ty_model_command_line(m, t->thread, ty_model_thread(m, t->thread)->end_ns);
+}
 
 static struct shown show(const struct ty_report *r, const struct ty_answer_item *t)
 {
 	return (struct shown){
 		.part = ty_answer_part_key(t->part),
 		.text = t->text,
+		.command = command_of(r, t),
 		.ns = t->ns,
 		.longest_ns = t->longest_ns,
 		.pieces = t->pieces,
@@ -101,13 +116,24 @@ static void put_notes(const struct ty_answer *a, FILE *f)
 	}
 }
 
+/* Its line would say something; that of the command itself is in the title. */
+static bool needs_command(const struct ty_report *r, const struct ty_answer_item *t)
+{
+	const struct ty_model *m = r->s->model;
+
+	return t->ns >= r->answer.total_ns / 100 * COMMANDS && command_of(r, t) &&
+	       ty_model_thread(m, t->thread)->tid != r->explained.x.command_tid &&
+	       ty_telling_command(m, t->thread, ty_model_thread(m, t->thread)->end_ns);
+}
+
 void ty_answer_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_answer *a = &r->answer;
 	const struct ty_field_ctx c = {.ctx = r};
 	char d[TY_DURATION_MAX], all[TY_DURATION_MAX], of[8], sum[480] = "";
 	uint64_t rest_ns = a->rest_ns, least_ns = UINT64_MAX;
-	uint32_t rest = a->rest, room;
+	uint32_t rest = a->rest, room, spare;
+	struct ty_commands commands = {0};
 
 	fprintf(f, "%sanswer%s: ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END));
 	if (a->of == TY_ANSWER_COMMAND) {
@@ -138,6 +164,12 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 		put_notes(a, f);
 	/* The title, the sum, the smaller items. */
 	room = LINES - 3 - (*a->children != 0) - a->notes;
+	spare = room > a->items ? room - a->items : 0;
+	if (!spare && room > 1 && a->items &&
+	    needs_command(r, &a->item[0])) { /* rather than the least item */
+		room--;
+		spare++;
+	}
 	for (uint32_t i = 0; i < a->items; i++) {
 		struct shown s = show(r, &a->item[i]);
 
@@ -149,6 +181,10 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 		}
 		least_ns = s.ns < least_ns ? s.ns : least_ns;
 		ty_fields_text(item_fields, &c, &s, f);
+		if (spare && needs_command(r, &a->item[i]))
+			spare -= ty_put_command(
+				&commands, r->s->model, a->item[i].thread,
+				ty_model_thread(r->s->model, a->item[i].thread)->end_ns, 21, f);
 	}
 	/* Sleeps and waits, which are listed last, may be longer than those above. */
 	if (rest)

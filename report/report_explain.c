@@ -12,6 +12,7 @@
 #include "hot.h"
 #include "ledger_samples.h"
 #include "put_text.h"
+#include "report_commands.h"
 #include "text_page.h"
 #include "process.h"
 #include "model_time.h"
@@ -299,6 +300,7 @@ static bool others_too(const struct ty_stalls *v)
 void ty_stalls_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX], in[300], what[TY_LINK_TEXT];
+	struct ty_commands commands = {0};
 	struct ty_wait_holder h;
 	bool last = false;
 
@@ -372,6 +374,7 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 			}
 			putc('\n', f);
 		}
+		ty_put_stall_commands(&commands, e->x.m, s, 16, f);
 		if (e->logs)
 			ty_report_logs_near_text(e->logs, &e->x, s->start_ns, ty_stall_end_ns(s),
 						 f);
@@ -414,6 +417,7 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 
 	ty_json_object(j, NULL);
 	who(x->m, j, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
+	ty_command_json(x->m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2, j);
 	ty_link_text(x, l, "", what, sizeof(what));
 	ty_json_str(j, "what", what);
 	if (where_link(x, l, what, sizeof(what)))
@@ -625,6 +629,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_object(j, "cause");
 		ty_json_str(j, "kind", ty_stall_kind_name(s->kind));
 		who(m, j, s->culprit, s->culprit_ns);
+		ty_command_json(m, s->culprit, s->culprit_ns, j);
 		ty_json_str(j, "text", s->text);
 		ty_json_str(j, "evidence", s->proven ? "proven" : "inferred");
 		ty_json_u64(j, "steal_ns", s->steal_ns);

@@ -2,6 +2,7 @@
 /* The report's section "findings": findings other than stalls (analysis/summed_findings.h). */
 #include "fields.h"
 #include "put_text.h"
+#include "report_commands.h"
 #include "text_page.h"
 #include "report.h"
 
@@ -18,6 +19,12 @@ static const char *kind_of(const void *ctx, const void *record, char *buf, size_
 static int32_t tid_of(const struct ty_report *r, uint32_t thread)
 {
 	return thread == TY_NONE ? 0 : ty_model_thread(r->s->model, thread)->tid;
+}
+
+/* A finding names threads as they were at their end. */
+static uint64_t end_of(const struct ty_report *r, uint32_t thread)
+{
+	return thread == TY_NONE ? 0 : ty_model_thread(r->s->model, thread)->end_ns;
 }
 
 static const char *text_of(const void *ctx, const void *record, char *buf, size_t n)
@@ -52,15 +59,22 @@ static const struct ty_field fields[] = {{TY_F_TEXT, "kind", NULL, 0, .text = ki
 void ty_findings_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
+	struct ty_commands commands = {0};
 
 	if (!r->findings.n && !(r->requested & TY_REP_FINDINGS))
 		return;
 	ty_put_heading(f, "findings",
 		       "repeated small costs, and requests far slower than the median");
 	for (uint32_t i = 0; i < r->findings.n && i < SHOWN; i++) {
-		ty_fields_text(fields, &c, &r->findings.v[i], f);
-		fprintf(f, "%14s  see: %s%s%s\n", "", ty_style(TY_STYLE_NEXT),
-			r->findings.v[i].next, ty_style(TY_STYLE_END));
+		const struct ty_finding *v = &r->findings.v[i];
+
+		ty_fields_text(fields, &c, v, f);
+		/* Of children it is only one of many. */
+		if (v->kind != TY_FINDING_CHILDREN)
+			ty_put_command(&commands, r->s->model, v->culprit, end_of(r, v->culprit),
+				       16, f);
+		fprintf(f, "%14s  see: %s%s%s\n", "", ty_style(TY_STYLE_NEXT), v->next,
+			ty_style(TY_STYLE_END));
 	}
 	if (!r->findings.n)
 		fputs("     none (tarry(1) lists the thresholds)\n", f);
@@ -81,6 +95,7 @@ void ty_findings_json(const struct ty_report *r, struct ty_json *j)
 		ty_fields_json(fields, &c, f, j);
 		ty_json_i64(j, "tid", tid_of(r, f->thread));
 		ty_json_i64(j, "culprit_tid", tid_of(r, f->culprit));
+		ty_command_json(r->s->model, f->culprit, end_of(r, f->culprit), j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);

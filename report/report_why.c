@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "put_text.h"
+#include "report_commands.h"
 #include "report_explain.h"
 #include "stall_edges.h"
 #include "model_time.h"
@@ -165,12 +166,15 @@ void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
 	const struct ty_stall *s = &e->stalls.v[n - 1];
 	struct ty_stall_edge edge[TY_STALL_EDGES];
 	uint32_t edges = ty_stall_edges(&e->x, s, edge);
+	struct ty_commands commands = {0};
 
 	fprintf(f, "why #%u is %s\n%9s  ", n,
 		s->rule->verdict == TY_STALL ? "a stall" : "not a stall (--all shows it)",
 		ty_duration(s->duration_ns));
 	ty_put_plain(f, s->sentence);
 	putc('\n', f);
+	ty_put_command(&commands, e->x.m, s->thread, s->named_ns, 11, f);
+	ty_put_stall_commands(&commands, e->x.m, s, 11, f);
 	put_rule(s->rule, f);
 	put_terms(&e->x, s, true, f);
 	put_terms(&e->x, s, false, f);

@@ -283,6 +283,15 @@ assert not lines('cn.json'), lines('cn.json')
 assert 'sleep 1000.25' in lines('ca.json'), lines('ca.json')
 P
 
+# Of the processes that held a thread up, the answer and the stalls have them.
+"$TARRY" record -q -o hl.dat -- sh -c 'flock l sleep 0.4 & sleep 0.1; flock l true; wait' 2>err.txt
+"$TARRY" report hl.dat stalls >hl.txt 2>>err.txt
+"$TARRY" report hl.dat stalls --why 1 >hw.txt 2>>err.txt
+"$TARRY" report hl.dat stalls --json >hl.json 2>>err.txt
+[ "$(grep -cE '^ {16}flock/[0-9]+: flock l sleep 0.4$' hl.txt)" = 1 ] && grep -qE '^ {11}flock/[0-9]+: flock l true$' hw.txt &&
+	grep -q '"cause":{[^}]*"command_line":"sleep 0.4"' hl.json
+check "a stall has the command lines of its culprits" $? "$(cat hl.txt hw.txt err.txt)"
+
 # Containers, by the names that docker gives their cgroups.
 ids=(3f2a9c1b2d4e 0123456789ab) pids=() groups=()
 for root in /sys/fs/cgroup /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct; do

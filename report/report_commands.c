@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* See report_commands.h. */
+#include "report_commands.h"
+
+#include <string.h>
+
+#include "process_titles.h"
+#include "put_text.h"
+
+#define MOST 120 /* bytes */
+
+/* It has arguments, and they are not just those that the name has behind it. */
+static bool says_more(const char *line, const char *who)
+{
+	const char *arguments = strchr(line, ' '), *words = strchr(who, '"');
+	const size_t n = arguments ? strlen(++arguments) : 0;
+
+	return n && !(words && strlen(++words) == n + 1 && !strncmp(words, arguments, n));
+}
+
+static bool is_new(struct ty_commands *k, const char *line, int32_t pid)
+{
+	for (unsigned i = 0; i < k->n; i++)
+		if (k->line[i] == line && k->pid[i] == pid)
+			return false;
+	if (k->n == TY_COMMANDS_SHOWN)
+		return false;
+	k->line[k->n] = line;
+	k->pid[k->n++] = pid;
+	return true;
+}
+
+const char *ty_telling_command(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	const char *line = thread == TY_NONE ? NULL : ty_model_command_line(m, thread, t);
+
+	return line && says_more(line, ty_who(m, thread, t)) ? line : NULL;
+}
+
+bool ty_put_command(struct ty_commands *k, const struct ty_model *m, uint32_t thread, uint64_t t,
+		    int indent, FILE *f)
+{
+	const char *line = ty_telling_command(m, thread, t);
+	char text[MOST + 4];
+	size_t n;
+
+	if (!line || !is_new(k, line, ty_model_thread(m, thread)->tgid))
+		return false;
+	snprintf(text, MOST + 1, "%s", line);
+	if (strlen(line) > MOST) {
+		for (n = MOST; n && (line[n] & 0xc0) == 0x80;) /* whole characters */
+			n--;
+		strcpy(text + n, "...");
+	}
+	fprintf(f, "%*s", indent, "");
+	ty_put_plain(f, ty_model_comm(m, thread, t));
+	fprintf(f, "/%d: ", ty_model_tid(m, thread, t));
+	ty_put_plain(f, text);
+	putc('\n', f);
+	return true;
+}
+
+void ty_put_stall_commands(struct ty_commands *k, const struct ty_model *m,
+			   const struct ty_stall *s, int indent, FILE *f)
+{
+	for (uint32_t i = 1; i < s->links; i++)
+		ty_put_command(k, m, s->link[i].thread,
+			       s->link[i].start_ns + (s->link[i].end_ns - s->link[i].start_ns) / 2,
+			       indent, f);
+	ty_put_command(k, m, s->culprit, s->culprit_ns, indent, f);
+}
+
+void ty_command_json(const struct ty_model *m, uint32_t thread, uint64_t t, struct ty_json *j)
+{
+	const char *line = thread == TY_NONE ? NULL : ty_model_command_line(m, thread, t);
+
+	if (line)
+		ty_json_str(j, "command_line", line);
+}
