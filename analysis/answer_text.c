@@ -13,7 +13,6 @@
 
 #define TOLD 2	/* of calls and of threads that ran instead, the first ones are named */
 #define MUCH 20 /* percent of an item: shown beside a larger part */
-#define RAN  " (meanwhile on its CPU:"
 
 static void say_thread(struct ty_sentence *o, const struct ty_model *m, uint32_t thread)
 {
@@ -101,6 +100,8 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 	struct top v[64];
 	unsigned n = 0, told = 0;
 	uint64_t idle = 0, none = 0;
+	const char *ran = k->group_of[s->who].n > 1 ? " (meanwhile on their CPUs:"
+						    : " (meanwhile on its CPU:";
 	bool any = false;
 
 	vec_each (r, &k->book->row) {
@@ -115,13 +116,13 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 	}
 	ty_put(o, " waited for a CPU");
 	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {
-		ty_put(o, "%s %s %u%%", any ? "," : RAN, ty_model_str(k->x->m, v[i].id),
+		ty_put(o, "%s %s %u%%", any ? "," : ran, ty_model_str(k->x->m, v[i].id),
 		       percent(v[i].ns, s->ns));
 		told += percent(v[i].ns, s->ns);
 		any = true;
 	}
 	if (percent(idle, s->ns) >= 5) {
-		ty_put(o, "%s idle %u%%", any ? "," : RAN, percent(idle, s->ns));
+		ty_put(o, "%s idle %u%%", any ? "," : ran, percent(idle, s->ns));
 		told += percent(idle, s->ns);
 		any = true;
 	}

@@ -150,7 +150,8 @@ bool ty_fd_peer(const struct ty_explain *x, const struct ty_fd_table *table, uin
 	if (end.several)
 		snprintf(out, TY_FD_PEER, "%s and others", who);
 	else if (n > 1)
-		snprintf(out, TY_FD_PEER, "%s and %u more", who, (n - 1) % 100);
+		snprintf(out, TY_FD_PEER, "%s and %u more process%s", who, (n - 1) % 100,
+			 n > 2 ? "es" : "");
 	else
 		snprintf(out, TY_FD_PEER, "%s", who);
 	return true;

@@ -6,7 +6,7 @@
 #include "fd_table.h"
 #include "process_titles.h"
 
-#define TY_FD_PEER (TY_WHO_MAX + 16) /* bytes */
+#define TY_FD_PEER (TY_WHO_MAX + 24) /* bytes */
 
 /*
  * Which process held the other end of descriptor fd of the thread's process at t: "gzip/812",

@@ -59,11 +59,12 @@ static void found(struct ty_poll_watch *p)
 	const char *error = ty_errno_name(p->error);
 	struct ty_finding *to;
 	const char *address = NULL;
-	bool connects;
+	bool connects, is_lock;
 
 	if (p->n < TRIES || ns < LEAST_NS || p->slept_ns < ns / 2)
 		return;
 	connects = ty_explain_row(x, p->last)->says & TY_CONNECTS;
+	is_lock = ty_explain_row(x, p->last)->wait_on == TY_WAIT_ON_LOCK;
 	if (connects && x->pointee)
 		address = x->pointee(x->ctx, p->thread, p->last, 1);
 	if (address && strstr(address, "->"))
@@ -77,22 +78,26 @@ static void found(struct ty_poll_watch *p)
 	to = ty_finding_add(p->k, &f);
 	if (!to)
 		return;
-	ty_finding_say(to, "%s polled for %s: %s failed %s times with %s",
+	ty_finding_say(to, "%s polled %s%s: %s failed %s times with %s",
 		       ty_finding_thread_name(x->m, p->thread, false, who),
+		       !is_lock	 ? "for "
+		       : *object ? "the lock on "
+				 : "",
 		       *object	  ? object
 		       : connects ? "a server"
 				  : "a lock",
 		       ty_syscall_name(x->arch, p->abi, p->nr, buf), ty_count(p->n),
 		       error ? error : "an error");
-	ty_finding_say(to, ", and it slept %s in between", ty_fmt_duration(p->slept_ns, d));
+	ty_finding_say(to, ". It slept %s in between", ty_fmt_duration(p->slept_ns, d));
 	if (f.culprit != TY_NONE)
-		ty_finding_say(to, "; released by %s (inferred)",
+		ty_finding_say(to, ". Released by %s",
 			       ty_finding_thread_name(x->m, f.culprit, false, who));
 	else
-		ty_finding_say(to, "; %s",
-			       p->ok_ns && connects ? "then it was connected"
-			       : p->ok_ns	    ? "its release is not recorded"
-						    : "it never succeeded");
+		ty_finding_say(to, ". %s",
+			       p->ok_ns && connects ? "Then it was connected"
+			       : !p->ok_ns	    ? "It never succeeded"
+			       : is_lock	    ? "The release of the lock is not recorded"
+						    : "What ended this is not recorded");
 	if (f.culprit != TY_NONE)
 		ty_finding_next(to, "tarry dump FILE syscalls --tid %d",
 				ty_model_thread(x->m, f.culprit)->tid);

@@ -503,6 +503,9 @@ static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 		   const struct ty_candidate *c)
 {
 	uint32_t named = c->others < TY_STALL_OTHERS ? c->others : TY_STALL_OTHERS;
+	const char *noun = c->s.state == TY_ST_RUNNING	   ? "call"
+			   : c->s.kind == TY_STALL_STOPPED ? "stop"
+							   : "wait";
 
 	if (!c->others && !c->s.more_waits)
 		return;
@@ -521,13 +524,13 @@ static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 		say_common(o, h, c);
 	}
 	if (c->s.more_waits)
-		ty_put(o, "%s%u more wait%s of %s %s", c->others ? ". " : "", c->s.more_waits,
+		ty_put(o, "%s%u more %s%s of %s %s", c->others ? ". " : "", c->s.more_waits, noun,
 		       c->s.more_waits > 1 ? "s" : "",
 		       ty_model_comm(h->x->m, c->s.thread, c->s.start_ns),
 		       has_cause(c)	     ? "had the same cause"
 		       : c->s.more_waits > 1 ? "were of the same kind"
 					     : "was of the same kind");
-	ty_put(o, " (all these waits together: %s%s)", ty_duration(c->s.sum_ns),
+	ty_put(o, " (all these %ss together: %s%s)", noun, ty_duration(c->s.sum_ns),
 	       c->s.sum_inferred && c->s.proven ? ", inferred" : "");
 }
 

@@ -12,10 +12,9 @@
 static const char head[] =
 	"usage: tarry dump [FILE] flow [--insn|--branches|--calls] [options]\n"
 	"\n"
-	"Print executed instructions, from Intel PT or single-stepping. Decoding\n"
-	"starts at the PSB packet before --from and ends after --to. --comm selects a\n"
-	"thread while it has that name. --cpu applies to recordings with one stream per\n"
-	"CPU.\n"
+	"Print executed instructions, from Intel PT or single-stepping. Decoding starts\n"
+	"at the PSB packet before --from and ends after --to. --comm selects a thread\n"
+	"while it has that name. --cpu applies to recordings with one stream per CPU.\n"
 	"\n";
 
 static int take_branches(void *shape, const char *arg, struct ty_err *err)

@@ -341,8 +341,8 @@ static const struct ty_option options[] = {
 	 .take = take_sample_stacks, .at = AT(o.sampling.stacks)},
 	{0, "counter", "EVENT[,EVENT]",
 	 "count these events per thread, by perf's names (page-faults, cycles, LLC-load-misses, "
-	 "rNNN, cpu/event=0x3c/, sched:sched_switch; :u and :k for user code and kernel). Each "
-	 "--counter is a group, which is counted together (repeatable)",
+	 "rNNN, cpu/event=0x3c/, sched:sched_switch; :u and :k for user code and kernel). The "
+	 "events of one --counter are counted together, as a group (repeatable)",
 	 .take = ty_take_texts, .at = AT(counter_texts)},
 	{0, "regions", "FILE|off",
 	 "also find regions (tarry.h) of FILE, a program or library that the command starts or "

@@ -16,9 +16,9 @@ static const char head[] =
 	"usage: tarry report [FILE] flow [options]\n"
 	"\n"
 	"Rank functions by executed instructions: calls, instructions (total and self),\n"
-	"p50, p99 and maximum per call, and the most frequent callers. Decoding\n"
-	"starts at the PSB packet before --from and ends after --to. With --tid or --cpu,\n"
-	"a call counts where it began.\n"
+	"p50, p99 and maximum per call, and the most frequent callers. Decoding starts\n"
+	"at the PSB packet before --from and ends after --to. With --tid or --cpu, a call\n"
+	"counts where it began.\n"
 	"\n";
 
 enum { ROWS = 40 };

@@ -65,9 +65,12 @@ bool ty_first_finding(struct ty_session *s, char *out, size_t size)
 			snprintf(out, size, "stalls unknown: scheduling was not recorded");
 		else if (r.answer.items && r.answer.of == TY_ANSWER_COMMAND) {
 			of_text(r.answer.item[0].text, text, sizeof(text));
-			snprintf(out, size, "no stalls. For %s of the command's %s, %s",
-				 ty_fmt_duration(r.answer.item[0].ns, d),
-				 ty_fmt_duration(r.answer.total_ns, of), text);
+			ty_fmt_duration(r.answer.item[0].ns, d);
+			ty_fmt_duration(r.answer.total_ns, of);
+			if (!strcmp(d, of))
+				strcpy(d, "all");
+			snprintf(out, size, "no stalls. For %s of the command's %s, %s", d, of,
+				 text);
 		} else
 			any = false;
 	}

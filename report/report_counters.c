@@ -248,14 +248,14 @@ void ty_counters_text(const struct ty_report *r, FILE *f)
 
 	if (!c && !(r->requested & TY_REP_COUNTERS))
 		return;
-	fputs(c && c->intervals ? "performance counters (read by perf stat)\n"
-				: "performance counters (read when a thread is switched in or out, "
-				  "and at 100 Hz)\n",
-	      f);
 	if (!c) {
-		fputs("none (record --counter EVENT)\n\n", f);
+		fputs("performance counters: none (record --counter EVENT)\n\n", f);
 		return;
 	}
+	fputs(c->intervals ? "performance counters (read by perf stat)\n"
+			   : "performance counters (read when a thread is switched in or out, and "
+			     "at 100 Hz)\n",
+	      f);
 	losses(c, &r->counters.all, f);
 	for (uint32_t g = 0; g < c->groups; g++)
 		estimates |= r->counters.all.running[g] < r->counters.all.enabled[g];

@@ -372,7 +372,7 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 			ty_duration(h->weight),
 			100.0 * ((double)h->weight - (double)w->on_cpu_ns) / (double)w->on_cpu_ns);
 	if (w->unsampled)
-		fprintf(f, "%" PRIu64 " thread%s without a sample used %s of it%s", w->unsampled,
+		fprintf(f, "%" PRIu64 " thread%s without a sample ran for %s%s", w->unsampled,
 			w->unsampled == 1 ? "" : "s", ty_duration(w->unsampled_ns),
 			w->unseen_ns == w->unsampled_ns ? "\n" : "");
 	if (w->unsampled && w->unseen_ns < w->unsampled_ns)

@@ -68,7 +68,7 @@ void ty_objects_text(const struct ty_report *r, FILE *f)
 	for (size_t i = 0; i < o->n && i < SHOWN; i++)
 		ty_fields_text(fields, &c, &o->v[i], f);
 	if (o->n > SHOWN)
-		fprintf(f, "and %zu more objects (--json has all)\n", o->n - SHOWN);
+		fprintf(f, "and %s more objects (--json has all)\n", ty_count(o->n - SHOWN));
 	if (o->left_out)
 		fprintf(f, "%" PRIu64 " calls (%s) on further objects are not shown\n", o->left_out,
 			ty_duration(o->left_out_ns));

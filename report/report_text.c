@@ -210,9 +210,10 @@ static void header(const struct ty_report *r, FILE *f)
 	}
 	for (uint32_t i = 0; i < s->threads; i++)
 		traced += ty_model_thread(r->s->model, i)->traced;
-	line(f, "content", "%s%u CPUs, %u threads (%u traced), %s events, %s%s lost",
-	     r->whole && !r->selected ? "" : "whole recording: ", s->cpus, s->threads, traced,
-	     ty_fmt_count(s->events, n1), s->gaps_unknown && s->lost ? "at least " : "",
+	line(f, "content", "%s%u CPU%s, %s threads (%s traced), %s events, %s%s lost",
+	     r->whole && !r->selected ? "" : "whole recording: ", s->cpus, s->cpus == 1 ? "" : "s",
+	     ty_count(s->threads), ty_count(traced), ty_fmt_count(s->events, n1),
+	     s->gaps_unknown && s->lost ? "at least " : "",
 	     s->gaps_unknown && !s->lost ? "an unknown number" : ty_fmt_count(s->lost, n2));
 	if (s->gaps_unknown)
 		line(f, "", "events are missing in %u gap%s of unknown size: see loss",

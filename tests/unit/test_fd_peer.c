@@ -85,7 +85,7 @@ static void pipeline(void **state)
 	assert_int_equal(access, 'w');
 	/* All three have both ends yet. */
 	assert_true(peer(&x, 20, 4, 5 * MS, NULL, &access, out));
-	assert_string_equal(out, "t11/21 and 1 more");
+	assert_string_equal(out, "t11/21 and 1 more process");
 	/* The writer has gone. */
 	assert_false(peer(&x, 21, 0, 45 * MS, NULL, &access, out));
 	assert_false(peer(&x, 21, 7, 20 * MS, NULL, &access, out));
@@ -156,7 +156,7 @@ static void sockets(void **state)
 	assert_string_equal(out, "t12/12");
 	other = (struct ty_fd_other){.pid = 12, .name = "TCP:[2->1]"};
 	assert_true(peer(&x, 11, 5, 10 * MS, "TCP:[1->2]", &access, out));
-	assert_string_equal(out, "t12/30 and 1 more"); /* inherited */
+	assert_string_equal(out, "t12/30 and 1 more process"); /* inherited */
 	other.name = "TCP:[3->1]";
 	assert_false(peer(&x, 11, 5, 10 * MS, "TCP:[1->2]", &access, out));
 	other = (struct ty_fd_other){.tid = 99, .ns = 5};
