@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "paged_bytes.h"
 #include "partition.h"
 #include "vec.h"
 
@@ -37,7 +38,9 @@ struct thread {
 
 struct ty_call_data_index {
 	const char *p;
-	VEC(struct entry) v;
+	struct entry *v; /* in `entries` */
+	size_t v_n;
+	struct ty_paged entries;
 	VEC(struct thread) threads;
 	uint64_t gap_ns; /* the end of the latest loss */
 	struct ty_call_data_counts n;
@@ -103,38 +106,49 @@ static int index_all(struct ty_call_data_index *x, size_t n)
 			break;
 		}
 		x->n.received += h.kind == TY_EVK_RECEIVED;
-		r = vec_push(&x->v, ((struct entry){h.ns, h.tid, (uint32_t)at}));
+		r = ty_paged_add(&x->entries, &(struct entry){h.ns, h.tid, (uint32_t)at},
+				 sizeof(struct entry));
 		at += sizeof(h) + h.len;
 	}
+	x->v = (struct entry *)x->entries.p;
+	x->v_n = x->entries.n / sizeof(struct entry);
 	return r;
 }
 
 /* By thread, else in the order of the section (radix sort). */
 static int sort_by_tid(struct ty_call_data_index *x)
 {
-	struct entry *to = malloc(x->v.n * sizeof(*to)), *v = x->v.v, *was;
+	struct ty_paged to = {.limit = x->entries.limit};
+	struct entry *v = x->v, *other, *was;
 	uint32_t most = 0;
 
-	if (!to)
+	if (ty_paged_reserve(&to, x->entries.n))
 		return -TY_ENOMEM;
-	vec_each (e, &x->v)
-		most = e->tid > most ? e->tid : most;
+	other = (struct entry *)to.p;
+	for (size_t i = 0; i < x->v_n; i++)
+		most = v[i].tid > most ? v[i].tid : most;
 	for (unsigned shift = 0; shift < 32 && most >> shift; shift += RADIX_BITS) {
 		size_t at[(1u << RADIX_BITS) + 1] = {0};
 
-		for (size_t i = 0; i < x->v.n; i++)
+		for (size_t i = 0; i < x->v_n; i++)
 			at[(v[i].tid >> shift & RADIX_MASK) + 1]++;
 		for (unsigned k = 1; k <= RADIX_MASK; k++)
 			at[k] += at[k - 1];
-		for (size_t i = 0; i < x->v.n; i++)
-			to[at[v[i].tid >> shift & RADIX_MASK]++] = v[i];
+		for (size_t i = 0; i < x->v_n; i++)
+			other[at[v[i].tid >> shift & RADIX_MASK]++] = v[i];
 		was = v;
-		v = to;
-		to = was;
+		v = other;
+		other = was;
 	}
-	x->v.v = v;
-	x->v.cap = x->v.n;
-	free(to);
+	if (v != x->v) {
+		const struct ty_paged unsorted = x->entries;
+
+		to.n = unsorted.n;
+		x->entries = to;
+		to = unsorted;
+		x->v = v;
+	}
+	ty_paged_fini(&to);
 	return 0;
 }
 
@@ -169,40 +183,43 @@ static void merge_runs(struct entry *v, size_t n, struct entry *scratch)
 /* Only the entries of threads that changed their CPU are not in the order of time yet. */
 static int list_threads(struct ty_call_data_index *x)
 {
-	struct entry *scratch = NULL;
+	struct ty_paged scratch = {.limit = x->entries.limit};
+	int r = 0;
 
-	for (size_t i = 0; i < x->v.n; i++) {
-		const uint32_t tid = x->v.v[i].tid;
+	for (size_t i = 0; i < x->v_n; i++) {
+		const uint32_t tid = x->v[i].tid;
 
-		if ((!i || x->v.v[i - 1].tid != tid) &&
+		if ((!i || x->v[i - 1].tid != tid) &&
 		    vec_push(&x->threads, ((struct thread){.tid = tid, .first = (uint32_t)i})))
 			return -TY_ENOMEM;
 		x->threads.v[x->threads.n - 1].n++;
 	}
 	vec_each (t, &x->threads) {
-		struct entry *v = x->v.v + t->first;
+		struct entry *v = x->v + t->first;
 		uint32_t i = 1;
 
 		while (i < t->n && by_time(&v[i - 1], &v[i]) < 0)
 			i++;
 		if (i == t->n)
 			continue;
-		scratch = scratch ?: malloc(x->v.n * sizeof(*scratch));
-		if (!scratch)
-			return -TY_ENOMEM;
-		merge_runs(v, t->n, scratch);
+		r = ty_paged_reserve(&scratch, t->n * sizeof(*v));
+		if (r)
+			break;
+		merge_runs(v, t->n, (struct entry *)scratch.p);
 	}
-	free(scratch);
-	return 0;
+	ty_paged_fini(&scratch);
+	return r;
 }
 
-struct ty_call_data_index *ty_call_data_index_new(const void *section, size_t n)
+struct ty_call_data_index *ty_call_data_index_new(const void *section, size_t n,
+						  uint64_t memory_bytes)
 {
 	struct ty_call_data_index *x = calloc(1, sizeof(*x));
 
 	if (!x)
 		return NULL;
 	x->p = section;
+	x->entries.limit = ty_paged_limit(memory_bytes);
 	if (n > UINT32_MAX) {
 		x->n.damaged = true;
 		n = 0;
@@ -211,8 +228,8 @@ struct ty_call_data_index *ty_call_data_index_new(const void *section, size_t n)
 		ty_call_data_index_free(x);
 		return NULL;
 	}
-	x->n.records = x->v.n;
-	if ((x->v.n && sort_by_tid(x)) || list_threads(x)) {
+	x->n.records = x->v_n;
+	if ((x->v_n && sort_by_tid(x)) || list_threads(x)) {
 		ty_call_data_index_free(x);
 		return NULL;
 	}
@@ -223,7 +240,7 @@ void ty_call_data_index_free(struct ty_call_data_index *x)
 {
 	if (!x)
 		return;
-	vec_fini(&x->v);
+	ty_paged_fini(&x->entries);
 	vec_fini(&x->threads);
 	free(x);
 }
@@ -254,8 +271,8 @@ static struct range entries(const struct ty_call_data_index *x, int32_t tid, uin
 
 	if (!t || from_ns >= to_ns)
 		return r;
-	r.from = partition_point(i, (size_t)t->first, end, x->v.v[i].ns < from_ns);
-	r.to = partition_point(i, r.from, end, x->v.v[i].ns < to_ns);
+	r.from = partition_point(i, (size_t)t->first, end, x->v[i].ns < from_ns);
+	r.to = partition_point(i, r.from, end, x->v[i].ns < to_ns);
 	return r;
 }
 
@@ -294,12 +311,12 @@ static void take(const struct ty_call_data_index *x, const struct ty_call *c, st
 		 bool at_exit, struct ty_call_data_item item[6])
 {
 	for (size_t i = r.from; i < r.to; i++) {
-		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+		const struct ty_ev_record h = head_at(x, x->v[i].off);
 
 		if (h.kind != TY_EVK_ARGV && h.kind != TY_EVK_VALUES && h.kind < TY_EVK_MEMORY &&
 		    h.nr == c->nr && h.ptr == c->args[h.arg] && !(h.flags & TY_EVF_FAULT) &&
 		    at_exit == !!(h.flags & TY_EVF_EXIT))
-			item[h.arg] = item_at(x, x->v.v[i].off, &h);
+			item[h.arg] = item_at(x, x->v[i].off, &h);
 	}
 }
 
@@ -352,14 +369,14 @@ void ty_call_data_values(const struct ty_call_data_index *x, const struct ty_cal
 		const struct range r = entries_of(x, c, after_ns, at_exit);
 
 		for (size_t i = r.from; i < r.to; i++) {
-			const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+			const struct ty_ev_record h = head_at(x, x->v[i].off);
 
 			if (h.kind == TY_EVK_VALUES && h.nr == c->nr && h.ptr == c->args[h.arg] &&
 			    !(h.flags & TY_EVF_FAULT) && at_exit == !!(h.flags & TY_EVF_EXIT))
-				(at_exit ? v->out : v->in)[h.arg] = item_at(x, x->v.v[i].off, &h);
+				(at_exit ? v->out : v->in)[h.arg] = item_at(x, x->v[i].off, &h);
 			else if (h.kind == TY_EVK_ADDRESS && h.nr == c->nr &&
 				 h.ptr == c->args[h.arg] && h.arg < 5 && at_exit)
-				put_address(v, item_at(x, x->v.v[i].off, &h), h.arg);
+				put_address(v, item_at(x, x->v[i].off, &h), h.arg);
 		}
 	}
 }
@@ -372,12 +389,12 @@ struct ty_call_data_item ty_call_data_memory(const struct ty_call_data_values *v
 	struct ty_call_data_item item = {0};
 
 	for (size_t i = r.from; i < r.to; i++) {
-		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+		const struct ty_ev_record h = head_at(x, x->v[i].off);
 
 		if (h.kind == TY_EVK_MEMORY && h.nr == v->call->nr && h.arg == arg &&
 		    h.ptr == ptr && !(h.flags & TY_EVF_FAULT) &&
 		    at_exit == !!(h.flags & TY_EVF_EXIT))
-			item = item_at(x, x->v.v[i].off, &h);
+			item = item_at(x, x->v[i].off, &h);
 	}
 	return item;
 }
@@ -388,8 +405,8 @@ bool ty_call_data_received(const struct ty_call_data_index *x, const struct ty_c
 	const struct range r = entries_of(x, c, 0, true);
 
 	for (size_t k = r.from; k < r.to; k++) {
-		const struct ty_ev_record h = head_at(x, x->v.v[k].off);
-		const char *p = x->p + x->v.v[k].off + sizeof(h);
+		const struct ty_ev_record h = head_at(x, x->v[k].off);
+		const char *p = x->p + x->v[k].off + sizeof(h);
 
 		if (h.kind != TY_EVK_RECEIVED || h.nr != c->nr || h.ptr != c->args[h.arg] || i--)
 			continue;
@@ -409,12 +426,11 @@ int ty_call_data_each(const struct ty_call_data_index *x, enum ty_ev_kind kind,
 {
 	int r = 0;
 
-	for (size_t i = 0; i < x->v.n && !r; i++) {
-		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+	for (size_t i = 0; i < x->v_n && !r; i++) {
+		const struct ty_ev_record h = head_at(x, x->v[i].off);
 
 		if (h.kind == kind && !(h.flags & TY_EVF_FAULT) && h.len)
-			r = each(ctx, (int32_t)h.tid, h.ns, x->p + x->v.v[i].off + sizeof(h),
-				 h.len);
+			r = each(ctx, (int32_t)h.tid, h.ns, x->p + x->v[i].off + sizeof(h), h.len);
 	}
 	return r;
 }
@@ -427,10 +443,10 @@ struct ty_call_data_item ty_call_data_argv(const struct ty_call_data_index *x,
 	if (x && c->how == TY_CALL_RETURNED)
 		r = entries(x, c->end_tid, c->start_ns, c->end_ns + 1);
 	for (size_t i = r.from; i < r.to; i++) {
-		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+		const struct ty_ev_record h = head_at(x, x->v[i].off);
 
 		if (h.kind == TY_EVK_ARGV && !(h.flags & TY_EVF_FAULT))
-			return item_at(x, x->v.v[i].off, &h);
+			return item_at(x, x->v[i].off, &h);
 	}
 	return (struct ty_call_data_item){0};
 }

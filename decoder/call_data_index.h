@@ -25,9 +25,11 @@ struct ty_call_data_item {
 
 /*
  * Indexes the section's n bytes, which are borrowed; damaged records are skipped. NULL: out of
- * memory. Memory: 16 bytes per record.
+ * memory. Memory: 16 bytes per record, twice that while they are sorted; what exceeds its part of
+ * memory_bytes (0: no limit) is in a mapped file (paged_bytes.h).
  */
-struct ty_call_data_index *ty_call_data_index_new(const void *section, size_t n);
+struct ty_call_data_index *ty_call_data_index_new(const void *section, size_t n,
+						  uint64_t memory_bytes);
 void ty_call_data_index_free(struct ty_call_data_index *x);
 /* Number of records, of those lost while recording, and a lower bound of pieces missing from the
  * file. */

@@ -14,11 +14,11 @@
 #include <zstd.h>
 
 #include "full_io.h"
+#include "paged_bytes.h"
 #include "temp_file.h"
 #include "trace_file.h"
 
-#define MEMORY_PART 8	   /* of the limit, for one section */
-#define PIECE	    65536u /* less than a block of zstd: what is left of one is taken out, too */
+#define PIECE 65536u /* less than a block of zstd: what is left of one is taken out, too */
 
 /* Decompresses the section into fd. 0, -TY_EFORMAT, -TY_ENOMEM, -TY_EIO. */
 static int unpack_to_file(const struct ty_trace *t, const struct ty_section_text *s, int fd)
@@ -98,7 +98,7 @@ static void load(const struct ty_trace *t, struct ty_section_text *s)
 	const uint64_t limit = t->priv->memory_bytes;
 	int r = 0;
 
-	if (limit && s->text.n > limit / MEMORY_PART && t->priv->codec == TY_CODEC_ZSTD)
+	if (limit && s->text.n > ty_paged_limit(limit) && t->priv->codec == TY_CODEC_ZSTD)
 		s->text.s = map_unpacked(t, s, &r);
 	s->mapped = s->text.s;
 	if (!s->text.s && !r)

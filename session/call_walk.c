@@ -10,7 +10,8 @@ int ty_call_walk_init(struct ty_call_walk *w, struct ty_session *s)
 
 	w->pairs = ty_pairs_new(s->arch);
 	w->tgids = ty_tgids_new(ty_trace_section(t, TY_SEC_THREADS).s);
-	w->strings = strings.n ? ty_call_data_index_new(strings.s, strings.n) : NULL;
+	w->strings =
+		strings.n ? ty_call_data_index_new(strings.s, strings.n, s->memory_bytes) : NULL;
 	if (!w->pairs || !w->tgids || (strings.n && !w->strings))
 		return -TY_ENOMEM;
 	w->fds = ty_fd_track_new(t, s->arch, w->strings);

@@ -162,7 +162,7 @@ static struct ty_call_data_index *call_data(struct ty_session *s)
 	if (first && s->addresses) {
 		const struct ty_text t = ty_session_call_data(s);
 
-		s->call_data = t.n ? ty_call_data_index_new(t.s, t.n) : NULL;
+		s->call_data = t.n ? ty_call_data_index_new(t.s, t.n, s->memory_bytes) : NULL;
 	}
 	return s->call_data;
 }

@@ -274,7 +274,8 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	progress_end(&p);
 	if (r)
 		return r;
-	ty_trace_memory(s->trace, memory_bytes ? memory_bytes : ty_memory_default());
+	s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
+	ty_trace_memory(s->trace, s->memory_bytes);
 	if (s->trace->note.s && !(flags & TY_OPEN_QUIET))
 		ty_say("tarry: %s: %s\n", path, s->trace->note.s);
 	r = ty_formats_new(s->trace, &s->formats, err);
@@ -297,7 +298,6 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	if (flags & TY_OPEN_MODEL) {
 		/* A recording that may still grow has no index. */
 		s->write_index = !(flags & TY_OPEN_NO_INDEX) && !s->trace->unfinished;
-		s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
 		ty_events_lookup_memory(s->events, s->memory_bytes / AHEAD_PART);
 		ty_sigbus_catch(path);
 		if (s->write_index && ty_index_open(path, ty_trace_fd(s->trace), &s->model)) {

@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		null = fopen("/dev/null", "w");
 	if (!null || size > BYTES_MAX)
 		return 0;
-	x = ty_call_data_index_new(data, size);
+	x = ty_call_data_index_new(data, size, 0);
 	if (!x)
 		return 0;
 	/* As the index goes from record to record. */

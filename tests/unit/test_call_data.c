@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -88,7 +89,7 @@ static void found_by_call(void **state)
 	string(&s, 991, 8, 257, 1, 0x10, 0, "/other thread");
 	string(&s, 2990, 7, 82, 0, 0x20, 0, "from");
 	string(&s, 2991, 7, 82, 1, 0x30, 0, "to");
-	x = ty_call_data_index_new(s.p, s.n);
+	x = ty_call_data_index_new(s.p, s.n, 0);
 	assert_int_equal(ty_call_data_counts(x).records, 5);
 	assert_false(ty_call_data_counts(x).damaged);
 	assert_string_equal(arg_of(x, CALL(7, 257, 1000, 1500, 0, 0x10), 0, 1), "\"/first\"");
@@ -116,7 +117,7 @@ static void after_calls_and_losses(void **state)
 
 	piece(&s, 0, 0);
 	string(&s, 1990, 7, 257, 1, 0x10, 0, "/a");
-	x = ty_call_data_index_new(s.p, s.n);
+	x = ty_call_data_index_new(s.p, s.n, 0);
 	assert_int_equal(ty_call_data_after(x, 7), 0);
 	ty_call_data_over(x, 7, 1500);
 	ty_call_data_over(x, 99, 1700);
@@ -141,7 +142,7 @@ static void of_one_time(void **state)
 	string(&s, 2500, 7, 257, 1, 0x10, TY_EVF_EXIT, "/a later one");
 	string(&s, 3500, 7, 257, 1, 0x10, TY_EVF_EXIT, "/this");
 	string(&s, 4000, 7, 257, 1, 0x10, 0, "/this, too");
-	x = ty_call_data_index_new(s.p, s.n);
+	x = ty_call_data_index_new(s.p, s.n, 0);
 	assert_string_equal(arg_of(x, CALL(7, 257, 1000, 1000, 0, 0x10), 900, 1), "?");
 	failed = CALL(7, 257, 2000, 2500, 0, 0x10);
 	failed->ret = -11;
@@ -168,7 +169,7 @@ static void read_again(void **state)
 	    (struct ty_ev_record){.ns = 3100, .tid = 7, .kind = TY_EVK_ARGV, .flags = TY_EVF_CUT},
 	    "ls\0-l\0abc", 9);
 	string(&s, 4990, 7, 257, 1, 0x10, 0, "/open");
-	x = ty_call_data_index_new(s.p, s.n);
+	x = ty_call_data_index_new(s.p, s.n, 0);
 	assert_string_equal(arg_of(x, CALL(7, 257, 1000, 1500, 0, 0x10), 0, 1), "\"/cold\"");
 	assert_string_equal(arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x10), 1500, 1), "?");
 	assert_string_equal(text_of(&(struct ty_call_data_item[1]){
@@ -187,6 +188,17 @@ static int rises(void *ctx, int32_t tid, uint64_t ns, const char *bytes, size_t 
 	assert_true(ns >= last[0]);
 	last[0] = ns;
 	last[1]++;
+	return 0;
+}
+
+static int rises_in_thread(void *ctx, int32_t tid, uint64_t ns, const char *bytes, size_t n)
+{
+	static uint64_t last_ns;
+	int32_t *last = ctx;
+
+	assert_true(tid > *last || (tid == *last && ns > last_ns));
+	*last = tid;
+	last_ns = ns;
 	return 0;
 }
 
@@ -216,7 +228,7 @@ static void sorted_by_time(void **state)
 			memcpy(p + i * one, &h, sizeof(h));
 			p[i * one + sizeof(h)] = 'x';
 		}
-		x = ty_call_data_index_new(p, RUNS * RUN * one);
+		x = ty_call_data_index_new(p, RUNS * RUN * one, 0);
 		assert_non_null(x);
 		assert_int_equal(ty_call_data_counts(x).records, RUNS * RUN);
 		ty_call_data_each(x, TY_EVK_VALUES, rises, last);
@@ -224,6 +236,47 @@ static void sorted_by_time(void **state)
 		ty_call_data_index_free(x);
 		free(p);
 	}
+}
+
+static size_t in_memory(void)
+{
+	const struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* Beyond its part of the memory limit the index is in a file. */
+static void larger_than_memory(void **state)
+{
+	enum { RECORDS = 200000, TIDS = 5, ENTRY = 16 };
+	const size_t one = sizeof(struct ty_ev_record) + 1;
+	char *p = malloc(RECORDS * one);
+
+	assert_non_null(p);
+	for (unsigned i = 0; i < RECORDS; i++) {
+		/* Pieces of two CPUs, between which the threads change. */
+		const struct ty_ev_record h = {.ns = 1 + i % (RECORDS / 2) * 2 + i / (RECORDS / 2),
+					       .tid = 7 + i % TIDS,
+					       .len = 1,
+					       .kind = TY_EVK_VALUES};
+
+		memcpy(p + i * one, &h, sizeof(h));
+		p[i * one + sizeof(h)] = 'x';
+	}
+	for (unsigned limited = 0; limited < 2; limited++) {
+		const size_t before = in_memory();
+		struct ty_call_data_index *x =
+			ty_call_data_index_new(p, RECORDS * one, limited << 20);
+		int32_t tid = 0;
+
+		assert_non_null(x);
+		assert_int_equal(in_memory() - before > RECORDS * ENTRY / 8, !limited);
+		assert_int_equal(ty_call_data_counts(x).records, RECORDS);
+		ty_call_data_each(x, TY_EVK_VALUES, rises_in_thread, &tid);
+		assert_int_equal(tid, 7 + TIDS - 1);
+		ty_call_data_index_free(x);
+	}
+	free(p);
 }
 
 static void losses(void **state)
@@ -235,7 +288,7 @@ static void losses(void **state)
 	string(&s, 990, 7, 257, 1, 0x10, 0, "/a");
 	piece(&s, 7, 3);
 	string(&s, 1990, 7, 257, 1, 0x10, 0, "/b");
-	x = ty_call_data_index_new(s.p, s.n);
+	x = ty_call_data_index_new(s.p, s.n, 0);
 	assert_int_equal(ty_call_data_counts(x).lost, 3);
 	assert_int_equal(ty_call_data_counts(x).pieces_missing, 2);
 	assert_int_equal(ty_call_data_counts(x).records, 2);
@@ -257,7 +310,7 @@ static void damage(void **state)
 		struct ty_call_data_index *x;
 
 		memcpy(exact, s.p, n);
-		x = ty_call_data_index_new(exact, n);
+		x = ty_call_data_index_new(exact, n, 0);
 		assert_int_equal(ty_call_data_counts(x).records, n >= 67);
 		assert_int_equal(ty_call_data_counts(x).damaged, n != 0 && n != 32 && n != 67);
 		ty_call_data_index_free(x);
@@ -267,7 +320,7 @@ static void damage(void **state)
 	memcpy(&bad, s.p + 32, sizeof(bad));
 	bad.kind = 63;
 	memcpy(s.p + 32, &bad, sizeof(bad));
-	newer = ty_call_data_index_new(s.p, s.n);
+	newer = ty_call_data_index_new(s.p, s.n, 0);
 	assert_false(ty_call_data_counts(newer).damaged);
 	assert_int_equal(ty_call_data_counts(newer).records, 1);
 	assert_int_equal(ty_call_data_counts(newer).newer, 1);
@@ -286,7 +339,7 @@ static void damage(void **state)
 		memcpy(t.p + 67, &bad, sizeof(bad));
 		if (i == 5)
 			t.p[t.n - 1] = 'x'; /* a string without its end */
-		x = ty_call_data_index_new(t.p, t.n);
+		x = ty_call_data_index_new(t.p, t.n, 0);
 		assert_true(ty_call_data_counts(x).damaged);
 		assert_int_equal(ty_call_data_counts(x).records, 1);
 		ty_call_data_index_free(x);
@@ -510,10 +563,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(found_by_call),  cmocka_unit_test(after_calls_and_losses),
 		cmocka_unit_test(of_one_time),	  cmocka_unit_test(read_again),
-		cmocka_unit_test(sorted_by_time), cmocka_unit_test(losses),
-		cmocka_unit_test(damage),	  cmocka_unit_test(as_strace),
-		cmocka_unit_test(as_the_table),	  cmocka_unit_test(in_short),
-		cmocka_unit_test(descriptors),
+		cmocka_unit_test(sorted_by_time), cmocka_unit_test(larger_than_memory),
+		cmocka_unit_test(losses),	  cmocka_unit_test(damage),
+		cmocka_unit_test(as_strace),	  cmocka_unit_test(as_the_table),
+		cmocka_unit_test(in_short),	  cmocka_unit_test(descriptors),
 	};
 
 	return cmocka_run_group_tests_name("call_data", tests, NULL, NULL);

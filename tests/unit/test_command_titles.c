@@ -279,7 +279,7 @@ static void of_children(void **state)
 
 	memcpy(bytes, &h, sizeof(h));
 	memcpy(bytes + sizeof(h), argv, sizeof(argv));
-	x = ty_call_data_index_new(bytes, sizeof(bytes));
+	x = ty_call_data_index_new(bytes, sizeof(bytes), 0);
 	m = model_of(section, x);
 	assert_string_equal(ty_model_command_line(m, ty_model_thread_find(m, 60, 50), 50),
 			    "python3 worker.py");
@@ -355,7 +355,7 @@ static void of_programs_of_one_name(void **state)
 	for (h.ns = 148; h.ns <= 152; h.ns += 4) {
 		memcpy(bytes, &h, sizeof(h));
 		memcpy(bytes + sizeof(h), argv, sizeof(argv));
-		x = ty_call_data_index_new(bytes, sizeof(bytes));
+		x = ty_call_data_index_new(bytes, sizeof(bytes), 0);
 		m = model_of_execs("5\t10\tpython3\tworker.py\n", x);
 		assert_string_equal(line_at(m, 10, 147), "python3 worker.py");
 		assert_string_equal(line_at(m, 10, 152), "python3 child.py");

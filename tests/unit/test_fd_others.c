@@ -94,7 +94,7 @@ static void of_calls(void **state)
 	n += record(bytes + n, 100, 20, 17, 0);
 	n += record(bytes + n, 200, 21, 18, 17);
 	n += record(bytes + n, 900, 22, 18, 17); /* the number again */
-	x = ty_call_data_index_new(bytes, n);
+	x = ty_call_data_index_new(bytes, n, 0);
 	o = ty_fd_others_new(NULL, x);
 	assert_string_equal(find(o, "UNIX-STREAM:[17 to \"/s\" process 3]", 0, 150, 20),
 			    "0 21 200");

@@ -74,7 +74,7 @@ static void begin_kept(struct all *a, const char *fds, const char *machine, cons
 	assert_int_equal(0, ty_trace_open(path, &a->trace, NULL));
 	unlink(path);
 	x86 = ty_sysarch_find("x86_64");
-	a->x = ty_call_data_index_new(a->strings.p, a->strings.len);
+	a->x = ty_call_data_index_new(a->strings.p, a->strings.len, 0);
 	a->t = ty_fd_track_new(a->trace, x86, a->x);
 	assert_non_null(a->x);
 	assert_non_null(a->t);

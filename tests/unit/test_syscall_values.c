@@ -59,7 +59,7 @@ static void value(unsigned arg, unsigned flags, const void *p, size_t n)
 static const char *text(const char *name0)
 {
 	static struct ty_buf b;
-	struct ty_call_data_index *x = ty_call_data_index_new(section, section_n);
+	struct ty_call_data_index *x = ty_call_data_index_new(section, section_n, 0);
 	struct ty_values v;
 
 	ty_buf_fini(&b);
@@ -80,7 +80,7 @@ static const char *text(const char *name0)
 static const char *json(void)
 {
 	static char got[8192];
-	struct ty_call_data_index *x = ty_call_data_index_new(section, section_n);
+	struct ty_call_data_index *x = ty_call_data_index_new(section, section_n, 0);
 	FILE *f = fmemopen(got, sizeof(got), "w");
 	struct ty_values v;
 	struct ty_buf b;
@@ -105,7 +105,7 @@ static const char *json(void)
 /* What the poll was for, and whether for room to write; -2: unknown. */
 static int32_t polled(bool *room)
 {
-	struct ty_call_data_index *x = ty_call_data_index_new(section, section_n);
+	struct ty_call_data_index *x = ty_call_data_index_new(section, section_n, 0);
 	struct ty_values v;
 	int32_t fd;
 
@@ -465,7 +465,7 @@ static void short_records(void **state)
 				put(TY_EVK_ADDRESS, arg, call.args[arg], OUT, bytes, n);
 				exact = malloc(section_n);
 				memcpy(exact, section, section_n);
-				x = ty_call_data_index_new(exact, section_n);
+				x = ty_call_data_index_new(exact, section_n, 0);
 				ty_buf_init(&b, 65536);
 				ty_values_find(&v, x86, x, &call, 0);
 				ty_values_fds(&v);

@@ -175,7 +175,7 @@ static void string_at(const char *path, uint64_t ns)
 
 	assert_int_equal(ty_session_open(&s, path, TY_OPEN_EVENTS | TY_OPEN_QUIET, 0, NULL), 0);
 	text = ty_session_call_data(&s);
-	x = ty_call_data_index_new(text.s, text.n);
+	x = ty_call_data_index_new(text.s, text.n, 0);
 	assert_int_equal(ty_call_data_counts(x).records, 1);
 	ty_call_data_each(x, TY_EVK_STRING, same_time, &ns);
 	ty_call_data_index_free(x);
