@@ -350,7 +350,8 @@ static bool find(void *ctx, enum ty_relation r)
 	switch (r) {
 	case TY_R_NO_CPU: return c->s.state == TY_ST_RUNNABLE;
 	case TY_R_CPU_EXPLAINED: return v->cpu_explained;
-	case TY_R_ON_CPU: return c->s.state == TY_ST_RUNNING && !c->busy_waited;
+	case TY_R_COMPUTED: return c->computed_ns;
+	case TY_R_ON_CPU: return c->s.state == TY_ST_RUNNING && !c->busy_waited && !c->computed_ns;
 	case TY_R_POLLED: return c->polls;
 	case TY_R_HOLDER_IDLE:
 		return c->holder_idle || (v->p && c->w.class == TY_WAIT_PEER && c->w.word &&

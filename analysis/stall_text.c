@@ -397,6 +397,11 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 		break;
 	case TY_STALL_IRQ: theft(o, h, c); return;
 	case TY_STALL_CPU:
+		if (c->computed_ns) {
+			ty_put(o, "on the CPU for %s%s", ty_duration(c->computed_ns),
+			       c->s.flags & TY_SF_OPEN ? " without a reply" : " before it replied");
+			return;
+		}
 		ty_put(o, "the call itself used the CPU (computing or busy-waiting)");
 		return;
 	case TY_STALL_LOST:

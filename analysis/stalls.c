@@ -598,6 +598,10 @@ static int find_stalls(struct ty_stall_search *h, uint32_t max, struct ty_stalls
 			r = collect(h, i);
 			r = r ? r : collect_calls(h, i);
 		}
+	for (uint32_t i = 0; h->o.requests && i < h->o.requests->n && !r; i++)
+		if (h->o.requests->v[i].thread != TY_NONE &&
+		    of_interest(h, h->o.requests->v[i].thread, traced_only))
+			r = ty_stall_computed(h, i);
 	if (r)
 		return r;
 	vec_sort(&h->cand, ty_stall_by_length);

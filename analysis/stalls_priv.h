@@ -7,8 +7,8 @@
  * stall_open_request.c (pending replies), stall_handoff.c (locks by the use of their words),
  * stall_share.c (turns and shared work), stall_worker.c (worker pools), stall_process_tree.c
  * (descendants), stall_futex_word.c (lock or counter), stall_path.c (what the command lost),
- * stall_rank.c (merging and ranking), stall_cpu.c, stall_steal.c, stall_stop_world.c and
- * stall_text.c.
+ * stall_rank.c (merging and ranking), stall_compute.c (blocked event loops), stall_cpu.c,
+ * stall_steal.c, stall_stop_world.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -90,7 +90,8 @@ struct ty_candidate {
 	uint64_t other_ns[TY_STALL_OTHERS]; /* when they waited */
 	/* Of s.more_waits; and the command's loss by the waits folded into it. */
 	uint64_t more_ns, more_path_ns, more_aside_ns;
-	bool kernel_timer; /* its root is a kernel thread that a timer woke */
+	uint64_t computed_ns; /* RUNNING: so much of it before a reply (stall_compute.c); 0 */
+	bool kernel_timer;    /* its root is a kernel thread that a timer woke */
 };
 
 /* True if its call waits for a time only, like poll and select without descriptors. */
@@ -296,6 +297,10 @@ bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t sp
  * such request. */
 uint64_t ty_stall_no_reply(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   uint32_t *to);
+
+/* stall_compute.c: adds what the thread of that request (h->o.requests->v) computed before it
+ * replied as a candidate, if that held up clients. The thread is of interest. 0 or -TY_ENOMEM. */
+int ty_stall_computed(struct ty_stall_search *h, uint32_t request);
 
 /* stall_clients.c */
 #define TY_STALL_CLIENTS 2 /* that are named */

@@ -40,6 +40,8 @@
 	X(WAKER_RUNNABLE, "the wait was short, and its waker was runnable for most of it")         \
 	X(NO_CPU, "the thread was runnable")                                                       \
 	X(CPU_EXPLAINED, "other threads or a quota explain why the thread had no CPU")             \
+	X(COMPUTED, "the thread computed before it replied, and several clients waited, or this "  \
+		    "took ten times as long as most")                                              \
 	X(ON_CPU, "the thread was on a CPU all the time")                                          \
 	/* Messages. */                                                                            \
 	X(SENT, "the thread had sent something before it waited")                                  \

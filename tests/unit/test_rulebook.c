@@ -53,6 +53,7 @@ static const struct {
 	 "request-sent"},
 	{"no-cpu", {R(NO_CPU), R(CPU_EXPLAINED)}, R(CPU_EXPLAINED), "no-cpu-shared"},
 	{"no-cpu-shared", {R(NO_CPU)}, R(CPU_EXPLAINED), "no-cpu"},
+	{"loop-blocked", {R(COMPUTED)}, R(COMPUTED), "not-woken"},
 	{"on-cpu", {R(ON_CPU)}, R(ON_CPU), "not-woken"},
 	{"polled-lock", {R(POLLED), R(DEFINITE), R(BY_THREAD)}, R(POLLED), "resource"},
 	{"timed-out",
