@@ -35,8 +35,9 @@ void ty_call_data_index_free(struct ty_call_data_index *x);
  * file. */
 struct ty_call_data_counts {
 	uint64_t records, lost, pieces_missing;
-	uint64_t received; /* descriptors */
-	uint64_t newer;	   /* skipped: of kinds that this version does not know */
+	uint64_t received;     /* descriptors */
+	uint64_t newer;	       /* skipped: of kinds that this version does not know */
+	uint64_t cut_inferred; /* strings that are probably truncated (TY_EVF_INFERRED) */
 	bool damaged;
 } ty_call_data_counts(const struct ty_call_data_index *x);
 

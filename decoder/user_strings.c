@@ -3,7 +3,8 @@
  * See user_strings.h. The probe that writes such an event and that of raw_syscalls run one behind
  * the other at the same enter, in the order in which they were enabled. So a string belongs to the
  * thread's open call of this number and pointer that has no strings yet, or else to its next call,
- * which call_data_index.h finds by time. After a loss no call is known to be open.
+ * which call_data_index.h finds by time. After a loss no call is known to be open: it counts as
+ * such only with the number of losses that there were when it began.
  */
 #include "user_strings.h"
 
@@ -30,18 +31,19 @@ struct known {
 struct open_call {
 	uint64_t ns, args[6];
 	int64_t nr;
+	uint64_t gaps; /* before it */
 	bool open;
 };
 
 struct reading {
 	const struct ty_formats *f;
 	const struct ty_sysarch *arch;
-	struct ty_buf *out;
+	struct ty_paged *out;
 	VEC(struct known) known;
 	uint8_t index[65536]; /* event id -> known + 1 */
 	struct ty_pair_map by_tid;
 	VEC(struct open_call) calls;
-	uint64_t lost;
+	uint64_t lost, gaps;
 	uint32_t lengths[TY_EV_BYTES]; /* strings of that length */
 };
 
@@ -105,13 +107,13 @@ static int find_known(struct reading *r)
 
 static int put(struct reading *r, const struct ty_ev_record *h, const char *s)
 {
-	if (r->out->len + sizeof(*h) + h->len > BYTES_MAX) {
+	if (r->out->n + sizeof(*h) + h->len > BYTES_MAX) {
 		r->lost++;
 		return 0;
 	}
 	r->lengths[h->len - 1]++;
-	return ty_buf_add(r->out, h, sizeof(*h)) ?: ty_buf_add(r->out, s, h->len - 1u)
-					   ?: ty_buf_addc(r->out, 0);
+	return ty_paged_add(r->out, h, sizeof(*h)) ?: ty_paged_add(r->out, s, h->len - 1u)
+					   ?: ty_paged_add(r->out, "", 1);
 }
 
 static struct open_call *call_of(struct reading *r, int32_t tid)
@@ -145,7 +147,8 @@ static int take(struct reading *r, const struct ty_event *ev)
 		    ty_formats_field(r->f, ev, known->of[i].field, &s) || s.type != TY_FIELD_STR ||
 		    !s.room || s.n >= TY_EV_BYTES)
 			continue;
-		own = own || (c->open && c->nr == (int64_t)nr.u && c->args[arg] == ptr.u);
+		own = own || (c->open && c->gaps == r->gaps && c->nr == (int64_t)nr.u &&
+			      c->args[arg] == ptr.u);
 		h.ns = own ? c->ns : ev->ts_ns;
 		h.ptr = ptr.u;
 		h.len = (uint16_t)(s.n + 1);
@@ -159,10 +162,8 @@ static int feed(struct reading *r, const struct ty_event *ev)
 {
 	struct open_call *c;
 
-	if (ev->kind == TY_EV_GAP)
-		vec_each (o, &r->calls)
-			o->open = false;
-	else if (ev->kind == TY_EV_OTHER && r->index[ev->id])
+	r->gaps += ev->kind == TY_EV_GAP;
+	if (ev->kind == TY_EV_OTHER && r->index[ev->id])
 		return take(r, ev);
 	if ((ev->kind != TY_EV_SYS_ENTER && ev->kind != TY_EV_SYS_EXIT) || ev->decode_error)
 		return 0;
@@ -173,6 +174,7 @@ static int feed(struct reading *r, const struct ty_event *ev)
 	if (!c->open)
 		return 0;
 	c->ns = ev->ts_ns;
+	c->gaps = r->gaps;
 	c->nr = ev->u.enter.nr;
 	memcpy(c->args, ev->u.enter.args, sizeof(c->args));
 	return 0;
@@ -192,12 +194,12 @@ static uint32_t cut_length(const struct reading *r, unsigned bytes)
 }
 
 /* Removes the kernel's mark from the truncated strings, and flags them. */
-static void mark_cut(struct ty_buf *b, size_t from, uint32_t length)
+static void mark_cut(struct ty_paged *b, size_t from, uint32_t length, uint8_t flags)
 {
 	const size_t less = strlen(more);
 	size_t to = from;
 
-	for (size_t at = from; at < b->len;) {
+	for (size_t at = from; at < b->n;) {
 		struct ty_ev_record h;
 		size_t n;
 
@@ -208,22 +210,22 @@ static void mark_cut(struct ty_buf *b, size_t from, uint32_t length)
 		if (length && h.len == length + 1 &&
 		    !memcmp(b->p + to + n - sizeof(more), more, sizeof(more))) {
 			h.len = (uint16_t)(h.len - less);
-			h.flags |= TY_EVF_CUT;
+			h.flags |= flags;
 			memcpy(b->p + to, &h, sizeof(h));
 			n -= less;
 			b->p[to + n - 1] = 0;
 		}
 		to += n;
 	}
-	b->len = to;
+	b->n = to;
 }
 
 int ty_user_strings_read(const struct ty_trace *t, const struct ty_formats *f,
-			 const struct ty_sysarch *arch, unsigned bytes, struct ty_buf *out,
+			 const struct ty_sysarch *arch, unsigned bytes, struct ty_paged *out,
 			 struct ty_err *err)
 {
 	struct reading *r = calloc(1, sizeof(*r));
-	const size_t from = out->len;
+	const size_t from = out->n;
 	struct ty_events *events = NULL;
 	struct ty_event ev;
 	int e = r ? 0 : -TY_ENOMEM;
@@ -236,11 +238,12 @@ int ty_user_strings_read(const struct ty_trace *t, const struct ty_formats *f,
 		e = ty_events_open(t, f, &events, err);
 	while (events && !e && (e = ty_events_next(events, &ev, err)) > 0)
 		e = feed(r, &ev);
-	if (!e && out->len > from)
-		mark_cut(out, from, cut_length(r, bytes));
+	if (!e && out->n > from)
+		mark_cut(out, from, cut_length(r, bytes),
+			 bytes ? TY_EVF_CUT : TY_EVF_CUT | TY_EVF_INFERRED);
 	if (!e && r->lost)
-		e = ty_buf_add(out, &(struct ty_ev_record){.kind = TY_EVK_PIECE, .ns = r->lost},
-			       sizeof(struct ty_ev_record));
+		e = ty_paged_add(out, &(struct ty_ev_record){.kind = TY_EVK_PIECE, .ns = r->lost},
+				 sizeof(struct ty_ev_record));
 	ty_events_close(events);
 	if (r) {
 		vec_fini(&r->known);

@@ -383,6 +383,11 @@ static void tell_unknown(const struct dump *d)
 	if (n.lost)
 		fprintf(stderr, "tarry: %s: %" PRIu64 " strings were lost while recording\n",
 			d->s->trace->path, n.lost);
+	if (n.cut_inferred)
+		fprintf(stderr,
+			"tarry: %s: %" PRIu64 " strings are probably truncated. They end in "
+			"\"...\", and the recording does not say how much the kernel kept\n",
+			d->s->trace->path, n.cut_inferred);
 	if (n.damaged || n.pieces_missing)
 		fprintf(stderr, "tarry: %s: some of the recorded strings are %s\n",
 			d->s->trace->path, n.damaged ? "damaged" : "missing");

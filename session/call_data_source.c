@@ -5,8 +5,6 @@
 #include "section.h"
 #include "user_strings.h"
 
-#define EVENT_STRINGS_MAX (1u << 30)
-
 bool ty_session_event_strings(const struct ty_session *s)
 {
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
@@ -21,18 +19,18 @@ struct ty_text ty_session_call_data(struct ty_session *s)
 {
 	struct ty_text section = ty_trace_section(s->trace, TY_SEC_CALL_DATA);
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
-	struct ty_buf *b = &s->event_strings;
+	struct ty_paged *b = &s->event_strings;
 	struct ty_err err;
 
 	pthread_mutex_lock(&s->event_strings_lock);
 	if (!s->event_strings_read && ty_session_event_strings(s)) {
-		ty_buf_init(b, EVENT_STRINGS_MAX);
-		if ((section.n && ty_buf_add(b, section.s, section.n)) ||
+		b->limit = ty_paged_limit(s->memory_bytes);
+		if ((section.n && ty_paged_add(b, section.s, section.n)) ||
 		    ty_user_strings_read(s->trace, s->formats, s->arch,
 					 (unsigned)ty_key_u64(facts, "strings_bytes"), b, &err))
-			ty_buf_fini(b);
+			ty_paged_fini(b);
 	}
 	s->event_strings_read = true;
 	pthread_mutex_unlock(&s->event_strings_lock);
-	return b->len ? (struct ty_text){b->p, b->len} : section;
+	return b->n ? (struct ty_text){b->p, b->n} : section;
 }

@@ -405,7 +405,7 @@ int ty_session_counts(struct ty_session *s, struct ty_err *err)
 void ty_session_fini(struct ty_session *s)
 {
 	ty_call_data_index_free(s->call_data);
-	ty_buf_fini(&s->event_strings);
+	ty_paged_fini(&s->event_strings);
 	ty_wait_stacks_free(s->stacks);
 	ty_samples_free(s->samples);
 	ty_samples_free(s->functions);

@@ -16,6 +16,7 @@
 #include "events.h"
 #include "formats.h"
 #include "model.h"
+#include "paged_bytes.h"
 #include "syscalls.h"
 #include "texts.h"
 #include "trace.h"
@@ -55,7 +56,7 @@ struct ty_session {
 	struct ty_ticks *ticks;		      /* of the CPUs; created on first use */
 	struct ty_call_data_index *call_data; /* created on first use; also NULL when none are
 					       * recorded */
-	struct ty_buf event_strings;	      /* ty_session_call_data */
+	struct ty_paged event_strings;	      /* ty_session_call_data */
 	pthread_mutex_t event_strings_lock;
 	bool event_strings_read;
 	struct ty_strtab *addresses;   /* of sockets, as text */

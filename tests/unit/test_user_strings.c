@@ -182,6 +182,23 @@ static void string_at(const char *path, uint64_t ns)
 	ty_session_fini(&s);
 }
 
+/* How many strings are said to be probably truncated. */
+static uint64_t inferred(const char *path)
+{
+	struct ty_session s = {0};
+	struct ty_call_data_index *x;
+	struct ty_text text;
+	uint64_t n;
+
+	assert_int_equal(ty_session_open(&s, path, TY_OPEN_EVENTS | TY_OPEN_QUIET, 0, NULL), 0);
+	text = ty_session_call_data(&s);
+	x = ty_call_data_index_new(text.s, text.n, 0);
+	n = ty_call_data_counts(x).cut_inferred;
+	ty_call_data_index_free(x);
+	ty_session_fini(&s);
+	return n;
+}
+
 /* In either order beside raw_syscalls, as which of the two was enabled first; no call twice. */
 static void beside_raw_events(void **state)
 {
@@ -272,6 +289,7 @@ static void truncated(void **state)
 			 "39\n257 \"%.63s%s%s\n257 \"%s\"\n257 \"...\"\n257 \"/a...\"\n", longest,
 			 known < 2 ? "\"... is " : "...\"", known < 2 ? longest : "", other);
 		assert_string_equal(calls(path), want);
+		assert_int_equal(inferred(path), !known);
 	}
 	/* The recorder read the strings by BPF: these are less. */
 	begin(path, "arch=x86_64\nstrings=openat\n");
@@ -305,13 +323,32 @@ static void damaged(void **state)
 	assert_string_equal(calls(path), "39\n257\n257\n1\n257\n");
 }
 
+/* A small --memory: the strings are in a mapped file, and the same. */
+static void larger_than_memory(void **state)
+{
+	const char *path = ty_fx_path("strings.dat");
+	struct ty_session s = {0};
+	struct ty_text text;
+
+	begin(path, "arch=x86_64\n");
+	for (unsigned i = 0; i < 2000; i++)
+		open_event(0x10, "/a/path");
+	ty_story_end();
+	assert_int_equal(ty_session_open(&s, path, TY_OPEN_EVENTS | TY_OPEN_QUIET, 80000, NULL), 0);
+	text = ty_session_call_data(&s);
+	assert_true(s.event_strings.mapped);
+	assert_int_equal(text.n, 2000 * (sizeof(struct ty_ev_record) + 8));
+	for (size_t at = sizeof(struct ty_ev_record); at < text.n; at += 40)
+		assert_string_equal(text.s + at, "/a/path");
+	ty_session_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(beside_raw_events),
-		cmocka_unit_test(not_of_an_earlier_call),
-		cmocka_unit_test(truncated),
-		cmocka_unit_test(damaged),
+		cmocka_unit_test(beside_raw_events),  cmocka_unit_test(not_of_an_earlier_call),
+		cmocka_unit_test(truncated),	      cmocka_unit_test(damaged),
+		cmocka_unit_test(larger_than_memory),
 	};
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
 
