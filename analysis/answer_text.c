@@ -311,7 +311,10 @@ static void say_no_request(struct ty_sentence *o, const struct ty_answer_work *k
 		    r->k.abi == s->abi && ty_answer_part_of(k, &r->k) == TY_PART_DISK)
 			ns += r->ns;
 	if (percent(ns, s->ns) >= 5)
-		ty_put(o, "; %u%% of the time " TY_NOT_IN_FLIGHT, percent(ns, s->ns));
+		ty_put(o,
+		       percent(ns, s->ns) == 100 ? "; all that time " TY_NOT_IN_FLIGHT
+						 : "; for %u%% of that time " TY_NOT_IN_FLIGHT,
+		       percent(ns, s->ns));
 }
 
 static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,

@@ -115,11 +115,13 @@ struct ty_root ty_path_root(const struct ty_path *p);
 struct ty_link {
 	uint32_t thread, span;
 	uint64_t start_ns, end_ns;
-	uint64_t all_ns; /* the last: the time of its kind in all; at least that of the link */
+	uint64_t all_ns; /* of its kind in all (a wait: in such calls, ended by the same thread), at
+			    least that of the link; 0: the first */
 	uint8_t what;	 /* TY_SEG_* for the last; waits of the others: TY_SEG_WHATS */
 	struct ty_waker waker; /* what ended it; inferred: that it was the next link's thread */
 };
-uint32_t ty_path_links(const struct ty_path *p, uint32_t seg, struct ty_link *out, uint32_t n);
+uint32_t ty_path_links(const struct ty_model *m, const struct ty_path *p, uint32_t seg,
+		       struct ty_link *out, uint32_t n);
 
 /* What the thread did in a link: "slept 1.2 s in read(fd 5 <pipe:[7]>)", "waited 1.2 s for the lock
  * on fd 8 </x> (flock)", "ran 1.2 s in read" (for more than half of it), "waited 1.2 s for a CPU".

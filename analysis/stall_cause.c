@@ -142,7 +142,7 @@ static void take_root(struct ty_stall_search *h, struct ty_candidate *c, const s
 	const struct ty_seg *s = &p->seg.v[c->root.seg];
 	const struct ty_thread *t;
 
-	c->s.links = ty_path_links(p, c->root.seg, c->s.link, TY_STALL_LINKS);
+	c->s.links = ty_path_links(h->x->m, p, c->root.seg, c->s.link, TY_STALL_LINKS);
 	if (c->root.thread == c->s.thread || c->root.thread == TY_NONE)
 		return;
 	t = ty_model_thread(h->x->m, c->root.thread);
@@ -330,7 +330,7 @@ static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 	root = ty_path_root(&p);
 	c->s.culprit = root.thread;
 	c->s.culprit_ns = p.seg.v[root.seg].start_ns;
-	c->s.links += ty_path_links(&p, root.seg, c->s.link + 1, TY_STALL_LINKS - 1);
+	c->s.links += ty_path_links(h->x->m, &p, root.seg, c->s.link + 1, TY_STALL_LINKS - 1);
 	ty_path_fini(&p);
 	return ty_stall_judge(h, c, NULL, 0);
 }

@@ -575,9 +575,9 @@ static void say_clients(struct ty_sentence *o, const struct ty_stall_search *h,
 		ty_put(o, "%s%s", !i ? "" : n == 2 ? " and " : ", ", who(v[i], c->end_ns - 1));
 	if (n > TY_STALL_CLIENTS)
 		ty_put(o, " and %u more", n - TY_STALL_CLIENTS);
-	ty_put(o, n > 1 ? " waited for its replies"
-		  : n	? " waited for its reply"
-			: "a client waited for its reply");
+	ty_put(o, n > 1 ? " waited for replies"
+		  : n	? " waited for the reply"
+			: "a client waited for the reply");
 }
 
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)

@@ -180,7 +180,7 @@ static int chain(struct ty_explained *e, const struct ty_window *w, const struct
 		return r < 0 ? r : 0;
 	r = ty_path_find(&e->x, i, s.start_ns, s.end_ns, &p);
 	if (!r)
-		e->links = ty_path_links(&p, ty_path_root(&p).seg, e->link, TY_STALL_LINKS);
+		e->links = ty_path_links(m, &p, ty_path_root(&p).seg, e->link, TY_STALL_LINKS);
 	ty_path_fini(&p);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "chain: %s", ty_strerror(r)) : 0;
 }
@@ -445,7 +445,8 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 		put_link(&e->x, l, what, 2 * i + 2, !i, f);
 		fputs(", ", f);
 		if (l->all_ns > ns)
-			fprintf(f, "in several stretches, the longest (%s) ", ty_duration(ns));
+			fprintf(f, "in several stretches, %s (%s) ",
+				l->what == TY_SEG_WHATS ? "one" : "the longest", ty_duration(ns));
 		fprintf(f, "starting at %s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
 	}
 }

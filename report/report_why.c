@@ -30,7 +30,7 @@ static void put_waker(const struct ty_model *m, const struct ty_stall_edge *e, F
 	ty_put_plain(f, ty_waker_text(m, &by, text));
 }
 
-/* Of many stretches of the root the edges have the longest one. */
+/* Of many stretches the edges have one: of the root the longest. */
 static void put_all(const struct ty_stall *s, const struct ty_stall_edge *e, FILE *f)
 {
 	for (uint32_t i = 0; i < s->links; i++) {
@@ -40,7 +40,8 @@ static void put_all(const struct ty_stall *s, const struct ty_stall_edge *e, FIL
 		if (e->thread == l->thread && e->start_ns == l->start_ns &&
 		    l->all_ns > e->end_ns - e->start_ns && e->end_ns > e->start_ns &&
 		    strcmp(all, ty_duration(e->end_ns - e->start_ns)) != 0)
-			fprintf(f, " (longest stretch; %s in total)", all);
+			fprintf(f, " (%s stretch; %s in total)",
+				l->what == TY_SEG_WHATS ? "one" : "longest", all);
 	}
 }
 

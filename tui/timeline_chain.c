@@ -21,7 +21,10 @@ static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned de
 		    "%11s  %*s%s%s %s, %s%s%sstarting at %s",
 		    ty_fmt_length(l->all_ns > ns ? l->all_ns : ns, len), (int)(depth * 2), "",
 		    depth ? "<- " : "", ty_timeline_thread_name(t, l->thread, l->start_ns, who),
-		    what, l->all_ns > ns ? "in several stretches, the longest (" : "",
+		    what,
+		    l->all_ns <= ns	      ? ""
+		    : l->what == TY_SEG_WHATS ? "in several stretches, one ("
+					      : "in several stretches, the longest (",
 		    l->all_ns > ns ? ty_fmt_length(ns, piece) : "", l->all_ns > ns ? ") " : "",
 		    ty_timeline_at(t, l->start_ns, 1000, at));
 	ty_page_link(&t->page, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
@@ -127,7 +130,7 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 	if (n)
 		memcpy(links, a->link, sizeof(links)); /* the same as in the finding */
 	else
-		n = ty_path_links(path, root.seg, links, TY_STALL_LINKS);
+		n = ty_path_links(t->m, path, root.seg, links, TY_STALL_LINKS);
 	for (uint32_t i = 0; i < n; i++)
 		add_link(t, &links[i], i);
 	if (links[n - 1].thread == root.thread)

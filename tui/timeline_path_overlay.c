@@ -20,7 +20,8 @@ static void make_arrows(void *ctx)
 	a->links = 0;
 	a->rc = ty_path_find(&a->explain, a->thread, a->from_ns, a->to_ns, &p);
 	if (!a->rc && p.seg.n)
-		a->links = ty_path_links(&p, ty_path_root(&p).seg, a->link, TY_STALL_LINKS);
+		a->links = ty_path_links(a->explain.m, &p, ty_path_root(&p).seg, a->link,
+					 TY_STALL_LINKS);
 	ty_path_fini(&p);
 }
 

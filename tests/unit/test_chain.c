@@ -31,7 +31,7 @@ static void chain_to_the_sleep(void **state)
 	r = ty_path_root(&p);
 	assert_int_equal(r.thread, thread(m, 13));
 	assert_int_equal(p.seg.v[r.seg].what, TY_SEG_TIMER);
-	assert_int_equal(ty_path_links(&p, r.seg, l, 8), 3);
+	assert_int_equal(ty_path_links(m, &p, r.seg, l, 8), 3);
 	assert_int_equal(l[0].thread, thread(m, 11));
 	assert_int_equal(l[1].thread, thread(m, 12));
 	assert_int_equal(l[2].thread, thread(m, 13));
@@ -46,8 +46,51 @@ static void chain_to_the_sleep(void **state)
 		assert_string_equal(what, before ? "ran" : "ran in nanosleep");
 	}
 	/* Fewer links than there are: the outer ones are kept. */
-	assert_int_equal(ty_path_links(&p, r.seg, l, 2), 2);
+	assert_int_equal(ty_path_links(m, &p, r.seg, l, 2), 2);
 	assert_int_equal(l[0].thread, thread(m, 11));
+	ty_path_fini(&p);
+	ty_mx_drop();
+}
+
+/* 11 waits for 12, which waits for 13 in flock once and in read twice: of the latter the chain has
+ * one, and their sum. */
+static void waits_of_one_kind_are_added(void **state)
+{
+	static const struct {
+		int nr, from, to; /* ms */
+	} wait[] = {{NR_FLOCK, 5, 25}, {NR_READ, 27, 57}, {NR_READ, 59, 99}};
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_path p = {0};
+	struct ty_link l[8];
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_enter(0, 2 * MS, 11, NR_READ);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	for (unsigned i = 0; i < 3; i++) {
+		ty_mx_enter(0, wait[i].from * MS - 2000, 12, wait[i].nr);
+		if (i)
+			ty_mx_waking(0, wait[i].from * MS - 1000, 12, 13, 0);
+		ty_mx_switch(0, wait[i].from * MS, 12, S, 13);
+		ty_mx_waking(0, wait[i].to * MS - 1000, 13, 12, 0);
+		ty_mx_switch(0, wait[i].to * MS, 13, S, 12);
+		ty_mx_exit(0, wait[i].to * MS + 1000, 12, wait[i].nr, 0);
+	}
+	ty_mx_waking(0, 100 * MS, 12, 11, 0);
+	ty_mx_switch(0, 101 * MS, 12, S, 11);
+	ty_mx_exit(0, 102 * MS, 11, NR_READ, 1);
+	ty_mx_switch(0, 110 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	assert_int_equal(ty_path_find(&x, thread(m, 11), 3 * MS, 100 * MS, &p), 0);
+	assert_int_equal(ty_path_links(m, &p, ty_path_root(&p).seg, l, 8), 3);
+	assert_int_equal(l[0].all_ns, 0);
+	assert_int_equal(l[1].thread, thread(m, 12));
+	assert_in_range(l[1].end_ns - l[1].start_ns, 39 * MS, 40 * MS);
+	assert_in_range(l[1].all_ns, 69 * MS, 70 * MS);
+	assert_in_range(l[2].all_ns, 89 * MS, 90 * MS);
 	ty_path_fini(&p);
 	ty_mx_drop();
 }
@@ -322,6 +365,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chain_to_the_sleep),
+		cmocka_unit_test(waits_of_one_kind_are_added),
 		cmocka_unit_test(lock_in_a_chain_has_its_file),
 		cmocka_unit_test(link_of_a_path),
 		cmocka_unit_test(link_of_a_device),

@@ -220,7 +220,7 @@ static void who_waits_for_the_spinner(void **state)
 	assert_int_equal(p.seg.v[1].start_ns, 5 * MS);
 	assert_int_equal(p.seg.v[1].end_ns, 106 * MS);
 	assert_int_equal(p.seg.v[2].end_ns, 110 * MS);
-	assert_int_equal(ty_path_links(&p, 1, link, 4), 3);
+	assert_int_equal(ty_path_links(x.m, &p, 1, link, 4), 3);
 	ty_link_text(&x, &link[1], "", what, sizeof(what));
 	assert_string_equal(what, "busy-waited in futex");
 	ty_path_fini(&p);

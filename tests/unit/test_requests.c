@@ -307,7 +307,7 @@ static void a_wait_within_a_request_is_a_stall(void **state)
 			assert_false(s.v[0].proven);
 			assert_int_equal(s.v[0].culprit, ty_model_thread_find(model, 12, 130 * MS));
 			assert_non_null(
-				strstr(s.v[0].sentence, "Meanwhile a client waited for its reply"));
+				strstr(s.v[0].sentence, "Meanwhile a client waited for the reply"));
 		}
 		ty_stalls_fini(&s);
 		ty_requests_fini(&r);

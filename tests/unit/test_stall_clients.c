@@ -62,7 +62,7 @@ static unsigned clients(enum since how)
 	for (uint32_t i = 0; i < s.n; i++)
 		if (s.v[i].in_request)
 			named += 1 +
-				 !!strstr(s.v[i].sentence, "Meanwhile t13/13 waited for its reply");
+				 !!strstr(s.v[i].sentence, "Meanwhile t13/13 waited for the reply");
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	assert_true(named); /* the stall itself */
