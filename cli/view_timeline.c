@@ -239,7 +239,7 @@ static int host_lanes_load(void *ctx, const atomic_bool *stop, const struct ty_s
 	const struct ty_trace *t = v->s->trace;
 	int rc = 0;
 
-	if (!v->marks && ty_sample_marks_recorded(t)) {
+	if (!v->marks && ty_samples_recorded(t)) {
 		rc = ty_sample_marks_of_trace(t, stop, &v->marks);
 		if (rc && rc != -TY_EINTR)
 			ty_fail(err, -rc, TY_NO_OFFSET, "%s: cannot read the CPU samples: %s",
@@ -254,7 +254,7 @@ static int host_lanes_load(void *ctx, const atomic_bool *stop, const struct ty_s
 
 static bool has_lanes(const struct ty_trace *t)
 {
-	return ty_sample_marks_recorded(t) || ty_counts_recorded(t);
+	return ty_samples_recorded(t) || ty_counts_recorded(t);
 }
 
 /* Of what ran, or of what waited. */

@@ -7,12 +7,6 @@
 #include "perf_data.h"
 #include "section.h"
 
-bool ty_sample_marks_recorded(const struct ty_trace *t)
-{
-	return t->perf_samples || (ty_trace_section_bytes(t, TY_SEC_SAMPLES) &&
-				   ty_trace_section_bytes(t, TY_SEC_SAMPLING));
-}
-
 /* A sample of an event; what cannot be parsed is counted by the report (sample_load.h). */
 static int add(const struct ty_trace *t, const struct ty_perf_event *ev,
 	       const struct ty_perf_rec *r, struct ty_sample_marks *out)

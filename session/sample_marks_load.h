@@ -9,10 +9,9 @@
 #include "sample_marks.h"
 #include "trace.h"
 
-/* Has the recording samples that ty_sample_marks_of_trace reads? */
-bool ty_sample_marks_recorded(const struct ty_trace *t);
-/* 0, -TY_ENOMEM, -TY_EINTR when *stop (may be NULL) is set by another thread, or -TY_E...: what
- * describes them is damaged. *out is the caller's. */
+/* Of a recording that has samples (ty_samples_recorded). 0, -TY_ENOMEM, -TY_EINTR when *stop (may
+ * be NULL) is set by another thread, or -TY_E...: what describes them is damaged. *out is the
+ * caller's. */
 int ty_sample_marks_of_trace(const struct ty_trace *t, const atomic_bool *stop,
 			     struct ty_sample_marks **out);
 

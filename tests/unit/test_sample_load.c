@@ -268,7 +268,7 @@ static void lanes_beside_switches(void **state)
 	if (ty_trace_open(path, &t, &err))
 		fail_msg("%s", err.msg);
 	assert_true(t->perf_samples && t->switches_only);
-	assert_true(ty_sample_marks_recorded(t));
+	assert_true(ty_samples_recorded(t));
 	assert_int_equal(ty_sample_marks_of_trace(t, NULL, &m), 0);
 	assert_int_equal(m->period_ns, 1000);
 	assert_int_equal(ty_sample_marks_count(m, TY_MARKS_THREAD, 7, 0, UINT64_MAX), 10);
