@@ -51,7 +51,8 @@ struct ty_fd_other {
 	int32_t tid;	  /* else a thread that made it, */
 	uint64_t ns;	  /* in the call that it was in then */
 	const char *name; /* borrowed; NULL: unknown */
-	bool several;	  /* further processes had it before the recording */
+	bool several;	  /* further processes had it before the recording, or sockets of several
+			     network namespaces have that address */
 };
 
 struct ty_counts;
@@ -92,11 +93,12 @@ struct ty_explain {
 	bool (*fds_left_out)(void *ctx, int32_t pid);
 	/*
 	 * The process that made, or had, the other end of the pipe or socket with that name before
-	 * t, not the process not_pid. access: 'r', 'w': how this end is used, 0: unknown. False:
+	 * t, not the process not_pid. access: 'r', 'w': how this end is used, 0: unknown. by_tid:
+	 * the thread that made this end; 0: it is of not_pid since before the recording. False:
 	 * unknown. May be NULL.
 	 */
 	bool (*fd_other)(void *ctx, const char *name, char access, uint64_t t_ns, int32_t not_pid,
-			 struct ty_fd_other *out);
+			 int32_t by_tid, struct ty_fd_other *out);
 	/* True when a listed socket was listening at the address then ("127.0.0.1:80", n bytes).
 	 * May be NULL. */
 	bool (*listens)(void *ctx, const char *at, size_t n);

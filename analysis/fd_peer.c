@@ -122,7 +122,12 @@ static bool other_end(const struct ty_explain *x, const struct ty_fd_table *tabl
 			return true;
 		}
 	}
-	return name && x->fd_other && x->fd_other(x->ctx, name, *access, *t_ns, own, &o) &&
+	return name && x->fd_other &&
+	       x->fd_other(x->ctx, name, *access, *t_ns, own,
+			   table->name[fd] || by->call == TY_NONE
+				   ? 0
+				   : ty_model_tid(x->m, by->thread, *t_ns),
+			   &o) &&
 	       made_by(x, &o, *access, end, process, t_ns);
 }
 

@@ -150,12 +150,13 @@ static bool is(struct ty_snap_field f, const char *text)
 struct ty_snap_fd ty_snap_fd(const char **text)
 {
 	struct ty_snap_fd d = {.is = TY_SNAP_FD_END};
-	struct ty_snap_field f[5];
+	struct ty_snap_field f[6];
 	const char *line;
+	int64_t net;
 	size_t n;
 
 	while ((line = next_line(text, &n))) {
-		split(line, n, f, 5);
+		split(line, n, f, 6);
 		d.pid = (int32_t)number(f[0], INT_MAX);
 		d.fd = (int32_t)number(f[1], INT_MAX);
 		d.is = is(f[0], "left_out") || (d.pid >= 0 && is(f[1], "left_out"))
@@ -167,6 +168,8 @@ struct ty_snap_fd ty_snap_fd(const char **text)
 			continue;
 		d.cloexec = is(f[2], "cloexec");
 		d.access = is(f[4], "r") || is(f[4], "w") ? *f[4].s : is(f[4], "rw") ? 'b' : 0;
+		net = f[5].s ? number(f[5], UINT32_MAX) : 0;
+		d.net = net > 0 ? (uint32_t)net : 0;
 		d.target = f[3];
 		return d;
 	}

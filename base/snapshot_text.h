@@ -43,7 +43,8 @@ struct ty_snap_fd {
 	} is;
 	int32_t pid, fd;
 	bool cloexec;
-	char access; /* 'r', 'w', 'b' (both); 0: unknown */
+	char access;  /* 'r', 'w', 'b' (both); 0: unknown */
+	uint32_t net; /* its network namespace; 0: unknown */
 	struct ty_snap_field target;
 };
 struct ty_snap_fd ty_snap_fd(const char **text);

@@ -78,7 +78,7 @@ struct ty_ev_fd {
 	__u8 path_is_peers;	      /* path is the address of the peer */
 	__u8 path_len;		      /* an abstract one begins with NUL; 0: none */
 	__u8 deleted;		      /* a file whose name is gone (RECEIVED only) */
-	__u8 pad[4];
+	__u32 net;		      /* network namespace of an internet socket; 0: unknown */
 	__u8 own[24], peer[24];
 	char path[112]; /* of a unix socket */
 };

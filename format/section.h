@@ -64,8 +64,9 @@ enum ty_section {
 	/*
 	 * Descriptors open when a recording of chosen processes (-p) or of all (-a) began, or
 	 * inherited by a traced command. First line: "taken FROM_NS TO_NS" (trace clock). Then one
-	 * line per descriptor, TAB-separated: pid fd flags target access. access: r, w or rw, of
-	 * pipes only (absent in older recordings). flags: "cloexec" or "-"; target:
+	 * line per descriptor, TAB-separated: pid fd flags target access net. access: r, w or rw,
+	 * of pipes only; net: of an internet socket its network namespace, access is "-" then (both
+	 * absent in older recordings). flags: "cloexec" or "-"; target:
 	 * the link /proc/PID/fd, for sockets listed in /proc/PID/net "TCP:[OWN->PEER]", "TCP:[OWN
 	 * listening]", "UDP:[..]", "UNIX:[PATH]", of the recorder's own namespace
 	 * "UNIX-STREAM:[INODE->PEER,"PATH"]"; TAB, newline and backslash as above. The fd "cwd"

@@ -18,6 +18,8 @@ static __always_inline void put_inet(struct ty_ev_fd *o, struct sock *sk)
 	__builtin_memcpy(o->peer, &o->family, 2);
 	__builtin_memcpy(o->own + 2, &port, 2);
 	__builtin_memcpy(o->peer + 2, &to, 2);
+	if (bpf_core_field_exists(sk->__sk_common.skc_net.net))
+		o->net = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
 	if (o->family == INET) {
 		BPF_CORE_READ_INTO((__u32 *)(o->own + 4), sk, __sk_common.skc_rcv_saddr);
 		BPF_CORE_READ_INTO((__u32 *)(o->peer + 4), sk, __sk_common.skc_daddr);

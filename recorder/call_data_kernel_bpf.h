@@ -71,7 +71,16 @@ struct socket {
 	struct file *file;
 	struct sock *sk;
 } KERNEL;
+struct ns_common {
+	unsigned int inum;
+} KERNEL;
+struct net {
+	struct ns_common ns;
+} KERNEL;
 struct sock_common {
+	struct {
+		struct net *net;
+	} KERNEL skc_net;
 	unsigned short skc_family;
 	unsigned char skc_state;
 	__u32 skc_daddr, skc_rcv_saddr;

@@ -458,6 +458,11 @@ static const char *access_text(unsigned flags)
 	}
 }
 
+static bool has_address(const char *target)
+{
+	return !strncmp(target, "TCP", 3) || !strncmp(target, "UDP", 3);
+}
+
 int ty_proc_fds(struct ty_proc_task *tasks, size_t n, int before_exec, uint64_t budget_ns,
 		struct ty_buf *out, size_t *cut, struct ty_err *err)
 {
@@ -480,6 +485,8 @@ int ty_proc_fds(struct ty_proc_task *tasks, size_t n, int before_exec, uint64_t 
 		/* Which end of a pipe it is. */
 		if (!r && d->fd >= 0 && !strncmp(d->target, "pipe:[", 6))
 			r = ty_buf_addf(out, "\t%s", access_text(d->flags));
+		if (!r && d->inode && d->net && has_address(d->target))
+			r = ty_buf_addf(out, "\t-\t%ju", (uintmax_t)d->net);
 		r = r ? r : ty_buf_addc(out, '\n');
 	}
 	for (size_t i = 0; i < f.of.n && !r; i++)

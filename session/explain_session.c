@@ -405,7 +405,7 @@ static bool fds_left_out(void *ctx, int32_t pid)
 }
 
 static bool fd_other(void *ctx, const char *name, char access, uint64_t t_ns, int32_t not_pid,
-		     struct ty_fd_other *out)
+		     int32_t by_tid, struct ty_fd_other *out)
 {
 	struct ty_session *s = ctx;
 	HOLD(s, reading);
@@ -413,7 +413,7 @@ static bool fd_other(void *ctx, const char *name, char access, uint64_t t_ns, in
 	if (!s->others)
 		s->others =
 			ty_fd_others_new(ty_trace_section(s->trace, TY_SEC_FDS).s, call_data(s));
-	return ty_fd_others_find(s->others, name, access, t_ns, not_pid, out);
+	return ty_fd_others_find(s->others, name, access, t_ns, not_pid, by_tid, out);
 }
 
 static bool listens(void *ctx, const char *at, size_t n)

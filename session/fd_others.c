@@ -4,6 +4,10 @@
  * "TCP 10.0.0.1:80>10.0.0.2:4711", of one that listens or is not connected "TCP 10.0.0.1:80", of a
  * unix socket "unix 17", and "unix ? 18" for its peer's inode. A look-up makes the keys that the
  * other end has. At most ENDS_MAX ends.
+ *
+ * The same address may exist in several network namespaces. Of those with a key, the ones in this
+ * end's namespace count. If there are none, those of others do, as between a container and its
+ * host, but not for an address of a loopback device, which no packet leaves.
  */
 #include "fd_others.h"
 
@@ -25,6 +29,7 @@
 
 struct end {
 	uint32_t key, name;
+	uint32_t net; /* network namespace of an address; 0: unknown */
 	uint64_t ns;  /* 0: before the recording */
 	int32_t task; /* the thread, or the process before the recording */
 };
@@ -83,9 +88,8 @@ static bool parse_unix(const char *name, unsigned long long *own, unsigned long 
 	       sscanf(name, "UNIX-%*[A-Z]:[%llu->%llu", own, peer) >= 1;
 }
 
-static int put(struct ty_fd_others *o, const char *key, const char *name, int32_t task, uint64_t ns)
+static int put(struct ty_fd_others *o, const char *key, const char *name, struct end e)
 {
-	struct end e = {.ns = ns, .task = task};
 
 	if (o->v.n >= ENDS_MAX)
 		return 0;
@@ -97,7 +101,7 @@ static int put(struct ty_fd_others *o, const char *key, const char *name, int32_
 }
 
 /* access: 'r', 'w', 'b' (both), 0: unknown */
-static int add(struct ty_fd_others *o, const char *name, char access, int32_t task, uint64_t ns)
+static int add(struct ty_fd_others *o, const char *name, char access, struct end e)
 {
 	unsigned long long own, peer;
 	char key[KEY_MAX];
@@ -108,17 +112,17 @@ static int add(struct ty_fd_others *o, const char *name, char access, int32_t ta
 		for (const char *a = "rw"; *a && !r; a++) {
 			snprintf(key, sizeof(key), "%s %c", name, *a);
 			if (access == *a || access == 'b')
-				r = put(o, key, name, task, ns);
+				r = put(o, key, name, e);
 		}
 	} else if (parse_inet(name, &i)) {
 		snprintf(key, sizeof(key), "%s %s%s%s", i.protocol, i.own, *i.peer ? ">" : "",
 			 i.peer);
-		r = put(o, key, name, task, ns);
+		r = put(o, key, name, e);
 	} else if (parse_unix(name, &own, &peer)) {
 		snprintf(key, sizeof(key), "unix %llu", own);
-		r = put(o, key, name, task, ns);
+		r = put(o, key, name, e);
 		snprintf(key, sizeof(key), "unix ? %llu", peer);
-		r = r || !peer ? r : put(o, key, name, task, ns);
+		r = r || !peer ? r : put(o, key, name, e);
 	}
 	return r;
 }
@@ -135,7 +139,8 @@ static int add_recorded(void *ctx, int32_t tid, uint64_t ns, const char *bytes, 
 		memcpy(&fd, bytes, sizeof(fd));
 		ty_buf_reset(&b);
 		if (!ty_call_data_fd_text(&fd, &b) && b.len)
-			r = add(ctx, b.p, *access, tid, ns);
+			r = add(ctx, b.p, *access,
+				(struct end){.task = tid, .ns = ns, .net = fd.net});
 	}
 	ty_buf_fini(&b);
 	return r;
@@ -152,7 +157,7 @@ static int add_listed(struct ty_fd_others *o, const char *text)
 		if (d.is != TY_SNAP_FD_OPEN || d.target.n >= sizeof(target))
 			continue;
 		ty_unescape_field(d.target.s, d.target.n, target, sizeof(target));
-		r = add(o, target, d.access, d.pid, 0);
+		r = add(o, target, d.access, (struct end){.task = d.pid, .net = d.net});
 	}
 	return r;
 }
@@ -185,24 +190,32 @@ void ty_fd_others_free(struct ty_fd_others *o)
 	free(o);
 }
 
+/* What is looked for, and the end that looks. */
+struct look {
+	uint64_t t_ns;
+	int32_t not_pid;
+	uint32_t net; /* only ends of that namespace, or of an unknown one; 0: any */
+};
+
 /* The end with that key that was made last at t; else the first one after it: a connection may be
  * accepted while it is waited on. */
-static bool find(const struct ty_fd_others *o, const char *key, uint64_t t_ns, int32_t not_pid,
+static bool find(const struct ty_fd_others *o, const char *key, const struct look *l,
 		 struct ty_fd_other *out)
 {
 	const uint32_t id = ty_strtab_find(o->texts, key, strlen(key));
 	const struct end *best = NULL;
-	bool several = false;
+	bool several = false, nets = false;
 	size_t i = partition_point(k, (size_t)0, o->v.n, o->v.v[k].key < id);
 
 	for (; id != UINT32_MAX && i < o->v.n && o->v.v[i].key == id; i++) {
 		const struct end *e = &o->v.v[i];
 
-		if (!e->ns && e->task == not_pid)
+		if ((!e->ns && e->task == l->not_pid) || (l->net && e->net && e->net != l->net))
 			continue;
-		if (best && e->ns > t_ns)
+		if (best && e->ns > l->t_ns)
 			break;
 		several = best && !e->ns && (several || best->task != e->task);
+		nets |= best && best->net != e->net;
 		best = e;
 	}
 	if (!best)
@@ -210,14 +223,51 @@ static bool find(const struct ty_fd_others *o, const char *key, uint64_t t_ns, i
 	*out = (struct ty_fd_other){.pid = best->ns ? 0 : best->task,
 				    .tid = best->ns ? best->task : 0,
 				    .ns = best->ns,
-				    .several = several,
+				    .several = several || nets,
 				    .name = ty_strtab_get(o->texts, best->name)};
 	return true;
 }
 
-bool ty_fd_others_find(const struct ty_fd_others *o, const char *name, char access, uint64_t t_ns,
-		       int32_t not_pid, struct ty_fd_other *out)
+/* The namespace of this end: that of the one that the thread, or before the recording the process,
+ * made; else the only one that has such an end. 0: unknown. */
+static uint32_t own_net(const struct ty_fd_others *o, const char *key, const struct look *l,
+			int32_t by_tid)
 {
+	const uint32_t id = ty_strtab_find(o->texts, key, strlen(key));
+	uint32_t any = 0, own = 0;
+	bool differ = false;
+
+	for (size_t i = partition_point(k, (size_t)0, o->v.n, o->v.v[k].key < id);
+	     id != UINT32_MAX && i < o->v.n && o->v.v[i].key == id; i++) {
+		const struct end *e = &o->v.v[i];
+
+		differ |= any && e->net != any;
+		any = e->net;
+		if (e->ns <= l->t_ns &&
+		    (by_tid ? e->ns && e->task == by_tid : !e->ns && e->task == l->not_pid))
+			own = e->net;
+	}
+	return own ? own : differ ? 0 : any;
+}
+
+static bool is_loopback(const char *own)
+{
+	return !strncmp(own, "127.", 4) || !strncmp(own, "[::1]", 5);
+}
+
+static bool find_inet(const struct ty_fd_others *o, const char *key, struct look l, bool loopback,
+		      struct ty_fd_other *out)
+{
+	if (find(o, key, &l, out))
+		return true;
+	l.net = 0;
+	return !loopback && find(o, key, &l, out);
+}
+
+bool ty_fd_others_find(const struct ty_fd_others *o, const char *name, char access, uint64_t t_ns,
+		       int32_t not_pid, int32_t by_tid, struct ty_fd_other *out)
+{
+	struct look l = {t_ns, not_pid, 0};
 	unsigned long long own, peer;
 	char key[KEY_MAX];
 	struct inet i;
@@ -227,23 +277,25 @@ bool ty_fd_others_find(const struct ty_fd_others *o, const char *name, char acce
 		return false;
 	if (!strncmp(name, "pipe:[", 6)) {
 		snprintf(key, sizeof(key), "%s %c", name, access == 'w' ? 'r' : 'w');
-		return access && find(o, key, t_ns, not_pid, out);
+		return access && find(o, key, &l, out);
 	}
 	if (parse_inet(name, &i) && *i.peer) {
+		snprintf(key, sizeof(key), "%s %s>%s", i.protocol, i.own, i.peer);
+		l.net = own_net(o, key, &l, by_tid);
 		snprintf(key, sizeof(key), "%s %s>%s", i.protocol, i.peer, i.own);
-		if (find(o, key, t_ns, not_pid, out))
+		if (find_inet(o, key, l, is_loopback(i.peer), out))
 			return true;
 		/* A listening process may not be the one that accepted it. */
 		snprintf(key, sizeof(key), "%s %s", i.protocol, i.peer);
-		return *i.protocol == 'U' && find(o, key, t_ns, not_pid, out);
+		return *i.protocol == 'U' && find_inet(o, key, l, is_loopback(i.peer), out);
 	}
 	if (!parse_unix(name, &own, &peer))
 		return false;
 	snprintf(key, sizeof(key), "unix %llu", peer);
-	if (peer && find(o, key, t_ns, not_pid, out))
+	if (peer && find(o, key, &l, out))
 		return true;
 	snprintf(key, sizeof(key), "unix ? %llu", own);
-	if (find(o, key, t_ns, not_pid, out))
+	if (find(o, key, &l, out))
 		return true;
 	/* the process that connected or listened */
 	if (!ty_unix_peer(name, &pid) || pid == not_pid)

@@ -14,6 +14,6 @@ struct ty_fd_others *ty_fd_others_new(const char *fds, const struct ty_call_data
 void ty_fd_others_free(struct ty_fd_others *o);
 /* As fd_other of struct ty_explain. o may be NULL. */
 bool ty_fd_others_find(const struct ty_fd_others *o, const char *name, char access, uint64_t t_ns,
-		       int32_t not_pid, struct ty_fd_other *out);
+		       int32_t not_pid, int32_t by_tid, struct ty_fd_other *out);
 
 #endif

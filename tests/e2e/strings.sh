@@ -443,6 +443,63 @@ check "a finding names the descriptor that epoll_wait found ready" $? "$(cat sta
 grep -q 'epoll_same_data/[0-9]* waited in epoll_wait' stalls.txt && ! grep -q 'epoll_same_data/[0-9]* waited in epoll_wait, which' stalls.txt
 check "a finding names none where several descriptors have the event's data" $? "$(grep epoll_same stalls.txt)"
 
+# Two network namespaces with the same connection, both made before either waits; made while recording, and before.
+cat >pair.py <<'P'
+import os, socket, sys, time
+name, other = sys.argv[1:]
+def bound(port):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(('127.0.0.1', port))
+    return s
+listens = bound(5432)
+listens.listen()
+if os.fork():
+    s, _ = listens.accept()
+    while s.recv(1):
+        time.sleep(0.3)
+        s.send(b'x')
+else:
+    c = bound(4000)
+    c.connect(('127.0.0.1', 5432))
+    print(os.getpid(), os.getppid(), file=open(name + '.new', 'w'))
+    os.rename(name + '.new', name)
+    while not os.path.exists(other): time.sleep(0.02)
+    for i in range(3 if len(sys.argv[1]) > 1 else 30):
+        c.send(b'x')
+        c.recv(1)
+P
+in_namespaces() { # NAME NAME: two pairs
+	for pair in "$1 $2" "$2 $1"; do
+		unshare -n sh -c "ip link set lo up && exec python3 pair.py $pair" &
+	done
+	wait
+}
+export -f in_namespaces
+if ! unshare -n ip link set lo up 2>err.txt; then
+	skip "the peer in its own network namespace" "$(cat err.txt)"
+else
+	"$TARRY" record -q -o ns.dat -- bash -c 'in_namespaces aa bb' 2>err.txt
+	in_namespaces a b &
+	namespaces=$!
+	until [ -e a ] && [ -e b ]; do sleep 0.05; done
+	"$TARRY" record -q -a -o na.dat -- sleep 1 2>>err.txt
+	wait $namespaces
+	for f in ns na; do "$TARRY" report $f.dat stalls --json >$f.json 2>>err.txt; done
+	judge "the peer of a socket is in its own network namespace" <<'P'
+import json, re
+for f, names, least in ('ns', 'aa bb', 2), ('na', 'a b', 1):
+    server = dict(map(int, open(n).read().split()) for n in names.split())
+    found = set()
+    for s in json.load(open(f + '.json'))['stalls']:
+        m = s['tid'] in server and re.search(r'127.0.0.1:4000->127.0.0.1:5432\] to python3/(\d+)', s['sentence'])
+        if m:
+            found.add(s['tid'])
+            assert int(m[1]) == server[s['tid']], s['sentence']
+    assert len(found) >= least, (f, found, server)
+P
+fi
+
 # The same calls by object.
 "$TARRY" report w.dat objects >objects.txt 2>&1
 grep -qE '^ *[3-9][0-9]{2} ms .* lock +[^ ]*/site.lock$' objects.txt && grep -qE ' UNIX-STREAM:\[[0-9]+ to "/proc/self/cwd/peer"' objects.txt

@@ -96,7 +96,7 @@ static struct ty_fd_other other;
 static char asked[64];
 
 static bool fd_other(void *ctx, const char *name, char access, uint64_t t_ns, int32_t not_pid,
-		     struct ty_fd_other *out)
+		     int32_t by_tid, struct ty_fd_other *out)
 {
 	snprintf(asked, sizeof(asked), "%s %c %d", name, access ? access : '-', not_pid);
 	*out = other;
