@@ -250,6 +250,16 @@ static bool by_own_timer(const struct ty_model *m, uint32_t thread, uint32_t spa
 	return false;
 }
 
+/* Did a timer end the last sleep before t, at which the thread, or one of its process, woke
+ * another? Such a thread pauses before its requests. */
+static bool paused_before(const struct ty_model *m, uint32_t thread, uint32_t process, uint64_t t)
+{
+	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .nr = -1};
+	uint32_t k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, t, true);
+
+	return k != TY_NONE && by_own_timer(m, thread, k, process);
+}
+
 uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
 			    uint64_t from_ns, const struct ty_waker *by)
 {
@@ -270,6 +280,9 @@ uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_
 		t = ty_model_span_brief(m, thread, k).start_ns;
 		if (since == UINT64_MAX && by_own_timer(m, thread, k, process))
 			since = independent_since(m, by->thread, process, start);
+		if (call == TY_NONE && since && since != UINT64_MAX &&
+		    paused_before(m, thread, process, since))
+			break;
 		if (t < since || !by_own_timer(m, thread, k, process) ||
 		    !is_loop(x, thread, t, &before) || !same_epoll(x, before, call))
 			break;

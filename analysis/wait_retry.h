@@ -60,7 +60,9 @@ uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32
  * recorded) that had nothing to do with what ended the one in this span, which a thread of another
  * process did: timers ended them, and the thread did little in between. That other thread has not
  * been woken by this process since: what it did meanwhile held the loop up, however often a timer
- * woke the loop. The span itself when there are none. Goes back at most to the wait that contains
+ * woke the loop. Where calls are not recorded, a thread whose timer ended before it last woke that
+ * other one pauses between its requests, and its timers are none of a loop. The span itself when
+ * there are none. Goes back at most to the wait that contains
  * from_ns. Cost: LOOP_BACK sleeps of both threads.
  */
 uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_t span,

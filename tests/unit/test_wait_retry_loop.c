@@ -13,6 +13,7 @@
 enum how {
 	RECORDED,   /* the loop's calls are */
 	UNRECORDED, /* neither the loop's nor the backend's calls are */
+	PAUSES,	    /* so, and a timer ended before it woke the backend, some time ago */
 	ASKED,	    /* between two of its waits it wakes the backend */
 	WORKS,	    /* or computes for 3 ms */
 	READS,	    /* it waits for one descriptor, each time */
@@ -38,7 +39,7 @@ static void timer_ends(bool recorded, int tid, int nr, unsigned ms)
  * in all, after 100 more. How many ms of the path of 11's wait are 13's? */
 static unsigned backend_ms(enum how how)
 {
-	bool rec = how != UNRECORDED;
+	bool rec = how != UNRECORDED && how != PAUSES;
 	int nr = how == READS ? NR_READ : NR_EPOLL_WAIT;
 	struct ty_path p = {0};
 	struct ty_explain x;
@@ -49,7 +50,20 @@ static unsigned backend_ms(enum how how)
 	      rec ? "taken 1 2\n" ROW("11", "11", "1", "client") ROW("12", "12", "1", "loop")
 			      ROW("13", "13", "1", "backend") ROW("14", "12", "1", "loop")
 		  : "taken 1 2\n" ROW("11", "11", "1", "client"));
-	ty_mx_switch(0, t, 0, R, 11);
+	if (how == PAUSES) {
+		ty_mx_switch(0, t, 0, R, 13);
+		ty_mx_switch(0, t += 1000, 13, S, 12);
+		ty_mx_switch(0, t += 1000, 12, S, 0);
+		timer_wakes(12, 200);
+		ty_mx_waking(0, t += 1000, 12, 13, 0);
+		ty_mx_switch(0, t += 1000, 12, S, 13);
+		ty_mx_waking(0, t += 1000, 13, 12, 0);
+		ty_mx_switch(0, t += 1000, 13, R, 12);
+		ty_mx_waking(0, t += 1000, 12, 11, 0);
+		ty_mx_switch(0, t += 1000, 12, R, 11);
+	} else {
+		ty_mx_switch(0, t, 0, R, 11);
+	}
 	from = t + MS / 10 + 1000;
 	sleeps(11, NR_READ, 3, 0, 13);
 	sleeps_in(rec, 13, NR_NANOSLEEP, 0, how == OWN_THREAD ? 14 : 12);
@@ -107,6 +121,7 @@ static void what_the_loop_did_itself_is_its_own(void **state)
 	assert_int_equal(backend_ms(ASKED), 100);
 	assert_int_equal(backend_ms(WORKS), 100);
 	assert_int_equal(backend_ms(READS), 100);
+	assert_int_equal(backend_ms(PAUSES), 100);
 }
 
 int main(void)
