@@ -8,6 +8,7 @@
 #include "sentence.h"
 #include "units.h"
 #include "wait_peer.h"
+#include "wait_call.h"
 #include "waits.h"
 #include "process_titles.h"
 

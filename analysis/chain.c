@@ -18,6 +18,7 @@
 #include "futex_waker.h"
 #include "steal.h"
 #include "syscall_ipc.h"
+#include "wait_call.h"
 #include "wait_retry.h"
 #include "waits.h"
 #include "thread_walk.h"

@@ -21,6 +21,7 @@
 #include "ledger_samples.h"
 #include "steal.h"
 #include "wait_retry.h"
+#include "wait_call.h"
 #include "waits.h"
 
 #define RIVALS	  64

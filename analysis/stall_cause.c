@@ -9,6 +9,7 @@
 #include "fd_kind.h"
 #include "path_part.h"
 #include "stalls_priv.h"
+#include "wait_call.h"
 #include "syscall_ipc.h"
 #include "thread_walk.h"
 

@@ -2,6 +2,7 @@
 /* See stall_edges.h. */
 #include "stall_edges.h"
 
+#include "wait_call.h"
 #include "waits.h"
 
 const char *ty_edge_kind_name(enum ty_edge_kind k)

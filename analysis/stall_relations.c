@@ -9,6 +9,7 @@
 #include "rule.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
+#include "wait_call.h"
 #include "wait_peer.h"
 #include "thread_walk.h"
 

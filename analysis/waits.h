@@ -49,12 +49,6 @@ static inline const char *ty_wait_argument(const char *call, const char *object)
 
 	return n && !strncmp(object, call, n) && object[n] == ' ' ? object + n + 1 : object;
 }
-/* The call that the thread waits in: the span's; or, if its start was lost, or the span's call has
- * a lost end, the call whose end is the thread's next known event. TY_NONE: in none, or unknown. */
-uint32_t ty_wait_call(const struct ty_explain *x, const struct ty_span *s);
-/* True for an uninterruptible wait that certainly began outside of any system call, because the
- * calls around it are recorded. It waits for a page. */
-bool ty_wait_is_page(const struct ty_model *m, const struct ty_span *s);
 /*
  * After a wait for several or unknown descriptors (poll's are behind a pointer, epoll's were
  * registered before): the thread's next call, normally on the ready one. It receives from fd or
@@ -83,8 +77,6 @@ bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_w
 /* The futex word that a call waits on, treating the two of a condition variable (glibc) as one; 0:
  * not such a call, or one on several words. */
 uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call);
-/* True when the waker served a page (userfaultfd). */
-bool ty_wait_page_served(const struct ty_explain *x, const struct ty_waker *k);
 /* The same for the wait in the call, or, by_waker, in one that is not recorded. */
 uint64_t ty_wait_word_of(const struct ty_explain *x, const struct ty_wait_for *w, uint32_t call);
 /* Effect of a call on a futex word: waits on it (PAIR: on either of two, as in ty_wait_word), or
