@@ -224,7 +224,7 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 	snprintf(out->head, sizeof(out->head), "%s replied to %s request%s%s%s%s%s",
 		 ty_model_who_process(x->m, s->process, who), ty_fmt_count(s->n, c[0]),
 		 s->n == 1 ? "" : "s", text, s->open ? "; " : "", s->open ? c[1] : "",
-		 s->open ? " not replied to" : "");
+		 s->open ? " without a reply" : "");
 	if (n > 1)
 		snprintf(out->sum_of, sizeof(out->sum_of), "the %u slowest requests together: ", n);
 	else

@@ -636,14 +636,11 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, bool s
 		w.kind = l->what == TY_SEG_TIMER   ? TY_WAKER_TIMER
 			 : w.kind == TY_WAKER_NONE ? TY_WAKER_UNKNOWN
 						   : w.kind;
-		snprintf(out, size, k->net ? ", woken by %s" : " (woken by %s)",
-			 ty_waker_text(m, &w, by));
+		snprintf(out, size, ", woken by %s", ty_waker_text(m, &w, by));
 	} else if (l->what == TY_SEG_KILLED) {
-		snprintf(out, size, " (until a signal killed it)");
+		snprintf(out, size, ", until a signal killed it");
 	} else if (l->what == TY_SEG_UNWOKEN) {
-		snprintf(out, size, " (waker not recorded)");
-	} else if (l->what == TY_SEG_OPEN) {
-		snprintf(out, size, " (%s)", ty_seg_text(m, l->what));
+		snprintf(out, size, ", waker not recorded");
 	} else {
 		snprintf(out, size, "%s%s", l->what == TY_SEG_WHATS ? "" : ", ",
 			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(m, l->what));

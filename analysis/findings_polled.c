@@ -80,9 +80,7 @@ static void found(struct ty_poll_watch *p)
 		return;
 	ty_finding_say(to, "%s polled %s%s: %s failed %s times with %s",
 		       ty_finding_thread_name(x->m, p->thread, false, who),
-		       !is_lock	 ? "for "
-		       : *object ? "the lock on "
-				 : "",
+		       is_lock && *object ? "the lock on " : "",
 		       *object	  ? object
 		       : connects ? "a server"
 				  : "a lock",
@@ -97,7 +95,7 @@ static void found(struct ty_poll_watch *p)
 			       p->ok_ns && connects ? "Then it was connected"
 			       : !p->ok_ns	    ? "It never succeeded"
 			       : is_lock	    ? "The release of the lock is not recorded"
-						    : "What ended this is not recorded");
+						    : "Which thread ended this is not recorded");
 	if (f.culprit != TY_NONE)
 		ty_finding_next(to, "tarry dump FILE syscalls --tid %d",
 				ty_model_thread(x->m, f.culprit)->tid);

@@ -194,14 +194,14 @@ static void link_of_a_device(void **state)
 
 	(void)state;
 	ty_link_text(&x, &l, "", what, sizeof(what));
-	assert_string_equal(what, "waited in flock (woken by device interrupt t12)");
+	assert_string_equal(what, "waited in flock, woken by device interrupt t12");
 	/* In a call that is not a sleep the timer is named. */
 	l.what = TY_SEG_TIMER;
 	ty_link_text(&x, &l, "", what, sizeof(what));
-	assert_string_equal(what, "waited in flock (woken by a timer)");
+	assert_string_equal(what, "waited in flock, woken by a timer");
 	l.what = TY_SEG_OPEN;
 	ty_link_text(&x, &l, "", what, sizeof(what));
-	assert_string_equal(what, "waited in flock (still waiting when the recording ended)");
+	assert_string_equal(what, "waited in flock, still waiting when the recording ended");
 	ty_mx_drop();
 }
 

@@ -57,7 +57,7 @@ static void who_released(void **state)
 		assert_int_equal(f.v[0].kind, TY_FINDING_POLLED);
 		assert_int_equal(f.v[0].culprit != TY_NONE, named);
 		assert_int_equal(f.v[0].inferred, named);
-		assert_int_equal(!!strstr(f.v[0].text, "polled for \"/etc/absent\":"), !!file);
+		assert_int_equal(!!strstr(f.v[0].text, "polled \"/etc/absent\":"), !!file);
 		assert_int_equal(!!strstr(f.v[0].text, ". Released by t12/12"), named);
 	}
 }

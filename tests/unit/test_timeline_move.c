@@ -294,7 +294,7 @@ static void links_lead_to_the_waker_and_undo_leads_back(void **state)
 	/* what held it up, in its midst; the call on its own row; no more than these */
 	t = ty_tl_open(&in);
 	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 200, 40));
-	assert_non_null(strstr(s, "(woken by an interrupt) [2]; c shows the chain"));
+	assert_non_null(strstr(s, "woken by an interrupt [2]; c shows the chain"));
 	assert_non_null(strstr(s, "3.000 s, starting at 0.510050 s [3]"));
 	ty_timeline_ops.act(t, TY_ACT_LINK_4);
 	assert_non_null(strstr(t->message, "no link [4]"));
@@ -632,7 +632,7 @@ static void a_selection_tells_its_length_and_shares(void **state)
 	ty_timeline_ops.act(t, TY_ACT_DOWN); /* its system calls */
 	s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
 	assert_non_null(strstr(s, ", 2 rows"));
-	assert_non_null(strstr(s, "; 1 system call for 1.0"));
+	assert_non_null(strstr(s, "; 1 system call, 1.0"));
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
