@@ -25,11 +25,11 @@ import json, sys
 kinds = ['mutex', 'mutex', 'mutex', 'PI mutex', 'robust mutex', 'rwlock']
 s = json.load(open('report.json'))['summary']
 clock = s['start_realtime_ns'] - s['start_ns']
-SLACK = 3000000 # of that offset, and between a clock's reading and the lock
+SLACK = 3000000 # of that offset
 held = {}
 for l in open('truth.txt'):
-    k, at, tid, a, b = l.split()
-    held.setdefault(int(at, 16), []).append((int(a) - clock, int(b) - clock, int(tid), kinds[int(k)]))
+    k, at, tid, a, b, c = l.split()
+    held.setdefault(int(at, 16), []).append((int(a) - clock, int(b) - clock, int(c) - clock, int(tid), kinds[int(k)]))
 contended = sum(len(v) for v in held.values())
 looked, proven, wrong, seen = 0, 0, [], set()
 for l in open('stacks.json'):
@@ -40,12 +40,12 @@ for l in open('stacks.json'):
     start, end, where = d['start_ns'], d['start_ns'] + d['duration_ns'], int(lock['address'], 16)
     v = next((held[w] for w in (where, where - 8, where - 12) if w in held), None)
     # The holder at some time of the wait; proven: and was the last one before it ended.
-    had = {t for a, b, t, _ in v if a < end + SLACK and b > start - SLACK} if v else {}
-    if lock['holder_tid'] not in had or lock['kind'] != v[0][3]:
+    had = {t for a, _, c, t, _ in v if a < end + SLACK and c > start - SLACK} if v else {}
+    if lock['holder_tid'] not in had or lock['kind'] != v[0][4]:
         wrong.append((lock, had))
         continue
     if lock['evidence'] != 'proven': continue
-    if not any(t == lock['holder_tid'] and abs(b - end) < SLACK + 4000000 for a, b, t, _ in v):
+    if not any(t == lock['holder_tid'] and b - SLACK < end < c + SLACK + 4000000 for _, b, c, t, _ in v):
         wrong.append((lock, 'did not release it at the end of the wait'))
     proven += 1
     seen.add(lock['kind'])

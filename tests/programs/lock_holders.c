@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lock_holders TIMES: threads that contend for locks of each kind, TIMES each; every lock is held
- * for a moment that is slept. Writes a line "ADDRESS TID FROM UNTIL" for each time that a thread
- * had a lock, CLOCK_REALTIME. Some wait for what is no lock but looks like one: a condition
- * variable, and a word that is followed by a living thread's number. (tests/e2e/holders.sh)
+ * for a moment that is slept. Writes a line "KIND ADDRESS TID FROM UNTIL FREE" for each time that a
+ * thread had a lock, CLOCK_REALTIME: it had it from FROM to UNTIL at least, and no longer at FREE.
+ * Some wait for what is no lock but looks like one: a condition variable, and a word that is
+ * followed by a living thread's number. (tests/e2e/holders.sh)
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -17,7 +18,7 @@
 enum { KINDS = 6, SETS = 2, WAITERS = 4 };
 struct held {
 	int tid;
-	uint64_t from, until;
+	uint64_t from, until, free;
 };
 struct contended {
 	union {
@@ -65,6 +66,7 @@ static void *contend(void *arg)
 			pthread_rwlock_unlock(&c->lock.rwlock);
 		else
 			pthread_mutex_unlock(&c->lock.mutex);
+		h->free = now();
 	}
 	return NULL;
 }
@@ -165,8 +167,10 @@ int main(int argc, char **argv)
 	for (int s = 0; s < SETS; s++)
 		for (int k = 0; k < KINDS; k++)
 			for (unsigned i = 0; i < all[s][k].n; i++)
-				printf("%d %#lx %d %lu %lu\n", k, (unsigned long)&all[s][k].lock,
-				       all[s][k].log[i].tid, (unsigned long)all[s][k].log[i].from,
-				       (unsigned long)all[s][k].log[i].until);
+				printf("%d %#lx %d %lu %lu %lu\n", k,
+				       (unsigned long)&all[s][k].lock, all[s][k].log[i].tid,
+				       (unsigned long)all[s][k].log[i].from,
+				       (unsigned long)all[s][k].log[i].until,
+				       (unsigned long)all[s][k].log[i].free);
 	return 0;
 }
