@@ -83,21 +83,24 @@ tries 3 planted "static" ./static 0.06
 check "none has a wrong caller, in any try" $? "$(cat wrong.txt)"
 
 # The report names the first function that is not libc's.
-"$TARRY" record -q --stacks 20ms -o p.dat -- ./pie 0.06 >truth.txt 2>err.txt
-"$TARRY" report p.dat stalls --all >out.txt
-passes "the finding says where: function, file and line" grep -q '^ *in function: thread_wait (wait_stacks.c:10' out.txt
-"$TARRY" record -q --stacks 20ms -o st.dat -- ./static 0.06 >truth.txt 2>err.txt
-"$TARRY" report st.dat stalls --all >out.txt
-passes "also of a program that holds libc itself" grep -q '^ *in function: thread_wait (wait_stacks.c:10' out.txt
-"$TARRY" report p.dat --json | python3 -c '
+reported() {
+	"$TARRY" record -q --stacks 20ms -o p.dat -- ./pie 0.06 >truth.txt 2>err.txt
+	"$TARRY" report p.dat stalls --all >out.txt
+	passes "the finding says where: function, file and line" grep -q '^ *in function: thread_wait (wait_stacks.c:10' out.txt
+	"$TARRY" record -q --stacks 20ms -o st.dat -- ./static 0.06 >truth.txt 2>err.txt
+	"$TARRY" report st.dat stalls --all >out.txt
+	passes "also of a program that holds libc itself" grep -q '^ *in function: thread_wait (wait_stacks.c:10' out.txt
+	"$TARRY" report p.dat --json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
 sys.exit(not all("in" in s for s in d["stalls"]))'
-check "JSON has it as \"in\", null where it is not known" $?
-"$TARRY" dump p.dat stacks >out.txt
-passes "folded lines" grep -qE '^pie;.*;main;plain_caller;plain_wait;.*nanosleep[^;]* [56][0-9]{4}$' out.txt
-"$TARRY" report p.dat stacks >out.txt
-passes "the report adds up 40 threads of a pool" grep -qE '^ +2\.[34]...s +40 ' out.txt
+	check "JSON has it as \"in\", null where it is not known" $?
+	"$TARRY" dump p.dat stacks >out.txt
+	passes "folded lines" grep -qE '^pie;.*;main;plain_caller;plain_wait;.*nanosleep[^;]* [56][0-9]{4}$' out.txt
+	"$TARRY" report p.dat stacks >out.txt
+	passes "the report adds up 40 threads of a pool" grep -qE '^ +2\.[34]...s +40 ' out.txt
+}
+tries 3 reported
 
 # gdb on the same waits: every frame by its address, up to where ours ends. STACKS: of which programs.
 cat >bt.py <<'P'
@@ -115,7 +118,7 @@ json.dump(out, open('gdb.json', 'w'))
 P
 oracle() {
 	: >truth.txt
-	"$TARRY" record -q --stacks 20ms -o g.dat -- "$@" >truth.txt 2>err.txt &
+	"$TARRY" record -q --stacks 20ms -o g.dat -- "$@" $((6 * k)) >truth.txt 2>err.txt & # a longer wait in the next try
 	local recorder=$! pid=
 	until [ -s truth.txt ]; do sleep 0.1; done
 	pid=$(awk 'NR == 1 {print $1}' truth.txt)
@@ -141,7 +144,7 @@ P
 	check "gdb's backtrace of 41 waiting threads is the same, frame by frame: ${1#./}" $? "$(cat seen.txt gdb.txt err.txt)"
 }
 if command -v gdb >/dev/null; then
-	for v in ${STACKS:-pie static}; do tries 2 oracle "./$v" 0.06 - 6; done
+	for v in ${STACKS:-pie static}; do tries 3 oracle "./$v" 0.06 -; done
 else
 	skip "gdb's backtrace" "there is no gdb"
 fi
@@ -214,10 +217,13 @@ int main(void)
 C
 if [ "$(uname -m)" = x86_64 ]; then
 	gcc -O2 -g -fno-omit-frame-pointer -o jit jit.c
-	"$TARRY" record -q --stacks 20ms -o j.dat -- ./jit >map.txt 2>err.txt
-	"$TARRY" dump j.dat stacks >out.txt 2>>err.txt
-	passes "code of a JIT compiler: its map, and the caller by the frame pointer" grep -q ';main;jitted_function;nap;' out.txt
-	rm -f "$(cat map.txt)"
+	jitted() {
+		"$TARRY" record -q --stacks 20ms -o j.dat -- ./jit >map.txt 2>err.txt
+		"$TARRY" dump j.dat stacks >out.txt 2>>err.txt
+		passes "code of a JIT compiler: its map, and the caller by the frame pointer" grep -q ';main;jitted_function;nap;' out.txt
+		rm -f "$(cat map.txt)"
+	}
+	tries 3 jitted
 else
 	skip "code of a JIT compiler" "its code here is x86-64"
 fi
@@ -267,9 +273,12 @@ nested() {
 }
 passes "functions inlined into each other are all named" nested
 
-"$TARRY" record -q -o on.dat -- ./waker
-"$TARRY" report on.dat stacks --json >out.txt
-passes "they are recorded unless refused" grep -q '"least_ns":20000000.*"function":"waiting"' out.txt
+by_default() {
+	"$TARRY" record -q -o on.dat -- ./waker
+	"$TARRY" report on.dat stacks --json >out.txt
+	passes "they are recorded unless refused" grep -q '"least_ns":20000000.*"function":"waiting"' out.txt
+}
+tries 3 by_default
 "$TARRY" record -q --stacks off -o off.dat -- ./waker
 "$TARRY" report off.dat stacks >out.txt
 passes "--stacks off records none, and that is said" grep -q 'none recorded: record --stacks off' out.txt
@@ -282,19 +291,23 @@ is "--stacks 1ms is refused" "1 2" "$(grep -c "^tarry: --stacks '1ms' is neither
 # A recorder that is killed leaves no program behind, and the stacks of what it wrote.
 if command -v bpftool >/dev/null || [ -x /usr/sbin/bpftool ]; then
 	PATH=$PATH:/usr/sbin
-	"$TARRY" record -q --stacks 20ms -o k.dat -- ./fixed 1 >/dev/null 2>&1 &
-	recorder=$!
-	sleep 3
-	during=$(still_loaded $(programs_of "$recorder"))
-	kill -9 "$recorder"
-	wait "$recorder" 2>/dev/null
 	gone() { [ -z "$(still_loaded $during)" ]; }
-	await 10 gone
-	check "kill -9 leaves no program in the kernel" $? "$(bpftool prog show)"
-	[ -n "$during" ]
-	check "while recording they were there" $?
-	"$TARRY" dump k.dat stacks >out.txt 2>err.txt
-	passes "the stacks of a killed recorder" grep -q ';main;plain_caller;plain_wait;' out.txt
+	killed() {
+		"$TARRY" record -q --stacks 20ms -o k.dat -- ./fixed $k >truth.txt 2>&1 & # a longer wait in the next try
+		recorder=$!
+		await 60 test -s truth.txt # it waits; and is in the file a second, or two, after its end
+		sleep $((3 * k))
+		during=$(still_loaded $(programs_of "$recorder"))
+		kill -9 "$recorder"
+		wait "$recorder" 2>/dev/null
+		await 60 gone
+		check "kill -9 leaves no program in the kernel" $? "$(bpftool prog show)"
+		[ -n "$during" ]
+		check "while recording they were there" $?
+		"$TARRY" dump k.dat stacks >out.txt 2>err.txt
+		passes "the stacks of a killed recorder" grep -q ';main;plain_caller;plain_wait;' out.txt
+	}
+	tries 3 killed
 else
 	skip "nothing is left behind" "there is no bpftool"
 fi

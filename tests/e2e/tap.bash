@@ -21,7 +21,7 @@ is() { # NAME WANTED GOT
 	check "$1" $? "wanted: $2; got: $3"
 }
 # What a busy machine does to a program is unknown: the results of the first try in which all is good, or
-# of the last.
+# of the last. CMD finds in $k which one it is.
 tries() { # HOW-MANY CMD...
 	local k before=$n was=$bad out
 	out=$(mktemp)
