@@ -175,14 +175,20 @@ if mountpoint -q "$t/small"; then
 	# Room for the recording, none for its second form: all is there, the command's status stands.
 	rm -f "$t"/small/*; mount -o remount,size=40m "$t/small"
 	"$TARRY" record -o "$t/big.dat" -- "$PROGRAMS/syscall_loop" 1 1000000 2>/dev/null
-	# A recorder that the loop starves writes half as much more at first (LZ4): where there was room
-	# after all, the room is measured by what has become of it.
-	last="$t/big.dat"
-	for k in 1 2 3 4; do
-		size=$(($(stat -c %s "$last") * 7 / 4)) last="$t/small/f.dat"
+	# A recorder that the loop starves writes more at first (LZ4), up to twice as much or more: where
+	# there was room for both, the room is measured by what has become of it; where there was too
+	# little for the first form, there is a third more.
+	size=$(($(stat -c %s "$t/big.dat") * 7 / 4))
+	for k in 1 2 3 4 5 6 7 8; do
 		rm -f "$t"/small/*; mount -o remount,size=$size "$t/small"
 		"$TARRY" record -o "$t/small/f.dat" -- sh -c "\"$PROGRAMS/syscall_loop\" 1 1000000; exit 7" 2>"$t/err"; r=$?
-		[ $r = 7 ] && ! grep -q 'complete and tarry can read it' "$t/err" || break
+		if [ $r != 7 ]; then
+			size=$((size * 4 / 3))
+		elif grep -q 'complete and tarry can read it' "$t/err"; then
+			break
+		else
+			size=$(($(stat -c %s "$t/small/f.dat") * 7 / 4))
+		fi
 	done
 	[ $r = 7 ] && grep -q 'complete and tarry can read it' "$t/err"
 	check "no room to finish: said, with what to do; the command's own status" $? "status $r: $(cat "$t/err")"
