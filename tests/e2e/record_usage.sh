@@ -91,8 +91,11 @@ grep -qE '^tarry: [0-9,]+ events in .*, 0 lost, recorder CPU time .*, exit statu
 # ... with its first finding, and the same numbers everywhere
 "$TARRY" record -o "$t/g.dat" -- sh -c 'exit 3' 2>"$t/err2"
 [ $? = 3 ] && grep -q ', exit status 3$' "$t/err2"; check "the closing line has the exit status" $? "$(cat "$t/err2")"
-"$TARRY" record -o "$t/g.dat" -- sleep 0.1 2>"$t/err2"
-grep -qE '^tarry: no stalls. sleep/[0-9]+ slept in clock_nanosleep \(1[0-9][0-9] ms of the command.s [0-9.]+ m?s\)$' "$t/err2"; check "the first finding" $? "$(cat "$t/err2")"
+first_finding() {
+	"$TARRY" record -o "$t/g.dat" -- sleep 0.1 2>"$t/err2"
+	grep -qE '^tarry: no stalls. sleep/[0-9]+ slept in clock_nanosleep \(1[0-9][0-9] ms of the command.s [0-9.]+ m?s\)$' "$t/err2"; check "the first finding" $? "$(cat "$t/err2")"
+}
+tries 5 first_finding
 own=$(sed -n 's/.*recorder CPU time \([0-9.]* [mun]*s\).*/\1/p' "$t/err2") events=$(sed -n 's/^tarry: \([0-9,]*\) events.*/\1/p' "$t/err2")
 "$TARRY" report "$t/g.dat" header >"$t/head"
 [ -n "$own" ] && grep -q "^recorder  $own CPU time" "$t/head" && grep -q ", $events events, 0 lost" "$t/head"; check "own CPU and events are the same in the report" $? "$own, $events: $(cat "$t/head")"
@@ -142,8 +145,8 @@ for life in 0 1000; do
 	await 60 tracing $p || echo "not tracing in time" >>"$t/err"
 	kill -USR1 $c; wait $p; got=$?
 	wait $c
-	found=$("$TARRY" report "$t/c.dat" --json 2>/dev/null | python3 -c 'import json,sys
-print(sum(c["count"] for c in json.load(sys.stdin)["syscalls"] if c["name"] == "getppid"))')
+	# (Others may have got the number of a thread that ended while it was listed, and are recorded then.)
+	found=$("$TARRY" dump "$t/c.dat" syscalls --json 2>/dev/null | grep -c '"comm":"thread_chains","name":"getppid"')
 	# A machine too slow for such short lives must say so.
 	[ $got = 0 ] && { [ "$found" = $((chains * 100)) ] ||
 		{ [ "${SLOWER:-1}" -gt 1 ] && grep -q 'faster than they can be listed' "$t/err"; }; }
@@ -165,7 +168,7 @@ if command -v perl >/dev/null; then
 	timeout -s KILL 300 perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$TARRY" record -q -o "$t/a" -- sh -c 'exit 5'
 	got=$?; [ $got = 5 ]; check "an inherited ignored SIGCHLD does not lose the command's end or status" $? "status $got"
 	perl -e '$SIG{HUP} = "IGNORE"; exec @ARGV' "$TARRY" record -q -a -d 1500ms -o "$t/hup.dat" & p=$!
-	s=$(date +%s%N); sleep 0.8; kill -HUP $p; wait $p
+	s=$(date +%s%N); await 60 tracing $p; kill -HUP $p; wait $p
 	got=$?; [ $got = 0 ] && [ $((($(date +%s%N) - s) / 1000000)) -ge 1400 ]
 	check "an ignored SIGHUP (nohup) does not end a recording" $? "status $got"
 else
