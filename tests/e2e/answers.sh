@@ -74,7 +74,7 @@ locked_out() {
 	rm -f held up
 	flock lock sh -c 'echo >held; until [ -e up ]; do sleep 0.05; done; exec sleep 0.8' &
 	holder=$!
-	await 10 test -s held
+	await 60 test -s held
 	record sh -c 'echo >up; exec flock lock true'
 	wait "$holder"
 	holder=

@@ -135,12 +135,12 @@ mkfifo in
 "$PROGRAMS/regions" wait <in >up &
 held=$!
 exec 8>in
-await 10 test -s up
+await 60 test -s up
 "$TARRY" record -q -o p.dat -p $held 2>p.log &
 rec=$!
-await 30 recording "$rec" p.dat
+await 60 recording "$rec" p.dat
 echo go >&8
-await 10 test "$(wc -l <up)" -ge 6 || await 10 eval '[ "$(wc -l <up)" -ge 6 ]'
+await 60 eval '[ "$(wc -l <up)" -ge 6 ]'
 kill -INT $rec && wait $rec
 "$TARRY" report p.dat --json >p.json
 judge "-p: a running process, too; what was open before has no length" <<'P'
@@ -152,7 +152,7 @@ assert x[None]["without_begin"] == 1 and x[None]["timed"] == 0 and x[None]["max_
 P
 "$TARRY" record -q -o k.dat -p $held 2>k.log &
 rec=$!
-await 30 recording "$rec" k.dat
+await 60 recording "$rec" k.dat
 is "while it records there is a probe" 1 "$(left $rec)"
 kill -KILL $rec
 wait $rec 2>/dev/null

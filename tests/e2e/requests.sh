@@ -49,15 +49,15 @@ t.join()
 P
 python3 server.py >port 2>/dev/null &
 server=$!
-await 10 test -s port
+await 60 test -s port
 mkfifo go
 python3 client.py "$(cat port)" <go >up &
 client=$!
 exec 9>go
-await 10 test -s up
+await 60 test -s up
 "$TARRY" record -q -o t.dat -p "$server" --counter task-clock --duration 60s 2>rec.log &
 rec=$!
-await 30 recording "$rec" t.dat
+await 60 recording "$rec" t.dat
 echo >&9
 wait "$client"
 exec 9>&-
@@ -89,10 +89,10 @@ passes "the same as text" grep -qE 'python3/[0-9]+ "' text
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
 	redis-server --port 0 --unixsocket "$dir/sock" --save '' >/dev/null 2>&1 &
 	redis=$!
-	await 10 test -S sock
+	await 60 test -S sock
 	"$TARRY" record -q -o redis.dat -p "$redis" --duration 60s 2>/dev/null &
 	rec=$!
-	await 30 recording "$rec" redis.dat
+	await 60 recording "$rec" redis.dat
 	redis-benchmark -s "$dir/sock" -n 3000 -c 7 -t get -q >/dev/null 2>&1
 	kill -INT "$rec"
 	wait "$rec"

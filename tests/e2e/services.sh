@@ -59,7 +59,7 @@ postgres() { # STATEMENT NAME -p|-a [before]
 	attach() {
 		"$TARRY" record -q -o pg.dat "${who[@]}" --duration 60s >rec.log 2>&1 &
 		rec=$!
-		await 20 tracing $rec
+		await 60 tracing $rec
 		sleep 0.3
 	}
 	[ $# -gt 3 ] || attach
@@ -67,14 +67,14 @@ postgres() { # STATEMENT NAME -p|-a [before]
 	# The holder tells its backend's process id when it has the lock, and keeps it.
 	sql -c "begin" -c "$1" -c "select pg_backend_pid()" -c "$keeps" -c "commit" >holder.txt &
 	i=$!
-	await 10 test -s holder.txt
+	await 60 test -s holder.txt
 	holder=$(head -n 1 holder.txt)
 	sql -c "select pg_backend_pid()" -c "update t set v = v + 1 where k = 1" >w1.txt &
 	w+=($!)
 	sql -c "select pg_backend_pid()" -c "update t set v = v + 1 where k = 1" >w2.txt &
 	w+=($!)
 	if [ $# -gt 3 ]; then
-		await 20 waiting
+		await 60 waiting
 		attach
 		sleep 2
 		touch go
@@ -92,18 +92,24 @@ postgres() { # STATEMENT NAME -p|-a [before]
 }
 
 redis() { # COMMAND... that is slow
-	local what="Redis: the client's stall names the server" port cli busy
+	local what="Redis: the client's stall names the server" port busy rec
 	command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { skip "$what" "Redis is not installed"; return; }
 	port=$((20000 + RANDOM % 10000))
 	redis-server --port $port --bind 127.0.0.1 --save '' --appendonly no --dir "$dir" --daemonize no \
 		--enable-debug-command yes --busy-reply-threshold 60000 >redis.log 2>&1 &
 	redis=$!
-	await 10 redis-cli -p $port ping || { not_ok "$what"; sed 's/^/# /' redis.log; return; }
+	await 60 redis-cli -p $port ping || { not_ok "$what"; sed 's/^/# /' redis.log; return; }
 	redis-cli -p $port set key value >/dev/null
+	# The server becomes busy when the recorder has begun, however long that takes.
+	rm -f up go
+	"$TARRY" record -q -o redis.dat -- sh -c ': >up; until [ -e go ]; do sleep 0.02; done; exec redis-cli -p $0 get key' $port >got.txt 2>&1 &
+	rec=$!
+	await 60 test -e up
 	redis-cli -p $port "$@" >/dev/null 2>&1 &
 	busy=$!
 	sleep 0.3
-	"$TARRY" record -q -o redis.dat -- redis-cli -p $port get key >got.txt 2>&1
+	: >go
+	wait $rec
 	if grep -q value got.txt && top_is redis.dat "$("$TARRY" report redis.dat --json | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; then

@@ -29,7 +29,7 @@ for flow in "" --flow=step; do
 	if [ -z "$flow" ]; then
 		await 60 grep -q 'kill -CONT' "$t/err"; check "a command that stops itself after PTRACE_TRACEME: said, with what to do" $? "$(cat "$t/err")"
 		c=$(pgrep -P $p | head -n 1)
-		await 20 grep -q '^State:.T' "/proc/$c/status"; check "and it is stopped, as SIGSTOP has it" $? "$(grep State "/proc/$c/status")"
+		await 60 grep -q '^State:.T' "/proc/$c/status"; check "and it is stopped, as SIGSTOP has it" $? "$(grep State "/proc/$c/status")"
 		kill -CONT "$c"
 	fi
 	wait $p; r=$?
