@@ -148,7 +148,8 @@ static void finish_sampler(struct recording *r)
 			    s.lost, s.failed ? ", or the file could not be written" : "");
 	if (s.throttled)
 		ty_rec_note(r,
-			    "the kernel paused sampling %" PRIu64 " times, since it took too much "
+			    "the kernel paused sampling %" PRIu64
+			    " times, because it took too much "
 			    "time: busy spans have too few samples (--sample with a lower rate)",
 			    s.throttled);
 	if (s.shortened)

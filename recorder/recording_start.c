@@ -267,7 +267,7 @@ static int start_call_data(struct recording *r, struct ty_err *err)
 	if (!r->call_data && !r->o->no_strings && !r->o->no_syscalls)
 		ty_rec_note(r,
 			    r->string_events.len
-				    ? "of strings of system calls only the first bytes are "
+				    ? "only the first bytes of system call strings are "
 				      "recorded. Socket addresses and structures are not: %s"
 				    : "paths and other strings of system calls are not recorded: "
 				      "%s",

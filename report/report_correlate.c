@@ -145,8 +145,8 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 	}
 	if (!r->outliers.n)
 		fprintf(f,
-			"  none: no thread made the same system call %d times with one taking "
-			"twice the median\n",
+			"  none: no call took twice the median of its kind in its thread (of %d "
+			"calls or more)\n",
 			TY_OUTLIER_CALLS);
 	if (r->outliers.n > OUTLIERS_SHOWN || r->outliers.more)
 		fprintf(f, "and %" PRIu64 " more (--json has %s)\n",

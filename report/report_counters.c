@@ -231,7 +231,7 @@ static void losses(const struct ty_counts *c, const struct ty_count_sum *all, FI
 	if (c->lost || c->unread || c->damaged)
 		fprintf(f,
 			"%" PRIu64 " readings were lost, and %" PRIu64
-			" could not be read%s: counts are too low\n",
+			" failed%s: counts are too low\n",
 			c->lost, c->unread, c->damaged ? "; others in the file are damaged" : "");
 	if (all->cut)
 		fprintf(f,

@@ -197,8 +197,8 @@ static void compared_text(const struct ty_report *r, FILE *f)
 	if (compare(r, &o)) {
 		ty_put_heading(f, "request 1 compared with one near the median",
 			       "where their threads spent the time");
-		fprintf(f, "request 1 took %s, the other one %s\n", ty_duration(o.slow_ns),
-			ty_duration(o.median_ns));
+		fprintf(f, "request 1 took %s, the one near the median %s\n",
+			ty_duration(o.slow_ns), ty_duration(o.median_ns));
 		ty_outlier_rows(&o, COMPARED_ROWS, f);
 		if (o.n > COMPARED_ROWS)
 			fprintf(f, "and %u rows that differ less\n", o.n - COMPARED_ROWS);

@@ -121,7 +121,7 @@ static void language(struct page *pg)
 	static const char *const lines[][2] = {
 		{"webserver", "any name: of a thread, process, system call, state, event, error, "
 			      "interrupt, region; files only if nothing else matches; a|b: either"},
-		{"thread: process:", "name of a thread or process, or the words behind it "
+		{"thread: process:", "name of a thread or process, or the words after it "
 				     "(worker.py); tid:N[,N...], pid:N[,N...]"},
 		{"call:^f.*sync", "a system call; patterns are POSIX extended regular expressions"},
 		{"file:/srv/x",

@@ -44,7 +44,8 @@ int ty_query_word_numbers(struct ty_query_word *w, const char *s, struct ty_err 
 
 		if (*s < '0' || *s > '9' || (*end && *end != ',' && *end != '|') || v > INT32_MAX)
 			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-				       "'%s' is not a number, or several (example: tid:1234,1250)",
+				       "'%s' is not a number or a list of numbers (example: "
+				       "tid:1234,1250)",
 				       all);
 		if (w->numbers == TY_QUERY_NUMBERS)
 			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,

@@ -358,7 +358,7 @@ static void counter_text(const struct ty_timeline *t, const struct ty_row *r, ui
 		return;
 	}
 	if (enabled && !running) {
-		snprintf(out, n, "%s: not counted here, since others used the counters", name);
+		snprintf(out, n, "%s: not counted here: other events used the counters", name);
 		return;
 	}
 	ty_count_measure_text(c, &s, r->sub, b);

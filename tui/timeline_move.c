@@ -206,7 +206,7 @@ void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uin
 	ty_timeline_visit(t, TY_NONE, at_ns);
 	row = ty_tracks_reveal_row(&t->tracks, kind, id);
 	if (row == TY_NONE) {
-		ty_timeline_say(t, "its row is hidden by the filter or by --tid, --comm or --cpu");
+		ty_timeline_say(t, "that row is hidden by the filter or by --tid, --comm or --cpu");
 		return;
 	}
 	t->row = row;

@@ -140,7 +140,7 @@ static void filter_chain(struct ty_timeline *t)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", one);
 	}
 	if (a->rc || !a->links)
-		ty_timeline_say(t, "no wakeup chain: nothing is known to have held it up");
+		ty_timeline_say(t, "no wakeup chain: nothing is known to have held up this wait");
 	else
 		ty_timeline_filter(t, text);
 }
