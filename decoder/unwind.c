@@ -26,6 +26,7 @@ struct info {
 
 struct ty_unwinder {
 	struct ty_code *code;
+	struct ty_flow_names *names;
 	VEC(struct info) files;
 };
 
@@ -38,12 +39,14 @@ struct state {
 	unsigned pc, sp, fp;
 };
 
-struct ty_unwinder *ty_unwinder_new(struct ty_code *code)
+struct ty_unwinder *ty_unwinder_new(struct ty_code *code, struct ty_flow_names *names)
 {
 	struct ty_unwinder *u = calloc(1, sizeof(*u));
 
-	if (u)
+	if (u) {
 		u->code = code;
+		u->names = names;
+	}
 	elf_version(EV_CURRENT);
 	return u;
 }
@@ -356,6 +359,38 @@ static bool by_pointer(struct ty_unwinder *u, struct state *t)
 	return true;
 }
 
+/*
+ * One of CPython's trampolines, a copy for each function (Python/asm_trampoline.S), which its perf
+ * map names "py::FUNCTION:FILE". On x86-64 it has no frame pointer of its own before Python 3.14;
+ * the return address is 8 bytes above its call's in any version, and no other register changes.
+ */
+static bool is_trampoline(struct ty_unwinder *u, const struct state *t, uint64_t pc)
+{
+	enum { SIZE = 64 };
+	struct ty_flow_name at = {0};
+
+	if (u->names && t->s->head.regs_n != MACHINE_ARM)
+		at = ty_flow_names_at(u->names, (int32_t)t->s->head.pid, t->s->head.ns, pc);
+	return at.function && !strncmp(at.function, "py::", 4) && at.size <= SIZE;
+}
+
+static bool by_trampoline(struct ty_unwinder *u, struct state *t)
+{
+	const uint64_t sp = t->reg[t->sp];
+	uint64_t ra, fp;
+
+	if (!load(t, sp + 8, 8, &ra) || !is_mapped(u, t, ra - 1) || !follows_call(u, t, ra))
+		return false;
+	if (t->known >> t->fp & 1 && t->reg[t->fp] == sp) { /* it pushed the caller's */
+		if (!load(t, sp, 8, &fp))
+			return false;
+		t->reg[t->fp] = fp;
+	}
+	t->reg[t->sp] = sp + 16;
+	t->reg[t->pc] = ra;
+	return true;
+}
+
 /* The frame description of the function at pc from the mapped file; NULL: *end has the reason. To
  * be freed. */
 static Dwarf_Frame *frame_at(struct ty_unwinder *u, const struct state *t, uint64_t pc,
@@ -457,6 +492,7 @@ static enum ty_stack_end by_cfi(struct ty_unwinder *u, struct state *t, Dwarf_Fr
 static enum ty_stack_end go_back(struct ty_unwinder *u, struct state *t, uint64_t pc, bool *exact,
 				 bool *pointer, bool *more)
 {
+	const bool at_call = !*exact;
 	enum ty_stack_end end;
 	Dwarf_Frame *frame = frame_at(u, t, pc, &end);
 
@@ -467,7 +503,8 @@ static enum ty_stack_end go_back(struct ty_unwinder *u, struct state *t, uint64_
 		return end;
 	}
 	if (end == TY_STACK_NO_CFI && is_without_file(u, t, pc))
-		*more = *pointer = by_pointer(u, t);
+		*more = is_trampoline(u, t, pc) ? at_call && by_trampoline(u, t)
+						: (*pointer = by_pointer(u, t));
 	return *more ? TY_STACK_COMPLETE : end;
 }
 

@@ -3,19 +3,20 @@
  * Unwinds a copy of registers and stack by the call frame information (CFI) of the mapped files
  * (.eh_frame, .debug_frame; DWARF 5, section 6.4). A caller counts only if a call instruction
  * precedes its return address in its file, and if its frame is higher on the stack. Code without
- * CFI (of a JIT compiler) is unwound by the frame pointer under the same conditions. No I/O. Not
- * thread-safe.
+ * CFI (of a JIT compiler) is unwound by the frame pointer under the same conditions, a trampoline
+ * of CPython by its layout. No I/O. Not thread-safe.
  */
 #ifndef TY_UNWIND_H
 #define TY_UNWIND_H
 
 #include "code_map.h"
+#include "flow_names.h"
 #include "stack_index.h"
 
 struct ty_unwinder;
 
-/* The code map is borrowed, and ready. NULL: out of memory. */
-struct ty_unwinder *ty_unwinder_new(struct ty_code *code);
+/* The code map is borrowed, and ready; names, too (NULL: none). NULL: out of memory. */
+struct ty_unwinder *ty_unwinder_new(struct ty_code *code, struct ty_flow_names *names);
 void ty_unwinder_free(struct ty_unwinder *u);
 
 enum { TY_FRAMES_MAX = 256 };

@@ -444,7 +444,7 @@ int ty_sample_loader_ready(struct loader *l)
 	if (e)
 		return e;
 	l->names = ty_flow_names_new(ty_flow_code(l->flow));
-	l->unwinder = ty_unwinder_new(ty_flow_code(l->flow));
+	l->unwinder = ty_unwinder_new(ty_flow_code(l->flow), l->names);
 	if (!l->names || !l->unwinder)
 		return -TY_ENOMEM;
 	ty_flow_names_symbols(l->names, ty_flow_files_symbols, l->files);

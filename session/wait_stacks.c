@@ -55,7 +55,7 @@ struct ty_wait_stacks *ty_wait_stacks_new(const struct ty_trace *t, const char *
 	w->files = ty_flow_files_new(roots, roots_n);
 	w->code = w->files ? ty_code_new(ty_flow_files_load, w->files) : NULL;
 	w->names = w->code ? ty_flow_names_new(w->code) : NULL;
-	w->unwinder = w->code ? ty_unwinder_new(w->code) : NULL;
+	w->unwinder = w->names ? ty_unwinder_new(w->code, w->names) : NULL;
 	if (!w->index || !w->names || !w->unwinder || ty_stack_maps(maps.s, maps.n, w->code) < 0 ||
 	    ty_code_ready(w->code)) {
 		ty_wait_stacks_free(w);

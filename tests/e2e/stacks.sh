@@ -228,6 +228,79 @@ else
 	skip "code of a JIT compiler" "its code here is x86-64"
 fi
 
+# CPython's trampolines, which have no frame pointer, and leave that of their caller's caller: as it makes them,
+# and its own.
+cat >trampoline.c <<'C'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+/* sub rsp, 8; call rdi; add rsp, 8; ret */
+static const unsigned char code[] = {0x48, 0x83, 0xec, 8, 0xff, 0xd7, 0x48, 0x83, 0xc4, 8, 0xc3};
+static char *p;
+__attribute__((noipa)) static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 60000000}, NULL);
+	__asm__ volatile("" ::: "memory");
+}
+__attribute__((noipa)) static void evaluator(void)
+{
+	((void (*)(void (*)(void)))p)(nap);
+	__asm__ volatile("" ::: "memory");
+}
+int main(void)
+{
+	char name[64];
+	FILE *f;
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(p, code, sizeof(code));
+	memcpy(p + 64, code, sizeof(code));
+	snprintf(name, sizeof(name), "/tmp/perf-%d.map", getpid());
+	f = fopen(name, "w");
+	fprintf(f, "%lx b py::inner:/x.py\n%lx b py::outer:/x.py\n", (long)p, (long)p + 64);
+	fclose(f);
+	puts(name);
+	((void (*)(void (*)(void)))(p + 64))(evaluator);
+	__asm__ volatile("" ::: "memory");
+	return 0;
+}
+C
+cat >slow.py <<'P'
+import os, time
+print(os.getpid())
+def inner(): time.sleep(0.06)
+def outer(): inner()
+outer()
+P
+frames=';main;py::outer:/x.py;evaluator;py::inner:/x.py;nap;'
+if [ "$(uname -m)" = x86_64 ]; then
+	for pointer in omit no-omit; do
+		gcc -O2 -g -f$pointer-frame-pointer -o trampoline trampoline.c
+		"$TARRY" record -q --stacks 20ms -o j.dat -- ./trampoline >map.txt 2>err.txt
+		"$TARRY" dump j.dat stacks >out.txt 2>>err.txt
+		grep -qF "$frames" out.txt
+		check "code of CPython's trampolines, $pointer-frame-pointer" $? "$(cat out.txt err.txt)"
+		rm -f "$(cat map.txt)"
+	done
+fi
+python=
+for each in $(type -ap python3 python3.{12..19}) ~/.pyenv/versions/3.1[2-9]*/bin/python3; do
+	[ -n "$python" ] || ! "$each" -X perf -c 'import os, sys; assert sys.is_stack_trampoline_active(); os.remove(f"/tmp/perf-{os.getpid()}.map")' 2>/dev/null || python=$each
+done
+if [ -n "$python" ]; then
+	"$TARRY" record -q --stacks 20ms -o j.dat -- "$python" -X perf slow.py >pid.txt 2>err.txt
+	"$TARRY" dump j.dat stacks >out.txt 2>>err.txt
+	grep -qE ';py::<module>:[^;]*/slow.py;[^ ]*;py::outer:[^;]*/slow.py;[^ ]*;py::inner:[^;]*/slow.py;' out.txt
+	check "functions of Python with perf support, after its end" $? "$(cat out.txt err.txt)"
+	"$TARRY" report j.dat stalls --all >out.txt 2>>err.txt
+	passes "the finding names the function of Python" grep -q 'in function: py::inner:' out.txt
+	rm -f "/tmp/perf-$(cat pid.txt).map"
+else
+	skip "functions of Python with perf support" "no Python 3.12 or later here"
+fi
+
 # Its waker.
 cat >waker.c <<'C'
 #include <unistd.h>

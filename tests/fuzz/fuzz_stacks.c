@@ -52,7 +52,7 @@ static void unwind(struct ty_unwinder *u, struct ty_flow_names *names, const str
 static void ask(const struct ty_stack_index *x, struct ty_code *code)
 {
 	struct ty_flow_names *names = ty_flow_names_new(code);
-	struct ty_unwinder *u = ty_unwinder_new(code);
+	struct ty_unwinder *u = ty_unwinder_new(code, NULL);
 	struct ty_stk_head head;
 	struct ty_stack s, same;
 

@@ -247,7 +247,7 @@ static int set_up(void **state)
 	o->code = ty_code_new(load, &o->code);
 	assert_int_equal(ty_stack_maps(o->maps.p, o->maps.len, o->code), 1);
 	assert_int_equal(ty_code_ready(o->code), 0);
-	o->unwinder = ty_unwinder_new(o->code);
+	o->unwinder = ty_unwinder_new(o->code, NULL);
 	return 0;
 }
 
@@ -419,7 +419,7 @@ static void signed_return_addresses(void **state)
 	o.code = ty_code_new(load, &o.code);
 	assert_int_equal(ty_stack_maps(o.maps.p, o.maps.len, o.code), 1);
 	assert_int_equal(ty_code_ready(o.code), 0);
-	o.unwinder = ty_unwinder_new(o.code);
+	o.unwinder = ty_unwinder_new(o.code, NULL);
 	s.regs[29] = s.regs[31] = SP;
 	s.regs[32] = CODE + 0x100;
 	assert_int_equal(ty_unwind(o.unwinder, &s, f, &end), 2);
