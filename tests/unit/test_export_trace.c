@@ -213,6 +213,38 @@ static void test_same_times(void **state)
 	unlink(again);
 }
 
+/* Descriptors that were listed after the part begins are not known before that. */
+static void test_listed_later(void **state)
+{
+	const char *path = ty_fx_path("whole.dat"), *part = ty_fx_path("part.dat");
+	const uint64_t listed = TY_STORY_START + 700000000,
+		       from[] = {listed - 200000000, listed + 200000000};
+	char text[80], taken[64];
+	struct ty_err err = {0};
+	struct ty_trace *t;
+
+	(void)state;
+	snprintf(text, sizeof(text), "taken %llu %llu\n7\t3\t-\tthree\n",
+		 (unsigned long long)TY_STORY_START, (unsigned long long)listed);
+	ty_story_begin(path, 4, "arch=x86_64\n", TY_STORY_THREADS);
+	ty_story_section(TY_SEC_FDS, text, strlen(text));
+	ty_story_stall(ty_story_event);
+	ty_story_end();
+	for (size_t i = 0; i < 2; i++) {
+		const unsigned long long at = from[i] < listed ? listed : from[i];
+
+		cut(path, from[i], part);
+		if (ty_trace_open(part, &t, &err))
+			fail_msg("%s", err.msg);
+		snprintf(taken, sizeof(taken), "taken %llu %llu\n", at, at);
+		assert_non_null(strstr(ty_trace_section(t, TY_SEC_FDS).s, taken));
+		assert_non_null(strstr(ty_trace_section(t, TY_SEC_FDS).s, "7\t3\t-\tthree\n"));
+		ty_trace_close(t);
+		unlink(part);
+	}
+	unlink(path);
+}
+
 /* Sections with damage of all kinds, and samples without a description of their event: what can be
  * read is chosen by its time, the rest is in the new file as it was. */
 static void test_damaged(void **state)
@@ -290,7 +322,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traced_from_start), cmocka_unit_test(test_nothing_lost),
-		cmocka_unit_test(test_same_times), cmocka_unit_test(test_damaged)};
+		cmocka_unit_test(test_same_times), cmocka_unit_test(test_listed_later),
+		cmocka_unit_test(test_damaged)};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
 }
