@@ -11,7 +11,6 @@
 #include "fd_kind.h"
 #include "file_lock_release.h"
 #include "pair_map.h"
-#include "shell_word.h"
 #include "units.h"
 #include "vec.h"
 
@@ -54,6 +53,7 @@ struct pass {
 	uint32_t at[NRS], thread_of[NRS];
 	uint8_t role[NRS];
 	bool role_known[NRS];
+	struct ty_limit_watch limits;
 };
 
 static void take(struct sample *s, uint32_t call)
@@ -112,6 +112,7 @@ static int add(struct pass *p, struct ty_poll_watch *poll, const struct ty_call_
 	uint64_t ns = c->end_ns[i] - c->start_ns[i];
 	uint8_t abi = c->abi[i] == TY_ABI_UNSURE ? TY_ABI_NATIVE64 : c->abi[i];
 	struct group *g = group_of(p, thread, c->nr[i], abi);
+	int limit;
 	enum ty_poll_role role = role_of(p, c->nr[i], abi);
 
 	if (!g)
@@ -124,9 +125,16 @@ static int add(struct pass *p, struct ty_poll_watch *poll, const struct ty_call_
 		g->short_n++;
 		g->short_ns += ns;
 	}
+	if (c->ret[i] >= 0 && p->limits.open)
+		ty_limit_succeeded(&p->limits, c->nr[i], abi, c->end_ns[i]);
 	if (c->ret[i] > 0) {
 		g->bytes += (uint64_t)c->ret[i];
 		g->io++;
+	} else if (c->ret[i] < 0 &&
+		   (limit = ty_limit_of(ty_syscall_row(p->k->x->arch, abi, c->nr[i]), c->ret[i])) >=
+			   0) {
+		ty_limit_failed(&p->limits, limit, call, c->nr[i], abi, c->start_ns[i],
+				c->end_ns[i]);
 	} else if (c->ret[i] < 0 && c->ret[i] >= -511 && ns < SHORT_NS) {
 		g->fail_at_ns = g->fails ? g->fail_at_ns : c->start_ns[i];
 		g->fails++;
@@ -161,6 +169,7 @@ static int collect(struct pass *p, struct ty_call_rows *c)
 		call = w->from_ns ? ty_model_syscall_after(m, i, w->from_ns - 1)
 				  : t->syscalls_first;
 		ty_poll_begin(&poll, i);
+		ty_limit_begin(&p->limits, i);
 		for (; call < end && (n = ty_model_call_rows(m, i, call, c)) && !r; call += n) {
 			if (ty_explain_stopped(p->k->x))
 				r = -TY_EINTR;
@@ -246,24 +255,15 @@ static void say_object(struct ty_finding *f, unsigned tenths, const char *object
 static struct ty_finding *add_finding(const struct pass *p, const struct group *g, unsigned kind,
 				      uint64_t ns, uint64_t n, uint64_t at_ns)
 {
-	const struct ty_model *m = p->k->x->m;
 	struct ty_finding *f = ty_finding_add(p->k, &(struct ty_finding){.kind = (uint8_t)kind,
 									 .ns = ns,
 									 .n = n,
 									 .at_ns = at_ns,
 									 .thread = g->thread,
 									 .culprit = TY_NONE});
-	char word[80];
 
-	if (f) {
-		if (g->several)
-			ty_finding_next(f, "tarry dump FILE syscalls --comm %s",
-					ty_shell_word(ty_model_str(m, g->name), "NAME", word,
-						      sizeof(word)));
-		else
-			ty_finding_next(f, "tarry dump FILE syscalls --tid %d",
-					ty_model_thread(m, g->thread)->tid);
-	}
+	if (f)
+		ty_finding_calls(f, p->k->x->m, g->thread, g->name, g->several);
 	return f;
 }
 
@@ -366,10 +366,12 @@ int ty_findings_of_calls(const struct ty_finding_work *k)
 	int r = rows && p ? 0 : -TY_ENOMEM;
 
 	if (!r) {
-		p->k = k;
+		p->k = p->limits.k = k;
 		r = collect(p, rows);
 		for (size_t i = 0; i < p->g.n && !r; i++)
 			judge(p, &p->g.v[i]);
+		if (!r)
+			ty_limit_report(&p->limits);
 		vec_fini(&p->g);
 		ty_pair_map_fini(&p->by_key);
 	}

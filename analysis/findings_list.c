@@ -7,6 +7,7 @@
 #include "fd_kind.h"
 #include "findings_priv.h"
 #include "process_titles.h"
+#include "shell_word.h"
 #include "waits.h"
 
 const char *ty_finding_kind_key(enum ty_finding_kind k)
@@ -45,6 +46,19 @@ const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bo
 	else
 		ty_model_who_last(m, thread, out);
 	return out;
+}
+
+void ty_finding_calls(struct ty_finding *f, const struct ty_model *m, uint32_t thread,
+		      uint32_t name, bool several)
+{
+	char word[80];
+
+	if (several)
+		ty_finding_next(f, "tarry dump FILE syscalls --comm %s",
+				ty_shell_word(ty_model_str(m, name), "NAME", word, sizeof(word)));
+	else
+		ty_finding_next(f, "tarry dump FILE syscalls --tid %d",
+				ty_model_thread(m, thread)->tid);
 }
 
 void ty_finding_object(const struct ty_explain *x, uint32_t call, char out[96])

@@ -27,6 +27,10 @@ const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bo
 /* Object of the call: "fd 3 </etc/x>", "\"/etc/x\"", "futex 0x7f"; "": none, or not recorded. */
 void ty_finding_object(const struct ty_explain *x, uint32_t call, char out[96]);
 
+/* Proposes to print the calls of the thread, or of all of its name. */
+void ty_finding_calls(struct ty_finding *f, const struct ty_model *m, uint32_t thread,
+		      uint32_t name, bool several);
+
 /* Each 0 or -TY_E... */
 int ty_findings_of_calls(const struct ty_finding_work *k);
 int ty_findings_of_children(const struct ty_finding_work *k);
@@ -54,5 +58,32 @@ void ty_poll_begin(struct ty_poll_watch *p, uint32_t thread);
 void ty_poll_step(struct ty_poll_watch *p, enum ty_poll_role role, uint32_t call, int32_t nr,
 		  uint8_t abi, uint64_t start_ns, uint64_t end_ns, int64_t ret);
 void ty_poll_end(struct ty_poll_watch *p);
+
+/* Failures of threads of one name at one limit. */
+struct ty_limit_group {
+	uint32_t name, thread, call; /* the first thread and call */
+	int32_t nr;
+	uint8_t abi;
+	bool several, other_calls; /* threads; calls besides nr */
+	int limit;
+	uint64_t failed, fail_ns, at_ns;
+	uint64_t ns;	   /* in sum, until nr succeeded */
+	uint64_t since_ns; /* of the current thread: failed, and has not succeeded yet; else 0 */
+};
+#define TY_LIMIT_GROUPS 64 /* more are left out */
+struct ty_limit_watch {
+	const struct ty_finding_work *k;
+	struct ty_limit_group v[TY_LIMIT_GROUPS];
+	unsigned n, open; /* open: with since_ns */
+	uint32_t thread;
+};
+/* Which limit a failed call reached; -1: none. */
+int ty_limit_of(const struct ty_sysrow *row, int64_t ret);
+/* Then the calls of this thread, in order. */
+void ty_limit_begin(struct ty_limit_watch *p, uint32_t thread);
+void ty_limit_failed(struct ty_limit_watch *p, int limit, uint32_t call, int32_t nr, uint8_t abi,
+		     uint64_t start_ns, uint64_t end_ns);
+void ty_limit_succeeded(struct ty_limit_watch *p, int32_t nr, uint8_t abi, uint64_t end_ns);
+void ty_limit_report(const struct ty_limit_watch *p);
 
 #endif

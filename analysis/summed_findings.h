@@ -5,6 +5,7 @@
  * comparable with stalls.
  *
  *   failing   short calls that fail: 1000 or more, 5% of the time or more
+ *   limit     a call that fails since a limit was reached (descriptors, space, processes)
  *   polled    the same call fails repeatedly with sleeps between: 3 or more, 20 ms or more
  *   storm     short calls: 1000 on one path, 10% of the time or more; 5000 others, 20% or more;
  *             300 connects, 5% or more; 20 calls of fsync and the like, 20% or more
@@ -36,6 +37,7 @@
 
 #define TY_FINDING_KINDS(X)                                                                        \
 	X(FAILING, "failing")                                                                      \
+	X(LIMIT, "limit")                                                                          \
 	X(POLLED, "polled")                                                                        \
 	X(STORM, "storm")                                                                          \
 	X(SMALL_IO, "small_io")                                                                    \

@@ -25,7 +25,7 @@ static const char head[] =
 	"\n"
 	"  answer     say where the time went, in ten lines at most\n"
 	"  findings   rank repeated small costs by total time: failing calls, polled\n"
-	"             locks, fsync storms, short-lived children\n"
+	"             locks, fsync storms, short-lived children; limits reached\n"
 	"  stalls     rank the longest waits and name their causes, one sentence each\n"
 	"  ledger     account for every nanosecond of the command and of each thread\n"
 	"  chain      show the wakeup chain of the wait at --at T of thread --tid N\n"

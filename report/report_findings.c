@@ -63,8 +63,9 @@ void ty_findings_text(const struct ty_report *r, FILE *f)
 
 	if (!r->findings.n && !(r->requested & TY_REP_FINDINGS))
 		return;
-	ty_put_heading(f, "findings",
-		       "repeated small costs, and requests far slower than the median");
+	ty_put_heading(
+		f, "findings",
+		"repeated small costs, limits reached, and requests far slower than the median");
 	for (uint32_t i = 0; i < r->findings.n && i < SHOWN; i++) {
 		const struct ty_finding *v = &r->findings.v[i];
 

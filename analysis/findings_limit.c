@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls that failed because a limit was reached (descriptors, space, quota, watches, processes),
+ * however few: with the time from the first failure to the next success of the same call.
+ */
+#include "findings_priv.h"
+
+#include <errno.h>
+
+#include "units.h"
+
+static const struct {
+	int error;
+	const char *words;
+} limits[] = {
+	{EMFILE, "EMFILE (too many open files in the process)"},
+	{ENFILE, "ENFILE (too many open files in the system)"},
+	{ENOSPC, "ENOSPC (no space or other resource left)"},
+	{EDQUOT, "EDQUOT (disk quota exceeded)"},
+	{ENOBUFS, "ENOBUFS (no buffer space)"},
+	{EAGAIN, "EAGAIN (limit of processes)"}, /* of calls that make one */
+};
+
+int ty_limit_of(const struct ty_sysrow *row, int64_t ret)
+{
+	for (int i = 0; i < (int)(sizeof(limits) / sizeof(*limits)); i++)
+		if (ret == -limits[i].error &&
+		    (limits[i].error != EAGAIN || row->class == TY_SC_FORK))
+			return i;
+	return -1;
+}
+
+void ty_limit_begin(struct ty_limit_watch *p, uint32_t thread)
+{
+	p->thread = thread;
+	p->open = 0;
+	for (unsigned i = 0; i < p->n; i++)
+		p->v[i].since_ns = 0;
+}
+
+void ty_limit_failed(struct ty_limit_watch *p, int limit, uint32_t call, int32_t nr, uint8_t abi,
+		     uint64_t start_ns, uint64_t end_ns)
+{
+	uint32_t name = ty_model_thread(p->k->x->m, p->thread)->name;
+	struct ty_limit_group *g = p->v;
+
+	while (g < p->v + p->n && (g->name != name || g->limit != limit))
+		g++;
+	if (g == p->v + TY_LIMIT_GROUPS)
+		return;
+	if (g == p->v + p->n) {
+		p->n++;
+		*g = (struct ty_limit_group){.name = name,
+					     .thread = p->thread,
+					     .call = call,
+					     .nr = nr,
+					     .abi = abi,
+					     .limit = limit,
+					     .at_ns = start_ns};
+	}
+	g->several |= g->thread != p->thread;
+	g->other_calls |= g->nr != nr || g->abi != abi;
+	g->failed++;
+	g->fail_ns += end_ns - start_ns;
+	if (!g->since_ns && g->nr == nr && g->abi == abi) {
+		g->since_ns = start_ns;
+		p->open++;
+	}
+}
+
+void ty_limit_succeeded(struct ty_limit_watch *p, int32_t nr, uint8_t abi, uint64_t end_ns)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		struct ty_limit_group *g = &p->v[i];
+
+		if (!g->since_ns || g->nr != nr || g->abi != abi)
+			continue;
+		g->ns += end_ns - g->since_ns;
+		g->since_ns = 0;
+		p->open--;
+	}
+}
+
+void ty_limit_report(const struct ty_limit_watch *p)
+{
+	const struct ty_model *m = p->k->x->m;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		const struct ty_limit_group *g = &p->v[i];
+		char who[TY_WHO_MAX], object[96], buf[32];
+		struct ty_finding *f =
+			ty_finding_add(p->k, &(struct ty_finding){.kind = TY_FINDING_LIMIT,
+								  .ns = g->ns ? g->ns : g->fail_ns,
+								  .n = g->failed,
+								  .at_ns = g->at_ns,
+								  .thread = g->thread,
+								  .culprit = TY_NONE});
+
+		if (!f)
+			continue;
+		ty_finding_object(p->k->x, g->call, object);
+		ty_finding_say(f, "%s: %s%s failed %s time%s",
+			       ty_finding_thread_name(m, g->thread, g->several, who),
+			       ty_syscall_name(p->k->x->arch, g->abi, g->nr, buf),
+			       g->other_calls ? " and other calls" : "", ty_count(g->failed),
+			       g->failed == 1 ? "" : "s");
+		if (*object)
+			ty_finding_say(f, "%s on %s", g->failed == 1 ? "" : ", first", object);
+		ty_finding_say(f, ", with %s", limits[g->limit].words);
+		if (g->ns)
+			ty_finding_say(f, "; until it succeeded again %s passed",
+				       ty_duration(g->ns));
+		else
+			ty_finding_say(f, "; it did not succeed after that");
+		ty_finding_calls(f, m, g->thread, g->name, g->several);
+	}
+}

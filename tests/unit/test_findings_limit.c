@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* A call that fails at a limit is a finding even once, with the time until it succeeds again. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_findings.h"
+
+enum { NR_DUP = 32, NR_FORK = 57 };
+
+static void until_it_succeeds(void **state)
+{
+	struct ty_findings f;
+
+	begin();
+	one(11, NR_ACCEPT, -EMFILE, 2 * US, US);
+	one(11, NR_DUP, -EMFILE, 2 * US, 2000 * MS);
+	one(11, NR_READ, 5, US, US);
+	one(11, NR_ACCEPT, -EMFILE, US, 1000 * MS);
+	one(11, NR_ACCEPT, 7, US, MS);
+	one(11, NR_ACCEPT, 8, US, MS);
+	f = find(11);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.v[0].kind, TY_FINDING_LIMIT);
+	assert_int_equal(f.v[0].n, 3);
+	assert_int_equal(f.v[0].ns, 3000 * MS + 9 * US);
+	assert_string_equal(
+		f.v[0].text,
+		"t11/11: accept and other calls failed 3 times, first on fd 3, with EMFILE (too "
+		"many open files in the process); until it succeeded again 3.000 s passed");
+	assert_false(f.v[0].inferred);
+}
+
+static void or_never(void **state)
+{
+	struct ty_findings f;
+
+	begin();
+	one(11, NR_WRITE, 4096, 2 * US, US);
+	one(11, NR_WRITE, -ENOSPC, 2 * US, MS);
+	one(11, NR_FORK, -EAGAIN, 2 * US, MS);
+	f = find(11);
+	assert_int_equal(f.n, 2);
+	assert_int_equal(f.v[0].ns, 2 * US);
+	assert_string_equal(f.v[0].text,
+			    "t11/11: write failed 1 time on fd 5, with ENOSPC (no space or other "
+			    "resource left); it did not succeed after that");
+	assert_string_equal(f.v[1].text,
+			    "t11/11: fork failed 1 time, with EAGAIN (limit of processes); it "
+			    "did not succeed after that");
+}
+
+/* A descriptor that is not ready is no limit; nor is a file that is not there. */
+static void other_errors(void **state)
+{
+	begin();
+	one(11, NR_ACCEPT, -EAGAIN, 2 * US, US);
+	one(11, NR_OPENAT, -ENOENT, 2 * US, US);
+	assert_int_equal(find(11).n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(until_it_succeeds),
+		cmocka_unit_test(or_never),
+		cmocka_unit_test(other_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
