@@ -200,11 +200,16 @@ static bool work_lost(struct view *v)
 	return holds(v, TY_R_PEER) && (holds(v, TY_R_SENT) || holds(v, TY_R_ON_PATH));
 }
 
+/* Had the thread an open request, whose client it held up? Not where it waited for more from that
+ * client, until that one sent it. */
 static bool is_request(const struct view *v)
 {
 	const struct ty_candidate *c = v->c;
+	const struct ty_request *q =
+		ty_requests_around(v->h->o.requests, c->s.thread, c->s.start_ns, c->end_ns);
 
-	return ty_requests_around(v->h->o.requests, c->s.thread, c->s.start_ns, c->end_ns);
+	return q && !(c->waker.kind == TY_WAKER_THREAD && c->w.class == TY_WAIT_PEER &&
+		      c->w.fd == q->fd);
 }
 
 /* Was the thread awaiting a reply, which came at the end of the wait, or right behind its timeout,

@@ -57,7 +57,8 @@
 	X(SERVES_FD, "the thread is the server of that descriptor")                                \
 	X(NEXT_FD, "the next read of the thread shows which descriptor was ready")                 \
 	X(ENDED_BY_REQUEST, "the thread had delivered its result, and only exited afterwards")     \
-	X(IN_REQUEST, "the thread had received a request and not replied yet")                     \
+	X(IN_REQUEST,                                                                              \
+	  "the thread had received a request, not replied yet, and did not wait for more of it")   \
 	X(MAYBE_IN_REQUEST,                                                                        \
 	  "the thread had received a request, and not replied when its wait ended")                \
 	X(AWAITS_REPLY, "the thread was awaiting a reply to its own request, or a connection")     \

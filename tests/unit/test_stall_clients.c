@@ -80,9 +80,54 @@ static void clients_of_a_stall(void **state)
 	assert_int_equal(clients(QUERIED), 0); /* 13 is the server there */
 }
 
+/* 11 received the first part of a request and waits for the next one, which 13, its client, sends
+ * 300 ms later, or for what 13 sends on another connection; then it replies. Stalls by that
+ * request. */
+static unsigned waits_on(uint64_t fd)
+{
+	struct ty_request q = {.fd = 9};
+	struct ty_requests r = {.v = &q, .n = 1};
+	struct ty_stalls_opts o = {.requests = &r};
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_stalls s;
+	unsigned n = 0;
+
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "server") ROW("13", "13", "1", "client"));
+	ty_mx_switch(0, t, 0, R, 11);
+	q.start_ns = t + 1000;
+	call(t, 11, NR_RECVFROM, 10, 9);
+	sleeps(11, NR_RECVFROM, fd, 0, 13);
+	t += 300 * MS;
+	wakes(13, NR_SENDTO, 3, 0, 11);
+	goes_on(13, S, 11, NR_RECVFROM, 10);
+	call(t += 1000, 11, NR_SENDTO, 10, 9);
+	q.end_ns = t += 2000;
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	q.thread = q.replied_by = ty_model_thread_find(x.m, 11, t);
+	w = window_all(x.m);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
+	for (uint32_t i = 0; i < s.n; i++)
+		n += s.v[i].thread == q.thread && s.v[i].in_request;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void a_client_does_not_wait_while_it_is_awaited(void **state)
+{
+	assert_int_equal(waits_on(9), 0);
+	assert_int_equal(waits_on(8), 1);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(clients_of_a_stall)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clients_of_a_stall),
+		cmocka_unit_test(a_client_does_not_wait_while_it_is_awaited),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
