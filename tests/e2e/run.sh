@@ -13,7 +13,7 @@ script() { # NAME LINES...
 }
 last() { sed -n '$p' "$out/said"; }
 script a 'echo "ok 1 - first"; echo "ok 2 - second # SKIP no such machine"; echo 1..2'
-script b 'echo "not ok 1 - third"; echo "ok 2 - fourth"; echo 1..2; exit 1'
+script b 'echo "not ok 1 - third"; echo "# seen there"; echo "ok 2 - fourth"; seq 100; echo 1..2; exit 1'
 script c 'echo "ok 1 - fifth"; exit 3'
 script d 'echo "ok 1 - sixth"; echo 1..3'
 script e 'sleep 60'
@@ -24,6 +24,8 @@ for k in a b c d e; do
 	grep -q "^$i of 5: $k: " "$out/said"
 	check "$k is the ${i}th of 5" $? "$(cat "$out/said")"
 done
+grep -q '^ *# seen there$' "$out/said"
+check "what was seen of a failure is shown, however far above the end" $? "$(cat "$out/said")"
 is "the skipped test is named again" "  a: second (skipped: no such machine)" "$(sed -n '/^skipped:$/,/^failed:$/p' "$out/said" | sed -n 2p)"
 is "and those that failed" "  b: third
   c ended with status 3
