@@ -30,7 +30,7 @@ static uint32_t join(struct group *g, uint32_t n)
 
 	qsort(g, n, sizeof(*g), by_name);
 	for (uint32_t i = 0; i < n; i++) {
-		if (to && g[to - 1].name == g[i].name) {
+		if (to && g[i].name && g[to - 1].name == g[i].name) {
 			g[to - 1].ran_ns += g[i].ran_ns;
 			g[to - 1].ready_ns += g[i].ready_ns;
 			g[to - 1].n++;

@@ -78,7 +78,7 @@ size_t ty_ledger_group_name(const struct ty_model *m, const struct ty_ledger_gro
 			    char *out, size_t size)
 {
 	const struct ty_thread *t = ty_model_thread(m, who);
-	const char *name = ty_model_str(m, t->name);
+	const char *name = *ty_model_str(m, t->name) ? ty_model_str(m, t->name) : TY_NO_NAME;
 	uint32_t n = c ? c[who].n : 1;
 	int len;
 

@@ -137,7 +137,8 @@ static const char *put(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 {
 	const struct ty_title *t = telling(m, thread, t_ns, comm);
 	const char *s = t ? words(t, m->titles->text + t->brief, comm) : "";
-	size_t n = (size_t)snprintf(out, TY_WHO_MAX, number < 0 ? "%s" : "%s/%d", comm, number);
+	size_t n = (size_t)snprintf(out, TY_WHO_MAX, number < 0 ? "%s" : "%s/%d",
+				    *comm ? comm : TY_NO_NAME, number);
 
 	if (!t || n + 8 > TY_WHO_MAX) /* a damaged file may have longer names */
 		return out;
@@ -210,9 +211,9 @@ const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint6
 		keep = columns > n + 1 ? columns - n - 1 : 0;
 		while (keep && (comm[keep] & 0xc0) == 0x80)
 			keep--;
-		snprintf(out, TY_WHO_MAX, "%.*s~%s", (int)keep, comm, number);
+		snprintf(out, TY_WHO_MAX, "%.*s~%s", (int)keep, *comm ? comm : TY_NO_NAME, number);
 	} else {
-		snprintf(out, TY_WHO_MAX, "%s%s", comm, number);
+		snprintf(out, TY_WHO_MAX, "%s%s", *comm ? comm : TY_NO_NAME, number);
 	}
 	return out;
 }

@@ -56,6 +56,9 @@ const char *ty_model_cgroup_path(const struct ty_model *m, uint32_t thread);
 uint64_t ty_model_executed(const struct ty_model *m, uint32_t process, uint64_t from_ns,
 			   uint64_t to_ns);
 
+/* Instead of a name that is not recorded. */
+#define TY_NO_NAME "[no name]"
+
 /* sh/12, and where that does not distinguish it: python3/12 "worker.py", nginx/12 "worker process";
  * in the quotes, " and \ have a \ before them. A thread with a name of its own has only that. */
 #define TY_WHO_MAX 96

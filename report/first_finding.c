@@ -25,7 +25,7 @@ static void of_stall(const struct ty_report *r, char *out, size_t size)
 			     ty_model_who(x->m, s->thread, s->named_ns, who),
 			     ty_fmt_duration(s->duration_ns, d), *call ? " in " : "", call);
 	if (s->waits > 1 && n < size)
-		n += (size_t)snprintf(out + n, size - n, " (%u waits)", s->waits);
+		n += (size_t)snprintf(out + n, size - n, " (%s waits)", ty_count(s->waits));
 	if (s->culprit != TY_NONE && n < size)
 		n += (size_t)snprintf(out + n, size - n, " because of %s",
 				      ty_model_who(x->m, s->culprit, s->culprit_ns, who));

@@ -65,6 +65,18 @@ static void a_title_stands_once(void **state)
 	assert_string_equal(none, "a/1 waits on /srv/x");
 }
 
+static void a_thread_without_a_name(void **state)
+{
+	char out[TY_WHO_MAX];
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_event(0, 10, 77, TY_EV_OTHER);
+	ty_mx_event(0, 20, 77, TY_EV_OTHER);
+	assert_string_equal(ty_model_who(ty_mx_end(), 0, 15, out), "[no name]/77");
+	ty_mx_drop();
+}
+
 static const struct ty_model *model_of(const char *section, const struct ty_call_data_index *x)
 {
 	struct ty_event ev = {.ts_ns = 80, .tid = 60, .kind = TY_EV_RENAME, .id = 60};
@@ -368,6 +380,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_title_stands_once),
+		cmocka_unit_test(a_thread_without_a_name),
 		cmocka_unit_test_teardown(tell_apart, drop),
 		cmocka_unit_test_teardown(options_of_interpreters, drop),
 		cmocka_unit_test_teardown(containers, drop),
