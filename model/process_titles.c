@@ -192,7 +192,7 @@ const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint6
 				unsigned columns, char out[TY_WHO_MAX])
 {
 	enum { WORDS = 6 }; /* with blank and quotes; fewer bytes say nothing */
-	const char *comm = ty_model_comm(m, thread, t_ns);
+	const char *name = ty_model_comm(m, thread, t_ns), *comm = *name ? name : TY_NO_NAME;
 	char number[16];
 	unsigned n, keep;
 
@@ -211,9 +211,9 @@ const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint6
 		keep = columns > n + 1 ? columns - n - 1 : 0;
 		while (keep && (comm[keep] & 0xc0) == 0x80)
 			keep--;
-		snprintf(out, TY_WHO_MAX, "%.*s~%s", (int)keep, *comm ? comm : TY_NO_NAME, number);
+		snprintf(out, TY_WHO_MAX, "%.*s~%s", (int)keep, comm, number);
 	} else {
-		snprintf(out, TY_WHO_MAX, "%s%s", *comm ? comm : TY_NO_NAME, number);
+		snprintf(out, TY_WHO_MAX, "%s%s", comm, number);
 	}
 	return out;
 }

@@ -67,13 +67,16 @@ static void a_title_stands_once(void **state)
 
 static void a_thread_without_a_name(void **state)
 {
+	const struct ty_model *m;
 	char out[TY_WHO_MAX];
 
 	(void)state;
 	ty_mx_begin("mode=all\n", NULL);
-	ty_mx_event(0, 10, 77, TY_EV_OTHER);
-	ty_mx_event(0, 20, 77, TY_EV_OTHER);
-	assert_string_equal(ty_model_who(ty_mx_end(), 0, 15, out), "[no name]/77");
+	ty_mx_event(0, 10, 4194303, TY_EV_OTHER);
+	ty_mx_event(0, 20, 4194303, TY_EV_OTHER);
+	m = ty_mx_end();
+	assert_string_equal(ty_model_who(m, 0, 15, out), "[no name]/4194303");
+	assert_string_equal(ty_model_who_within(m, 0, 15, 16, out), "[no nam~/4194303");
 	ty_mx_drop();
 }
 
