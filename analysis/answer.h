@@ -38,7 +38,7 @@
 	X(DEVICE, "device", "other devices")                                                       \
 	X(SLEEP, "sleep", "in sleep calls")                                                        \
 	X(TIMEOUT, "timeout", "in waits that a timer ended")                                       \
-	X(OTHERS, "others", "waiting for other processes")                                         \
+	X(OTHERS, "others", "waiting for other processes or kernel threads")                       \
 	X(STOPPED, "stopped", "stopped")                                                           \
 	X(IDLE, "idle", "idle")                                                                    \
 	X(WAIT, "wait", "waiting")                                                                 \
@@ -92,7 +92,7 @@ struct ty_answer {
 	uint32_t rows, rows_left;
 	uint64_t rows_left_ns;
 	char head[240];	 /* subject of the answer; "": the command */
-	char sum_of[64]; /* subject of the sum: "the 3 slowest "; "" */
+	char sum_of[96]; /* subject of the sum: "the 3 slowest "; "" */
 	char note[TY_ANSWER_NOTES][320];
 	uint32_t notes;
 	/* Time spent runnable: number of pieces, and the names that ran most on those CPUs. */

@@ -27,7 +27,8 @@ struct ty_answer_work {
 	const uint8_t *mine;		    /* by thread index: member of the command's tree; NULL:
 					     * all are */
 	const struct ty_requests *requests; /* of the window; NULL: not analysed */
-	bool fold; /* for threads: idle waits are folded into one item, shown last */
+	bool overlap; /* requests of which some overlap: time in two counts twice */
+	bool fold;    /* for threads: idle waits are folded into one item, shown last */
 };
 
 /* Fills the answer's parts and its largest items, with texts, from the book's rows. 0 or

@@ -58,6 +58,15 @@ static uint32_t served_by(const struct ty_request *r)
 	return r->replied_by != TY_NONE ? r->replied_by : r->thread;
 }
 
+static bool overlap(const struct ty_request *const *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (v[i]->start_ns < v[k]->end_ns && v[k]->start_ns < v[i]->end_ns)
+				return true;
+	return false;
+}
+
 /* What n requests (MOST at most) did, in all, as items of out. */
 static int explain(const struct ty_explain *x, const struct ty_requests *q,
 		   const struct ty_request *const *v, uint32_t n, uint32_t process,
@@ -100,6 +109,7 @@ static int explain(const struct ty_explain *x, const struct ty_requests *q,
 						 .book = &book,
 						 .group_of = group_of,
 						 .path = &p.all,
+						 .overlap = overlap(v, n),
 						 .mine = mine};
 
 		out->total_ns = p.total_ns;
@@ -226,7 +236,8 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 		 s->n == 1 ? "" : "s", text, s->open ? "; " : "", s->open ? c[1] : "",
 		 s->open ? " without a reply" : "");
 	if (n > 1)
-		snprintf(out->sum_of, sizeof(out->sum_of), "the %u slowest requests together: ", n);
+		snprintf(out->sum_of, sizeof(out->sum_of), "sum of the %u slowest requests%s: ", n,
+			 overlap(slow, n) ? " (time in two of them counts twice)" : "");
 	else
 		snprintf(out->sum_of, sizeof(out->sum_of),
 			 "%srequest: ", s->n > 1 ? "slowest " : "");

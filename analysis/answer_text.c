@@ -199,11 +199,14 @@ static void say_disk(struct ty_sentence *o, const struct ty_answer_work *k,
 	       ty_explain_disk(k->x, ty_model_io(m, io).major, ty_model_io(m, io).minor, disk));
 }
 
-/* object: of the longest piece. */
-static void say_pieces(struct ty_sentence *o, uint64_t pieces, uint64_t longest_ns,
-		       const char *object)
+/* object: of the longest piece. A piece in requests that overlap is in the book once for each, cut
+ * where they begin. */
+static void say_pieces(struct ty_sentence *o, const struct ty_answer_work *k, uint64_t pieces,
+		       uint64_t longest_ns, const char *object)
 {
-	if (pieces > 1)
+	if (k->overlap && pieces > 1 && *object)
+		ty_put(o, " (the longest%s)", object);
+	else if (!k->overlap && pieces > 1)
 		ty_put(o, " (%llu times, the longest %s%s)", (unsigned long long)pieces,
 		       ty_duration(longest_ns), object);
 }
@@ -356,7 +359,7 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, ", waker not recorded");
 	if (s->part == TY_PART_DISK && k->path && k->group_of)
 		count_waits(k, s, &pieces, &longest_ns);
-	say_pieces(o, pieces ? pieces : s->pieces, pieces ? longest_ns : s->longest_ns, object);
+	say_pieces(o, k, pieces ? pieces : s->pieces, pieces ? longest_ns : s->longest_ns, object);
 	if (s->part == TY_PART_DISK)
 		say_no_request(o, k, s);
 }
@@ -466,6 +469,15 @@ static const struct ty_book_row *main_deed(const struct ty_answer_work *k,
 	return most[best] ? most[best] : &k->book->row.v[s->row];
 }
 
+/* What ends such a wait need not be what the thread waited for. */
+static bool for_any_event(const struct ty_explain *x, uint32_t span)
+{
+	struct ty_span s = ty_model_span(x->m, span);
+	uint32_t call = ty_wait_call(x, &s);
+
+	return call != TY_NONE && ty_explain_row(x, call)->wait_on == TY_WAIT_ON_EVENTS;
+}
+
 /* The main activity, meanwhile, of a process outside the command's tree. */
 static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		       const struct ty_answer_sum *s)
@@ -475,6 +487,7 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	const struct ty_book_row *row = main_deed(k, s, ns);
 	const struct ty_ledger_key *r = &row->k;
 	unsigned ran = percent(ns[RAN_THEN], s->ns), ready = percent(ns[WAS_READY], s->ns);
+	bool woken = hop && hop->waker.kind == TY_WAKER_THREAD && for_any_event(k->x, hop->span);
 	char buf[32];
 
 	if (hop) {
@@ -484,7 +497,7 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	} else {
 		ty_put(o, "waited");
 	}
-	ty_put(o, " for ");
+	ty_put(o, woken ? ", woken by " : " for ");
 	/* The waker, if it is another thread. */
 	if (hop && hop->waker.kind == TY_WAKER_THREAD &&
 	    k->group_of[hop->waker.thread].thread != s->who) {
@@ -516,7 +529,7 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 						   : "slept");
 		if (r->nr >= 0)
 			ty_put(o, " in %s", ty_syscall_name(k->x->arch, r->abi, r->nr, buf));
-		say_pieces(o, row->pieces, row->longest, "");
+		say_pieces(o, k, row->pieces, row->longest, "");
 		break;
 	default: ty_put(o, ", which ran");
 	}

@@ -672,7 +672,9 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 						   : "waits",
 		       c->longest_ns ? ", longest " : "",
 		       c->longest_ns ? ty_duration(c->longest_ns) : "");
-	ty_put(&o, "%s %s", s->state == TY_ST_RUNNABLE ? ":" : ",", s->text);
+	/* Only the last of a thread's waits can be unfinished. */
+	ty_put(&o, "%s %s%s", s->state == TY_ST_RUNNABLE ? ":" : ",",
+	       s->waits > 1 && !strncmp(s->text, "still ", 6) ? "the last " : "", s->text);
 	if (c->for_work_ns && s->waits <= 1)
 		ty_put(&o, ". The whole wait took %s, and for %s of it the lock holder was idle",
 		       ty_duration(c->whole_ns), ty_duration(c->for_work_ns));

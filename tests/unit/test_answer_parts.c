@@ -64,7 +64,8 @@ static void largest_part_first(void **state)
 	out[0] = 0;
 	ty_answer_sum_text((uint64_t[TY_ANSWER_PARTS_N]){[TY_PART_OTHERS] = 7000000}, 7000000, out,
 			   sizeof(out));
-	assert_string_equal(out, "7.00 ms, all of it waiting for other processes");
+	assert_string_equal(out, "7.00 ms, all of it waiting for other processes or "
+				 "kernel threads");
 	part[TY_PART_CPU] = 2000000;
 	part[TY_PART_RUNNABLE] = 0;
 	/* A short buffer is cut, not overrun. */

@@ -108,7 +108,7 @@ static void the_silent_peer_is_told(void **state)
 
 /* 11 waits for 12 of another process, and that for 20, which runs or lets the stopped 12 continue.
  */
-static void by_another_process(uint64_t state, const char *text)
+static void by_another_process(uint32_t nr, uint64_t state, const char *text)
 {
 	struct ty_answer a;
 
@@ -117,13 +117,13 @@ static void by_another_process(uint64_t state, const char *text)
 	ty_mx_switch(1, 1 * MS, 0, R, 12);
 	ty_mx_switch(1, 2 * MS, 12, state, 20);
 	ty_mx_switch(0, 2 * MS, 0, R, 11);
-	ty_mx_enter(0, 10 * MS, 11, NR_FLOCK);
+	ty_mx_enter(0, 10 * MS, 11, nr);
 	ty_mx_switch(0, 10 * MS, 11, S, 0);
 	ty_mx_waking(1, 190 * MS, 20, 12, 1);
 	ty_mx_switch(1, 190 * MS, 20, S, 12);
 	ty_mx_waking(1, 191 * MS, 12, 11, 0);
 	ty_mx_switch(0, 191 * MS, 0, R, 11);
-	ty_mx_exit(0, 191 * MS, 11, NR_FLOCK, 0);
+	ty_mx_exit(0, 191 * MS, 11, nr, 0);
 	ty_mx_switch(0, 202 * MS, 11, TY_TASK_DEAD, 0);
 	a = answer_of(11);
 	assert_string_equal(a.item[0].text, text);
@@ -133,9 +133,14 @@ static void by_another_process(uint64_t state, const char *text)
 static void what_the_other_process_did(void **state)
 {
 	(void)state;
-	by_another_process(S,
+	by_another_process(NR_FLOCK, S,
 			   "t11/11 waited in flock for t12/12, which waited for t20/20, which ran");
-	by_another_process(TY_TASK_STOPPED, "t11/11 waited in flock for t12/12, which was stopped");
+	by_another_process(NR_FLOCK, TY_TASK_STOPPED,
+			   "t11/11 waited in flock for t12/12, which was stopped");
+	/* A wait for any event need not have been for what ended it. */
+	by_another_process(232, S,
+			   "t11/11 waited in epoll_wait, woken by t12/12, which waited for t20/20, "
+			   "which ran");
 }
 
 /* 12 of another process ran in one piece, and two threads ran in its stead. */
