@@ -202,12 +202,14 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	r->res->stacks = stacks.stacks;
 	r->res->stacks_limited = stacks.limited;
 	r->res->stacks_lost = stacks.lost;
-	if (stacks.limited || stacks.lost)
+	if (stacks.limited)
+		ty_rec_note(r, "%" PRIu64 " user stacks are missing: they exceeded the rate limit",
+			    stacks.limited);
+	if (stacks.lost)
 		ty_rec_note(r,
-			    "%" PRIu64 " user stacks are missing: %" PRIu64
-			    " exceeded the rate limit, %" PRIu64 " did not fit into the buffer%s",
-			    stacks.limited + stacks.lost, stacks.limited, stacks.lost,
-			    stacks.failed ? " or could not be written" : "");
+			    "%" PRIu64
+			    " user stacks are missing: they did not fit into the buffer%s",
+			    stacks.lost, stacks.failed ? " or could not be written" : "");
 	if (stacks.late_ns > TY_REC_NS && stacks.late_ns > (r->off_ns - r->start_ns) / 5)
 		ty_rec_note(r,
 			    "user stacks were not sampled for %" PRIu64

@@ -228,11 +228,12 @@ static void rows_text(const struct ty_report *r, const struct ty_field *fields,
 
 static void losses(const struct ty_counts *c, const struct ty_count_sum *all, FILE *f)
 {
-	if (c->lost || c->unread || c->damaged)
-		fprintf(f,
-			"%" PRIu64 " readings were lost, and %" PRIu64
-			" failed%s: counts are too low\n",
-			c->lost, c->unread, c->damaged ? "; others in the file are damaged" : "");
+	if (c->lost)
+		fprintf(f, "%" PRIu64 " readings were lost: counts are too low\n", c->lost);
+	if (c->unread)
+		fprintf(f, "%" PRIu64 " readings failed: counts are too low\n", c->unread);
+	if (c->damaged)
+		fputs("readings in the file are damaged: counts are too low\n", f);
 	if (all->cut)
 		fprintf(f,
 			"%" PRIu64 " of %" PRIu64

@@ -93,14 +93,15 @@ static void tell_missing(const struct ty_session *s, struct ty_wait_stacks *w, F
 {
 	const struct ty_stack_counts n = ty_wait_stacks_counts(w);
 
-	if (n.left_out || n.pieces_missing || n.damaged)
-		fprintf(f,
-			"%" PRIu64 " waits have no stack: %" PRIu64
-			" exceeded the rate limit, %" PRIu64 " did not fit into the buffer%s\n",
-			n.left_out, n.limited, n.left_out - n.limited,
-			n.damaged	   ? "; the recorded ones are damaged"
-			: n.pieces_missing ? "; parts of the recorded ones are missing"
-					   : "");
+	if (n.limited)
+		fprintf(f, "%" PRIu64 " waits have no stack: they exceeded the rate limit\n",
+			n.limited);
+	if (n.left_out > n.limited)
+		fprintf(f, "%" PRIu64 " waits have no stack: it did not fit into the buffer\n",
+			n.left_out - n.limited);
+	if (n.damaged || n.pieces_missing)
+		fprintf(f, "some of the recorded stacks are %s\n",
+			n.damaged ? "damaged" : "missing");
 }
 
 static void why_none(const struct ty_session *s, FILE *f)
