@@ -129,45 +129,49 @@ static uint32_t hop_thread(const struct view *v, uint32_t hop)
 	return hop == TY_NONE ? TY_NONE : v->p->hop.v[hop].thread;
 }
 
-static bool is_idle_hop(const struct view *v, const struct idle *of, uint32_t hop)
+/* The idle waits for a timer among the segments from t on, before `left`, which becomes the first
+ * of them. */
+static uint64_t idle_timers(const struct view *v, const struct idle *of, size_t *left, uint64_t t)
 {
-	const struct ty_hop *p = &v->p->hop.v[hop];
+	uint64_t ns = 0;
 
-	return is_idle(v, of, p->thread, p->span, &p->waker, hop_thread(v, p->parent));
-}
+	for (; *left && v->p->seg.v[*left - 1].start_ns >= t; --*left) {
+		const struct ty_seg *s = &v->p->seg.v[*left - 1];
 
-/* Is the hop, or one that it is behind, idle? */
-static bool behind_idle(const struct view *v, const struct idle *of, uint32_t hop)
-{
-	for (; hop != TY_NONE; hop = v->p->hop.v[hop].parent)
-		if (is_idle_hop(v, of, hop))
-			return true;
-	return false;
+		if (s->what == TY_SEG_TIMER &&
+		    is_idle(v, of, s->thread, s->span, &s->waker, hop_thread(v, s->hop)))
+			ns += s->end_ns - s->start_ns;
+	}
+	return ns;
 }
 
 /* Was the process idle for most of the wait? Threads of runtimes take turns to wait for the next
- * timer or event, and those of a server for the next request. */
+ * timer or event, and those of a server for the next request. What is behind an idle wait, all of
+ * its time, is part of it: the hops that follow it, and the segments of that time. */
 static bool peer_idle(const struct view *v)
 {
 	const struct ty_model *m = v->h->x->m;
 	const struct ty_candidate *c = v->c;
 	const struct ty_requests *q = v->h->o.requests;
+	const struct ty_hop *hop = v->p->hop.v;
 	struct idle of = {.process = ty_process_of(m, c->s.thread)};
+	size_t left = v->p->seg.n;
 	uint64_t ns = 0;
 
 	of.serves = ty_requests_served(q, of.process);
 	of.open = ty_requests_of_process(q, m, of.process, c->s.start_ns, c->end_ns);
-	for (uint32_t i = 0; i < v->p->hop.n; i++) {
-		const struct ty_hop *p = &v->p->hop.v[i];
-
-		if (is_idle_hop(v, &of, i) && !behind_idle(v, &of, p->parent))
-			ns += p->end_ns - p->start_ns;
+	for (uint32_t i = 0, k; i < v->p->hop.n; i = k) {
+		k = i + 1;
+		if (!is_idle(v, &of, hop[i].thread, hop[i].span, &hop[i].waker,
+			     hop_thread(v, hop[i].parent)))
+			continue;
+		ns += hop[i].end_ns - hop[i].start_ns + idle_timers(v, &of, &left, hop[i].end_ns);
+		while (left && v->p->seg.v[left - 1].start_ns >= hop[i].start_ns)
+			left--;
+		while (k < v->p->hop.n && hop[k].parent != TY_NONE && hop[k].parent >= i)
+			k++;
 	}
-	vec_each (s, &v->p->seg)
-		if (s->what == TY_SEG_TIMER &&
-		    is_idle(v, &of, s->thread, s->span, &s->waker, hop_thread(v, s->hop)) &&
-		    !behind_idle(v, &of, s->hop))
-			ns += s->end_ns - s->start_ns;
+	ns += idle_timers(v, &of, &left, 0);
 	return ns > c->s.duration_ns / 2;
 }
 

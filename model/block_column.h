@@ -14,7 +14,7 @@
 		uint64_t step_ = (c) < TY_STEP_COLS ? h_->step[c] : 0, v_;                         \
 		uint64_t base_ = h_->base[c] + (uint64_t)(add) + (i)*step_;                        \
 		const uint8_t *p_ = (block) + 2u * h_->off[c] + (size_t)(i)*w_;                    \
-		uint64_t mask_ = w_ >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * w_) - 1;               \
+		uint64_t mask_ = ty_block_mask[w_];                                                \
 		if (!w_)                                                                           \
 			for (uint32_t k = 0; k < (n); k++, base_ += step_)                         \
 				(to) = (typeof(to))base_;                                          \

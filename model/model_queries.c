@@ -177,7 +177,8 @@ static uint8_t state_of(uint64_t state)
 	const uint8_t *block_ =                                                                    \
 		ty_table_block((t), (t)->block_first[track] + (row) / TY_BLOCK_ROWS);              \
 	uint32_t row_ = (row) % TY_BLOCK_ROWS
-#define COL(c) ty_block_value(block_, c, row_)
+#define COL(c)		       ty_block_value(block_, c, row_)
+#define ROW_END(t, track, row) ty_table_end(t, track, row, block_, COL(0))
 
 /* Rows of the track in [from, to). */
 static uint32_t between(const struct ty_table *t, uint32_t track, uint64_t from, uint64_t to)
@@ -265,7 +266,7 @@ struct ty_span ty_model_span_brief(const struct ty_model *m, uint32_t thread, ui
 	ROW(t, thread, i);
 	return (struct ty_span){
 		.start_ns = COL(TY_SPAN_START),
-		.end_ns = ty_table_row_end(t, thread, i),
+		.end_ns = ROW_END(t, thread, i),
 		.thread = thread,
 		.cpu = cpu_of(COL(TY_SPAN_CPU)),
 		.edge = TY_NONE,
@@ -331,7 +332,7 @@ struct ty_span ty_model_cpu_span_brief(const struct ty_model *m, uint32_t cpu, u
 	ROW(t, cpu, i);
 	return (struct ty_span){
 		.start_ns = COL(TY_CPU_START),
-		.end_ns = ty_table_row_end(t, cpu, i),
+		.end_ns = ROW_END(t, cpu, i),
 		.thread = thread_of(m, COL(TY_CPU_THREAD)),
 		.cpu = cpu,
 		.edge = TY_NONE,
@@ -371,7 +372,7 @@ struct ty_irq_span ty_model_irq_span(const struct ty_model *m, uint32_t cpu, uin
 	if (i >= ty_table_rows(t, cpu))
 		return (struct ty_irq_span){0};
 	ROW(t, cpu, i);
-	return (struct ty_irq_span){COL(TY_IRQ_START),	       ty_table_row_end(t, cpu, i),
+	return (struct ty_irq_span){COL(TY_IRQ_START),	       ROW_END(t, cpu, i),
 				    (uint32_t)COL(TY_IRQ_VEC), (uint32_t)COL(TY_IRQ_NAME),
 				    (uint8_t)COL(TY_IRQ_KIND), (uint8_t)COL(TY_IRQ_FLAGS)};
 }
@@ -403,7 +404,7 @@ struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thre
 	ROW(t, thread, i);
 	return (struct ty_syscall){
 		.start_ns = COL(TY_CALL_START),
-		.end_ns = ty_table_row_end(t, thread, i),
+		.end_ns = ROW_END(t, thread, i),
 		.thread = thread,
 		.nr = (int32_t)COL(TY_CALL_NR),
 		.ret = (int64_t)COL(TY_CALL_RET),

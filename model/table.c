@@ -10,6 +10,16 @@
 static const uint64_t
 	nothing[(sizeof(struct ty_block_head) + 8 * (TY_COLS_MAX + TY_GROUP_COLS) + 16) / 8];
 
+const uint64_t ty_block_mask[16] = {0,
+				    0xff,
+				    0xffff,
+				    0xffffff,
+				    0xffffffff,
+				    0xffffffffff,
+				    0xffffffffffff,
+				    0xffffffffffffff,
+				    [8 ... 15] = UINT64_MAX};
+
 uint64_t ty_table_dir_bytes(const struct ty_table_kind *kind, uint32_t tracks, uint32_t blocks,
 			    uint64_t nodes)
 {
@@ -134,26 +144,28 @@ const uint8_t *ty_table_block_check(const struct ty_table *t, uint32_t block)
 uint64_t ty_table_row_end(const struct ty_table *t, uint32_t track, uint32_t row)
 {
 	const uint8_t *block = ty_table_block(t, t->block_first[track] + row / TY_BLOCK_ROWS);
-	uint32_t i = row % TY_BLOCK_ROWS;
-	uint64_t start = ty_block_value(block, 0, i), end = start;
 
-	if (t->kind->length == TY_LEN_COLUMN) {
-		if (__builtin_add_overflow(start, ty_block_value(block, 1, i), &end))
-			end = UINT64_MAX;
-	} else if (t->kind->length == TY_LEN_NEXT) {
-		if (row + 1 >= ty_table_rows(t, track))
-			end = t->end[track];
-		else if (i + 1 < TY_BLOCK_ROWS)
-			end = ty_block_value(block, 0, i + 1);
-		else
-			end = ty_table_value(t, track, row + 1, 0);
-	}
-	return end > start ? end : start;
+	return ty_table_end(t, track, row, block, ty_block_value(block, 0, row % TY_BLOCK_ROWS));
 }
 
 uint32_t ty_block_before(const uint8_t *block, uint32_t lo, uint32_t hi, uint64_t t_ns)
 {
-	return partition_point(i, lo, hi, ty_block_value(block, 0, i) < t_ns);
+	const struct ty_block_head *h = (const void *)block;
+	const uint8_t *p = block + 2u * h->off[0], w = h->width[0] & 15;
+	const uint64_t mask = ty_block_mask[w], base = h->base[0], step = h->step[0];
+
+	/* As ty_block_value, for which the head is read again for each. */
+	while (lo < hi) {
+		uint32_t i = (lo + hi) / 2;
+		uint64_t v;
+
+		memcpy(&v, p + (size_t)i * w, 8);
+		if (base + step * i + (v & mask) < t_ns)
+			lo = i + 1;
+		else
+			hi = i;
+	}
+	return lo;
 }
 
 uint32_t ty_table_before(const struct ty_table *t, uint32_t track, uint64_t t_ns)

@@ -255,6 +255,9 @@ static inline const uint8_t *ty_table_block(const struct ty_table *t, uint32_t b
 	return t->store->base + t->ref[block].off;
 }
 
+/* The bits of a value by its width; of widths that do not exist as of 8. */
+extern const uint64_t ty_block_mask[16];
+
 static inline uint64_t ty_block_value(const uint8_t *block, unsigned col, uint32_t i)
 {
 	const struct ty_block_head *h = (const void *)block;
@@ -262,7 +265,7 @@ static inline uint64_t ty_block_value(const uint8_t *block, unsigned col, uint32
 	uint64_t v;
 
 	memcpy(&v, block + 2u * h->off[col] + (size_t)i * w, 8);
-	v = w >= 8 ? v : v & ((UINT64_C(1) << 8 * w) - 1);
+	v &= ty_block_mask[w];
 	if (col < TY_STEP_COLS)
 		v += (uint64_t)h->step[col] * i;
 	return h->base[col] + v;
@@ -281,7 +284,27 @@ static inline uint64_t ty_table_value(const struct ty_table *t, uint32_t track, 
 			      row % TY_BLOCK_ROWS);
 }
 
-/* End of a row (its start when it has no length). Never before its start. */
+/* End of a row (its start when it has no length), whose block and start are known. Never before its
+ * start. */
+static inline uint64_t ty_table_end(const struct ty_table *t, uint32_t track, uint32_t row,
+				    const uint8_t *block, uint64_t start)
+{
+	uint32_t i = row % TY_BLOCK_ROWS;
+	uint64_t end = start;
+
+	if (t->kind->length == TY_LEN_COLUMN) {
+		if (__builtin_add_overflow(start, ty_block_value(block, 1, i), &end))
+			end = UINT64_MAX;
+	} else if (t->kind->length == TY_LEN_NEXT) {
+		if (row + 1 >= ty_table_rows(t, track))
+			end = t->end[track];
+		else if (i + 1 < TY_BLOCK_ROWS)
+			end = ty_block_value(block, 0, i + 1);
+		else
+			end = ty_table_value(t, track, row + 1, 0);
+	}
+	return end > start ? end : start;
+}
 uint64_t ty_table_row_end(const struct ty_table *t, uint32_t track, uint32_t row);
 /* Number of rows of a block, within [lo, hi), with start < t, and lo. */
 uint32_t ty_block_before(const uint8_t *block, uint32_t lo, uint32_t hi, uint64_t t_ns);
