@@ -16,6 +16,7 @@
 
 #include "block_requests.h"
 #include "futex_waker.h"
+#include "path_part.h"
 #include "steal.h"
 #include "syscall_ipc.h"
 #include "wait_call.h"
@@ -25,8 +26,7 @@
 
 #define MEANWHILE 16  /* limits for one wakeup: spans of a CPU, calls of a thread */
 #define BACK	  256 /* spans of a thread, to find the threads it exchanges messages with */
-#define SEGS_MAX  (1u << 20)
-#define STOLEN	  64 /* times of one run */
+#define STOLEN	  64  /* times of one run */
 
 const char *ty_seg_text(const struct ty_model *m, enum ty_seg_what w)
 {
@@ -55,6 +55,7 @@ const char *ty_seg_text(const struct ty_model *m, enum ty_seg_what w)
 struct walk {
 	const struct ty_explain *x;
 	struct ty_path *p;
+	size_t reused; /* hops that are parts of kept paths */
 	int failed;
 };
 
@@ -72,7 +73,7 @@ static void seg(struct walk *w, uint64_t from, uint64_t to, uint32_t thread, uin
 
 	if (w->failed || from >= to)
 		return;
-	if (w->p->seg.n >= SEGS_MAX)
+	if (w->p->seg.n >= TY_PATH_SEGS)
 		w->p->cut = true;
 	else if (vec_push(&w->p->seg, s))
 		w->failed = -TY_ENOMEM;
@@ -91,6 +92,19 @@ static bool on_stack(const struct walk *w, uint32_t thread, uint32_t hop, unsign
 }
 
 static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop);
+
+/* The wait of the thread in [from, to), which k ended, and what is behind it. */
+static void follow(struct walk *w, uint32_t thread, uint32_t span, uint64_t from, uint64_t to,
+		   uint32_t parent, struct ty_waker k)
+{
+	uint8_t depth = parent == TY_NONE ? 0 : w->p->hop.v[parent].depth + 1;
+	struct ty_hop h = {thread, span, from, to, parent, depth, k};
+
+	if (vec_push(&w->p->hop, h))
+		w->failed = -TY_ENOMEM;
+	else
+		walk(w, k.thread, from, to, (uint32_t)w->p->hop.n - 1);
+}
 
 /* Was the thread, in [from, to], in a call that hands something over? */
 static bool gives(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to)
@@ -235,11 +249,7 @@ static void part_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 		}
 		act = acted_ns(w->x->m, &k, a, b);
 		seg(w, act, b, s->thread, span, hop, TY_SEG_IRQ, s->flags, &k);
-		if (vec_push(&w->p->hop, (struct ty_hop){s->thread, span, a, act, hop, k})) {
-			w->failed = -TY_ENOMEM;
-			return;
-		}
-		walk(w, k.thread, a, act, (uint32_t)w->p->hop.n - 1);
+		follow(w, s->thread, span, a, act, hop, k);
 		return;
 	case TY_WAKER_DEVICE: what = k.io != TY_NONE ? TY_SEG_NO_REQUEST : TY_SEG_DEVICE; break;
 	case TY_WAKER_TIMER: what = TY_SEG_TIMER; break;
@@ -259,10 +269,11 @@ static bool may_be_for_requests(const struct ty_model *m, const struct ty_span *
 				    ty_model_thread(m, k->thread)->kernel);
 }
 
+/* ended: what did, by its wakeup. */
 static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
-		     uint32_t hop)
+		     uint32_t hop, struct ty_waker ended)
 {
-	struct ty_waker k = ty_futex_waker(w->x, s, ty_model_span_edge(w->x->m, s, span)), io;
+	struct ty_waker k = ty_futex_waker(w->x, s, ended), io;
 	struct ty_flight f[TY_FLIGHTS];
 	unsigned n = 0;
 
@@ -336,13 +347,14 @@ static uint64_t spin_seg(struct walk *w, const struct ty_span *s, uint32_t span,
 	w->p->inferred |= spin.waker.inferred;
 	from = spin.start_ns > first ? spin.start_ns : first;
 	to = spin.end_ns < b ? spin.end_ns : b;
-	if (spin.waker.kind != TY_WAKER_THREAD || on_stack(w, spin.waker.thread, hop, &depth))
+	if (spin.waker.kind != TY_WAKER_THREAD)
 		return b;
+	if (on_stack(w, spin.waker.thread, hop, &depth)) {
+		w->p->bound = true;
+		return b;
+	}
 	run_seg(w, s, span, to, b, hop);
-	if (vec_push(&w->p->hop, (struct ty_hop){s->thread, span, from, to, hop, spin.waker}))
-		w->failed = -TY_ENOMEM;
-	else
-		walk(w, spin.waker.thread, from, to, (uint32_t)w->p->hop.n - 1);
+	follow(w, s->thread, span, from, to, hop, spin.waker);
 	return from;
 }
 
@@ -363,17 +375,33 @@ static void before_birth(struct walk *w, uint32_t thread, uint64_t from, uint64_
 /* Where the wait in this span began: its first attempt, or the first wait of an event loop before
  * what ended this one. */
 static uint32_t first_attempt(struct walk *w, uint32_t thread, uint32_t span, uint64_t from,
-			      const struct ty_span *s)
+			      const struct ty_waker *by)
 {
 	uint32_t first = ty_wait_retry_first(w->x, thread, span, from, &w->p->inferred);
-	struct ty_waker by;
 
 	if (first != span)
 		return first;
-	by = ty_waker_find(w->x->m, ty_model_span_edge(w->x->m, s, span));
-	first = ty_wait_loop_first(w->x, thread, span, from, &by);
+	first = ty_wait_loop_first(w->x, thread, span, from, by);
 	w->p->inferred |= first != span;
 	return first;
+}
+
+/* Is the wait, which ends at *at, in a path that was found before? *at: to where it explains all.
+ */
+static bool reuse(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t first,
+		  uint64_t *at, uint32_t hop)
+{
+	int r = w->x->paths && *at == s->end_ns && !ty_model_thread(w->x->m, s->thread)->kernel
+			? ty_path_part(w->x->paths, s, span, first, *at, hop, w->p)
+			: 0;
+
+	if (r > 0) {
+		w->reused += (size_t)r;
+		*at = w->p->seg.v[w->p->seg.n - 1].start_ns;
+	} else if (r < 0) {
+		w->failed = r;
+	}
+	return r;
 }
 
 static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop)
@@ -396,6 +424,7 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 			struct ty_span s = ty_model_span_brief(m, thread, k);
 			uint64_t a = s.start_ns > first ? s.start_ns : first;
 			uint32_t began = k;
+			struct ty_waker by;
 
 			if (ty_explain_stopped(w->x))
 				w->failed = -TY_EINTR;
@@ -416,19 +445,28 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 				seg(w, a, at, thread, k, hop, TY_SEG_RUNNABLE, s.flags, NULL);
 				break;
 			case TY_ST_SLEEPING:
+				if (reuse(w, &s, k, first, &at, hop)) {
+					k = at > first ? ty_model_span_find(m, thread, at - 1) + 1
+						       : k;
+					continue;
+				}
 				/* Kernel threads work for others: before the request they worked
 				 * for other threads. */
 				a = t->kernel ? first : a;
+				by = ty_waker_find(m, ty_model_span_edge(m, &s, k));
 				if (!t->kernel && at == s.end_ns) {
-					began = first_attempt(w, thread, k, first, &s);
+					began = first_attempt(w, thread, k, first, &by);
 					a = ty_model_span_brief(m, thread, began).start_ns;
 					a = a > first ? a : first;
 				}
-				wait_seg(w, &s, k, a, at, hop);
+				wait_seg(w, &s, k, a, at, hop, by);
 				k = began;
 				break;
 			case TY_ST_BLOCKED:
-			case TY_ST_STOPPED: wait_seg(w, &s, k, a, at, hop); break;
+			case TY_ST_STOPPED:
+				by = ty_waker_find(m, ty_model_span_edge(m, &s, k));
+				wait_seg(w, &s, k, a, at, hop, by);
+				break;
 			default:
 				seg(w, a, at, thread, k, hop,
 				    s.flags & TY_SF_LOST ? TY_SEG_LOST : TY_SEG_UNKNOWN, s.flags,
@@ -444,20 +482,24 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 }
 
 /* Found from the end. */
-static void turn(struct ty_path *p)
+static int turn(struct walk *w)
 {
+	struct ty_path *p = w->p;
+
 	for (size_t i = 0, j = p->seg.n; i + 1 < j; i++) {
 		struct ty_seg s = p->seg.v[i];
 
 		p->seg.v[i] = p->seg.v[--j];
 		p->seg.v[j] = s;
 	}
+	return w->failed || !w->x->paths ? w->failed
+					 : ty_path_keep(w->x->paths, p, p->hop.n - w->reused);
 }
 
 static void begin(struct ty_path *p)
 {
 	p->seg.n = p->hop.n = 0;
-	p->cut = p->inferred = false;
+	p->cut = p->inferred = p->bound = false;
 }
 
 int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
@@ -468,8 +510,7 @@ int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, 
 	begin(p);
 	if (from_ns < to_ns)
 		walk(&w, thread, from_ns, to_ns, TY_NONE);
-	turn(p);
-	return w.failed;
+	return turn(&w);
 }
 
 int ty_path_of_wait(const struct ty_explain *x, uint32_t span, uint64_t from_ns, uint64_t to_ns,
@@ -480,9 +521,8 @@ int ty_path_of_wait(const struct ty_explain *x, uint32_t span, uint64_t from_ns,
 
 	begin(p);
 	if (from_ns < to_ns)
-		wait_seg(&w, &s, span, from_ns, to_ns, TY_NONE);
-	turn(p);
-	return w.failed;
+		wait_seg(&w, &s, span, from_ns, to_ns, TY_NONE, ty_waker_find(x->m, s.edge));
+	return turn(&w);
 }
 
 void ty_path_cut(struct ty_path *p, uint64_t from_ns, uint64_t to_ns)

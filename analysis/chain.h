@@ -29,6 +29,7 @@
 #include "wakeup.h"
 
 #define TY_PATH_DEPTH 48 /* maximum depth of waits behind waits */
+#define TY_PATH_SEGS  (1u << 20)
 
 enum ty_seg_what {
 	TY_SEG_RUNS,	   /* running */
@@ -61,6 +62,7 @@ struct ty_hop { /* A wait ended by a thread. */
 	uint32_t thread, span;
 	uint64_t start_ns, end_ns; /* the explained part */
 	uint32_t parent; /* the hop that depends on it; TY_NONE: the first thread itself */
+	uint8_t depth;	 /* number of its parents */
 	struct ty_waker waker;
 };
 
@@ -78,6 +80,7 @@ struct ty_path {
 	VEC(struct ty_hop) hop; /* a parent comes before its children */
 	bool cut;		/* too many segments: the earlier part is missing */
 	bool inferred;		/* some kernel thread's client is inferred (see above) */
+	bool bound; /* a wait on the CPU was not followed because of the waits before it */
 };
 
 /* Computes the path of the thread over [from, to). Replaces the content of p (zero at first) and

@@ -18,12 +18,13 @@ const char *ty_explain_call(const struct ty_explain *x, uint32_t call, char buf[
 
 const struct ty_sysrow *ty_explain_row(const struct ty_explain *x, uint32_t call)
 {
-	struct ty_syscall c;
+	uint8_t abi;
+	int32_t nr;
 
 	if (call == TY_NONE)
 		return ty_syscall_row(NULL, TY_ABI_NATIVE64, -1);
-	c = ty_model_syscall(x->m, call);
-	return ty_syscall_row(x->arch, c.abi, c.nr)->as;
+	nr = ty_model_syscall_nr(x->m, ty_model_syscall_thread(x->m, call), call, &abi);
+	return ty_syscall_row(x->arch, (enum ty_abi)abi, nr)->as;
 }
 
 int ty_explain_args(const struct ty_explain *x, const struct ty_syscall *c, unsigned n,

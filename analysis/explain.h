@@ -58,7 +58,9 @@ struct ty_fd_other {
 struct ty_counts;
 struct ty_cpu_gaps;
 struct ty_samples;
+struct ty_kept_paths;
 struct ty_ticks;
+struct ty_woken;
 
 struct ty_explain {
 	const struct ty_model *m;
@@ -152,6 +154,9 @@ struct ty_explain {
 	/* Cache for many ledgers: the gaps of a window that contains theirs (ty_cpu_gaps_find).
 	 * NULL: each ledger scans all gaps of the recording. */
 	const struct ty_cpu_gaps *gaps;
+	/* Caches of a search for stalls; else NULL (stall_woken.c, path_part.h). */
+	struct ty_woken *woken;
+	struct ty_kept_paths *paths;
 	/* Performance counters; NULL: none. */
 	const struct ty_counts *counts;
 	/* CPU samples in order of threads, too (ty_samples_by_thread), which divide a ledger's user

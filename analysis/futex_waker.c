@@ -3,6 +3,7 @@
  * over: the holder releases it by FUTEX_UNLOCK_PI on the word. */
 #include "futex_waker.h"
 
+#include "thread_walk.h"
 #include "waits.h"
 
 #define CALLS 16  /* long ones within a run */
@@ -90,23 +91,38 @@ static struct ty_waker who_woke(const struct ty_explain *x, const struct ty_sysc
 	return l.last;
 }
 
+/* Behind the thread's last long call before t, which is before call i; 0: there is none. */
+static uint32_t long_before(const struct ty_model *m, uint32_t thread, uint64_t t, uint32_t i)
+{
+	const struct ty_seek q = {.min_ns = TY_SPIN_NS, .nr = -1};
+	uint32_t k = ty_model_seek(m, (struct ty_track){TY_TRACK_SYSCALLS, thread}, &q, t, true);
+
+	return k < i ? k + 1 : 0;
+}
+
 bool ty_spin_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		  struct ty_spin *out)
 {
-	const struct ty_seek q = {.min_ns = TY_SPIN_NS, .nr = -1};
-	struct ty_track track = {TY_TRACK_SYSCALLS, thread};
-	uint64_t at = to_ns;
+	struct ty_rows all = ty_thread_calls(x->m, thread);
+	uint32_t i = ty_model_syscall_after(x->m, thread, to_ns ? to_ns - 1 : 0);
 
-	for (unsigned n = 0; n < CALLS; n++) {
-		uint32_t i = ty_model_seek(x->m, track, &q, at, true);
+	i = i < all.to ? i + 1 : all.to;
+	for (unsigned n = 0, looks = LOOKS; n < CALLS && i > all.from;) {
 		struct ty_span s = {.state = TY_ST_RUNNING, .thread = thread, .edge = TY_NONE};
 		struct ty_wait_for w;
 		struct ty_syscall c;
 
-		if (i == TY_NONE)
-			return false;
-		c = ty_model_syscall(x->m, i);
-		at = c.start_ns;
+		c = ty_model_syscall_brief(x->m, thread, --i);
+		if (c.start_ns >= to_ns)
+			continue;
+		if (c.end_ns - c.start_ns < TY_SPIN_NS) {
+			if (c.end_ns <= from_ns)
+				return false;
+			i = --looks ? i : long_before(x->m, thread, c.start_ns, i);
+			looks = looks ?: 1;
+			continue;
+		}
+		n++;
 		s.start_ns = c.start_ns > from_ns ? c.start_ns : from_ns;
 		s.end_ns = c.end_ns < to_ns ? c.end_ns : to_ns;
 		if (c.end_ns <= from_ns || s.end_ns <= s.start_ns)
@@ -122,9 +138,10 @@ bool ty_spin_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns,
 	return false;
 }
 
-struct ty_waker ty_futex_waker(const struct ty_explain *x, const struct ty_span *s, uint32_t edge)
+struct ty_waker ty_futex_waker(const struct ty_explain *x, const struct ty_span *s,
+			       struct ty_waker k)
 {
-	struct ty_waker k = ty_waker_find(x->m, edge), other;
+	struct ty_waker other;
 	struct ty_syscall c;
 	struct ty_wait_for w;
 	uint32_t call;

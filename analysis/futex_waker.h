@@ -32,8 +32,8 @@ struct ty_spin {
  * more. */
 bool ty_spin_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		  struct ty_spin *out);
-/* As ty_waker_find for the span's edge, but returns the thread that woke the word if that was not
- * the timer. */
-struct ty_waker ty_futex_waker(const struct ty_explain *x, const struct ty_span *s, uint32_t edge);
+/* k: ty_waker_find of the span's edge; if that was a timer, the thread that had woken the word. */
+struct ty_waker ty_futex_waker(const struct ty_explain *x, const struct ty_span *s,
+			       struct ty_waker k);
 
 #endif

@@ -321,9 +321,8 @@ static void take(struct pass *p, const struct cursor *c)
 /* The merge ------------------------------------------------------------------------------------ */
 
 /* Does the call matter, and when? */
-static bool matters(const struct pass *p, const struct ty_syscall *c, uint64_t *at_ns)
+static bool matters(const struct ty_sysrow *row, const struct ty_syscall *c, uint64_t *at_ns)
 {
-	const struct ty_sysrow *row = ty_syscall_row(p->x->arch, (enum ty_abi)c->abi, c->nr);
 	bool connects = row->says & TY_CONNECTS;
 
 	if (c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED) || (c->ret < 0 && !connects))
@@ -355,16 +354,22 @@ static bool advance(const struct pass *p, struct cursor *c)
 {
 	const struct ty_thread *t = ty_model_thread(p->m, c->thread);
 
-	while (c->call < t->syscalls_first + t->syscalls_n) {
-		struct ty_syscall call = ty_model_syscall_brief(p->m, c->thread, c->call);
+	for (; c->call < t->syscalls_first + t->syscalls_n; c->call++) {
+		uint8_t abi;
+		int32_t nr = ty_model_syscall_nr(p->m, c->thread, c->call, &abi);
+		const struct ty_sysrow *row = ty_syscall_row(p->x->arch, (enum ty_abi)abi, nr);
+		struct ty_syscall call;
 
+		/* Most calls are waits. */
+		if (!row->says && !row->fds)
+			continue;
+		call = ty_model_syscall_brief(p->m, c->thread, c->call);
 		if (call.start_ns >= p->w->to_ns)
 			return false;
-		if (matters(p, &call, &c->at_ns)) {
+		if (matters(row, &call, &c->at_ns)) {
 			p->next[c->thread] = call;
 			return true;
 		}
-		c->call++;
 	}
 	return false;
 }

@@ -7,7 +7,6 @@
  */
 #include "block_requests.h"
 #include "fd_kind.h"
-#include "path_part.h"
 #include "stalls_priv.h"
 #include "wait_call.h"
 #include "syscall_ipc.h"
@@ -265,28 +264,12 @@ static uint32_t call_within(const struct ty_model *m, const struct ty_candidate 
 		       : TY_NONE;
 }
 
-/* The path of a wait in one attempt: a part of a kept one, or found. */
-static int path_of(struct ty_stall_search *h, const struct ty_candidate *c, struct ty_path *p)
-{
-	int r = 0;
-
-	if (c->s.state == TY_ST_SLEEPING && c->waker.kind == TY_WAKER_THREAD) {
-		for (unsigned i = 0; i < TY_STALL_KEPT && !r; i++)
-			r = ty_path_part(&h->kept[i], c->s.thread, c->s.span, c->s.start_ns,
-					 c->end_ns, p);
-	}
-	if (r)
-		return r < 0 ? r : 0;
-	r = ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, p);
-	return r ? r : ty_stall_keep_path(h, p);
-}
-
 /* The path of the wait; for a lock, of the part in which the holder was not idle. 1; 0: there is
  * none; or the result of ty_path_find. */
 static int find_path(struct ty_stall_search *h, struct ty_candidate *c, struct ty_path *p)
 {
 	int r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, p)
-			 : path_of(h, c, p);
+			 : ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, p);
 
 	if (r || !p->seg.n)
 		return r;
@@ -382,7 +365,7 @@ int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 		return r;
 	}
 	if (c->s.state != TY_ST_RUNNING)
-		c->waker = ty_futex_waker(h->x, &s, s.edge);
+		c->waker = ty_futex_waker(h->x, &s, ty_waker_find(m, s.edge));
 	else if (ty_spin_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, &spin))
 		c->waker = spin.waker;
 	c->w = ty_wait_for(h->x, &s, c->s.syscall);

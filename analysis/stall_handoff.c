@@ -9,7 +9,6 @@
 #include "thread_walk.h"
 
 #define BACK 16
-#define USE  UINT64_C(3) /* a word's address is a multiple of four */
 
 static const struct ty_words *words_of(const struct ty_stall_search *h, uint32_t thread,
 				       uint32_t block)
@@ -28,7 +27,7 @@ static const struct ty_words *words_of(const struct ty_stall_search *h, uint32_t
 		unsigned use = ty_wait_futex_use(h->x, th->syscalls_first + i, &word);
 		uint32_t k = 0;
 
-		if (use == TY_FUTEX_NONE || word & USE)
+		if (use == TY_FUTEX_NONE || word & TY_FUTEX_USE)
 			continue; /* of other words the kernel knows nothing */
 		while (k < v->n && v->use[k] != (word | use))
 			k++;
@@ -51,9 +50,9 @@ struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t th
 		const struct ty_words *v = words_of(h, thread, b);
 
 		for (uint32_t k = 0; k < v->n; k++) {
-			uint64_t at = v->use[k] & ~USE;
+			uint64_t at = v->use[k] & ~TY_FUTEX_USE;
 
-			switch (v->use[k] & USE) {
+			switch (v->use[k] & TY_FUTEX_USE) {
 			case TY_FUTEX_WAITS: waits = waits || at == word; break;
 			case TY_FUTEX_WAITS_PAIR: pair = pair || at == word; break;
 			default:

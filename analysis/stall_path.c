@@ -22,27 +22,6 @@ struct ty_path_at {
 ORDER(by_thread, struct ty_path_at,
       compare(a->thread, b->thread) ?: compare(a->start_ns, b->start_ns))
 
-#define KEPT_HOPS 32 /* of a path that is worth it */
-
-int ty_stall_keep_path(struct ty_stall_search *h, const struct ty_path *p)
-{
-	struct ty_path *least = &h->kept[0];
-
-	for (unsigned i = 1; i < TY_STALL_KEPT; i++)
-		least = h->kept[i].hop.n < least->hop.n ? &h->kept[i] : least;
-	if (p->hop.n < KEPT_HOPS || p->hop.n <= least->hop.n)
-		return 0;
-	if (vec_reserve(&least->seg, p->seg.n) || vec_reserve(&least->hop, p->hop.n))
-		return -TY_ENOMEM;
-	memcpy(least->seg.v, p->seg.v, p->seg.n * sizeof(*p->seg.v));
-	memcpy(least->hop.v, p->hop.v, p->hop.n * sizeof(*p->hop.v));
-	least->seg.n = p->seg.n;
-	least->hop.n = p->hop.n;
-	least->cut = p->cut;
-	least->inferred = p->inferred;
-	return 0;
-}
-
 /* The order of hops is of no use once the segments are found: parents are not looked up. */
 ORDER(by_span, struct ty_hop, compare(a->thread, b->thread) ?: compare(a->span, b->span))
 
@@ -66,8 +45,6 @@ int ty_stall_path_sort(struct ty_stall_search *h)
 		h->at[i].before_ns = sum;
 		sum += h->at[i].end_ns - h->at[i].start_ns;
 	}
-	if (ty_stall_keep_path(h, &h->path))
-		return -TY_ENOMEM;
 	vec_sort(&h->path.hop, by_span);
 	return 0;
 }

@@ -13,11 +13,15 @@
 
 #define WAKEUPS 8 /* wakeups of one by the other that are looked at */
 
-bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t)
+bool ty_stall_waits_on(const struct ty_stall_search *h, uint32_t thread, uint64_t word, uint64_t t)
 {
+	const struct ty_explain *x = h->x;
 	struct ty_rows near = ty_calls_near(x->m, thread, t, TY_STALL_BACK);
 
-	for (uint32_t i = near.from; word && i < near.to; i++)
+	/* The blocks that are kept contain those near t. */
+	if (!word || (!(word & TY_FUTEX_USE) && !ty_stall_on_word(h, thread, word, t).waits))
+		return false;
+	for (uint32_t i = near.from; i < near.to; i++)
 		if (ty_wait_word(x, i) == word)
 			return true;
 	return false;
@@ -180,7 +184,7 @@ bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_cand
 	/* A server does not wait for replies at the same place. */
 	if (heard_first(x, c) ||
 	    (c->w.word &&
-	     ty_stall_waits_on(x, last, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns)))
+	     ty_stall_waits_on(h, last, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns)))
 		return false;
 	if (ty_stall_has_request(h, thread, last, t, futex) && !replied_unseen(h, c, futex, fd))
 		return true;

@@ -67,7 +67,7 @@ bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candi
 	if (c->w.kind == TY_STALL_SEMAPHORE)
 		return takes_there(h, c);
 	return c->w.word &&
-	       ty_stall_waits_on(h->x, c->waker.thread, ty_wait_word_of(h->x, &c->w, c->s.syscall),
+	       ty_stall_waits_on(h, c->waker.thread, ty_wait_word_of(h->x, &c->w, c->s.syscall),
 				 c->end_ns);
 }
 

@@ -11,6 +11,8 @@
 #include "syscall_ipc.h"
 #include "thread_walk.h"
 
+#include <stdlib.h>
+
 #define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
 
 bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
@@ -83,25 +85,63 @@ bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k)
 	return says & (TY_TAKES | TY_GIVES) && !(says & (TY_MESSAGE | TY_SIGNALS));
 }
 
-/* Did `who` wake thread with the wakeup that began this span? A birth is no asking, nor is a lock
- * of the kernel (that of their memory map) that is let go. */
-static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
-		     bool futex, uint64_t *ts)
-{
-	const struct ty_model *m = x->m;
-	struct ty_span s = ty_model_span_brief(m, thread, span);
-	struct ty_waker k;
+/* The wakeups of a block of its spans that threads caused, in order. Made once, since many waits
+ * lead to the same ones. */
+struct ty_woken {
+	uint32_t thread, id; /* id: the block's number + 1; 0: none was read */
+	uint32_t n;
+	struct wakeup {
+		uint64_t ts_ns;
+		uint32_t who;
+		uint16_t row;	 /* of the span that it began, in the block */
+		uint8_t message; /* by futex or not: 0: not examined yet */
+	} v[TY_ROWS];
+};
+enum { NO_MESSAGE = 1, MESSAGE = 2, OF_FUTEX = 2 /* bits to the left */ };
 
-	if (s.state != TY_ST_RUNNABLE ||
-	    s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE | TY_SF_NEW))
-		return false;
-	if (!ty_waker_is(m, ty_model_span_edge(m, &s, span), who, &k))
-		return false;
-	*ts = k.ts_ns;
-	/* Making room wakes waiting writers: that is no message. */
-	if (ty_stall_made_room(x, &k))
-		return false;
-	return is_message(x, thread, span, who, *ts, futex);
+struct ty_woken *ty_stall_woken_new(void)
+{
+	return calloc(TY_STALL_BLOCKS, sizeof(struct ty_woken));
+}
+
+static void read_wakeups(const struct ty_model *m, uint32_t first, struct ty_woken *b)
+{
+	struct ty_span_rows rows;
+	uint32_t n = ty_model_span_rows(m, b->thread, first, &rows);
+
+	b->n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct ty_span s = {.thread = b->thread,
+				    .start_ns = rows.start_ns[i],
+				    .state = rows.state[i],
+				    .flags = rows.flags[i]};
+		struct ty_waker k;
+
+		if (s.state != TY_ST_RUNNABLE ||
+		    s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE | TY_SF_NEW))
+			continue;
+		k = ty_waker_find(m, ty_model_span_edge(m, &s, first + i));
+		if (k.kind == TY_WAKER_THREAD)
+			b->v[b->n++] = (struct wakeup){k.ts_ns, k.thread, (uint16_t)i, 0};
+	}
+}
+
+/* Was it no birth, lock of the kernel (that of their memory map) that is let go, or room that was
+ * made for waiting writers? */
+static bool says(const struct ty_explain *x, uint32_t thread, uint32_t span, struct wakeup *w,
+		 bool futex)
+{
+	unsigned shift = futex ? OF_FUTEX : 0;
+
+	if (!(w->message >> shift & (MESSAGE | NO_MESSAGE))) {
+		struct ty_span s = ty_model_span_brief(x->m, thread, span);
+		struct ty_waker k = ty_waker_find(x->m, ty_model_span_edge(x->m, &s, span));
+		bool yes = !ty_stall_made_room(x, &k) &&
+			   is_message(x, thread, span, w->who, w->ts_ns, futex);
+
+		w->message |= (uint8_t)((yes ? MESSAGE : NO_MESSAGE) << shift);
+	}
+	return w->message >> shift & MESSAGE;
 }
 
 /* Did the wakeup that began this span of peer come from a word on which the thread waits, too, as
@@ -117,25 +157,63 @@ static bool passed_around(const struct ty_stall_search *h, uint32_t thread, uint
 	return word && ty_stall_on_word(h, thread, word, t).waits;
 }
 
+/* The wakeup of the thread by `who` in [from_ns, to_ns], among these of its spans, the last or the
+ * first; where h is given, not by passing something around. When; 0: none. *span: which it began.
+ */
+static uint64_t find_wakeup(const struct ty_explain *x, const struct ty_stall_search *h,
+			    uint32_t thread, uint32_t who, struct ty_rows in, uint64_t from_ns,
+			    uint64_t to_ns, bool futex, bool last, uint32_t *span)
+{
+	const uint32_t first = ty_model_thread(x->m, thread)->spans_first;
+	struct ty_woken own;
+
+	for (uint32_t from = in.from, to = in.to; from < to;) {
+		uint32_t block = ((last ? to - 1 : from) - first) / TY_ROWS,
+			 row = first + block * TY_ROWS;
+		struct ty_woken *b =
+			x->woken ? &x->woken[(thread * 31 + block) % TY_STALL_BLOCKS] : &own;
+
+		if (!x->woken || b->thread != thread || b->id != block + 1) {
+			b->thread = thread;
+			b->id = block + 1;
+			read_wakeups(x->m, row, b);
+		}
+		for (uint32_t i = 0; i < b->n; i++) {
+			struct wakeup *w = &b->v[last ? b->n - 1 - i : i];
+			uint32_t at = row + w->row;
+
+			if (w->who == who && at >= from && at < to && w->ts_ns >= from_ns &&
+			    w->ts_ns <= to_ns && says(x, thread, at, w, futex) &&
+			    (!h || !passed_around(h, who, thread, at))) {
+				*span = at;
+				return w->ts_ns;
+			}
+		}
+		if (last)
+			to = row > from ? row : from;
+		else
+			from = row + TY_ROWS;
+	}
+	return 0;
+}
+
+/* The last TY_STALL_BACK spans of the thread that begin by t. */
+static struct ty_rows spans_up_to(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	uint32_t k = ty_model_span_find(m, thread, t);
+
+	return k == TY_NONE ? (struct ty_rows){0}
+			    : ty_rows_near((struct ty_rows){ty_thread_spans(m, thread).from, k + 1},
+					   k + 1, k + 1, TY_STALL_BACK);
+}
+
 /* When did `who` last wake thread up to t, and, where h is given, not by passing something around?
  * 0: not seen. *span: the one that this began. */
 static uint64_t last_wakeup(const struct ty_explain *x, const struct ty_stall_search *h,
 			    uint32_t thread, uint32_t who, uint64_t t, bool futex, uint32_t *span)
 {
-	const struct ty_model *m = x->m;
-	const struct ty_thread *th = ty_model_thread(m, thread);
-	uint32_t k = ty_model_span_find(m, thread, t);
-	uint64_t ts;
-
-	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
-		*span = k;
-		if (woken_by(x, thread, k, who, futex, &ts) && ts <= t &&
-		    (!h || !passed_around(h, who, thread, k)))
-			return ts;
-		if (k == th->spans_first)
-			break;
-	}
-	return 0;
+	return find_wakeup(x, h, thread, who, spans_up_to(x->m, thread, t), 0, t, futex, true,
+			   span);
 }
 
 uint64_t ty_stall_last_woken_at(const struct ty_explain *x, uint32_t thread, uint32_t who,
@@ -162,16 +240,15 @@ uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_
 static uint64_t first_wakeup(const struct ty_explain *x, const struct ty_stall_search *h,
 			     uint32_t thread, uint32_t who, bool futex)
 {
-	const struct ty_thread *th = ty_model_thread(x->m, thread);
-	uint64_t born = ty_model_thread(x->m, who)->start_ns, ts;
-	uint32_t k = born > th->start_ns ? ty_model_span_find(x->m, thread, born) : TY_NONE,
-		 first = k == TY_NONE ? th->spans_first : k, end = th->spans_first + th->spans_n;
+	uint64_t born = ty_model_thread(x->m, who)->start_ns;
+	struct ty_rows in = ty_thread_spans(x->m, thread);
+	uint32_t k = ty_model_span_find(x->m, thread, born), span;
 
-	for (k = first; k < end && k - first < TY_STALL_BACK; k++)
-		if (woken_by(x, thread, k, who, futex, &ts) &&
-		    (!h || !passed_around(h, who, thread, k)))
-			return ts;
-	return UINT64_MAX;
+	if (k != TY_NONE && born > ty_model_thread(x->m, thread)->start_ns)
+		in.from = k;
+	if (in.to - in.from > TY_STALL_BACK)
+		in.to = in.from + TY_STALL_BACK;
+	return find_wakeup(x, h, thread, who, in, 0, UINT64_MAX, futex, false, &span) ?: UINT64_MAX;
 }
 
 uint64_t ty_stall_first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, bool futex)
@@ -199,20 +276,11 @@ bool ty_stall_has_request(const struct ty_stall_search *h, uint32_t thread, uint
 bool ty_stall_woke_within(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t from,
 			  uint64_t to)
 {
-	const struct ty_model *m = x->m;
-	uint32_t first = ty_model_thread(m, thread)->spans_first, k;
-	uint64_t ts;
+	uint32_t span;
 
-	if (!ty_model_wakeups(m, thread, from, to + 1))
-		return false;
-	k = ty_model_span_find(m, thread, to);
-	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
-		if (woken_by(x, thread, k, who, true, &ts) && ts >= from && ts <= to)
-			return true;
-		if (k == first || ty_model_span_brief(m, thread, k).start_ns < from)
-			break;
-	}
-	return false;
+	return ty_model_wakeups(x->m, thread, from, to + 1) &&
+	       find_wakeup(x, NULL, thread, who, spans_up_to(x->m, thread, to), from, to, true,
+			   true, &span);
 }
 
 bool ty_stall_woke_another(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,

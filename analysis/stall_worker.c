@@ -128,7 +128,8 @@ static bool waits_along(const struct ty_stall_search *h, const struct ty_candida
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *o = ty_model_thread(m, i);
 
-	if (i == c->s.thread || !o->traced || o->start_ns > t || o->end_ns <= t)
+	if (i == c->s.thread || !o->traced || o->start_ns > t || o->end_ns <= t ||
+	    !ty_wait_akin(o, ty_model_thread(m, c->s.thread)))
 		return false;
 	*s = ty_model_span(m, ty_model_span_find(m, i, t));
 	if (s->state != TY_ST_SLEEPING || s->syscall == TY_NONE)

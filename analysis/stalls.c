@@ -628,22 +628,25 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
 		   struct ty_err *err)
 {
-	struct ty_stall_search h = {.x = x, .w = *w, .o = *o};
+	struct ty_explain own = *x;
+	struct ty_stall_search h = {.x = &own, .w = *w, .o = *o};
 	int r;
 
 	*out = (struct ty_stalls){0};
 	if (!h.o.min_ns)
 		h.o.min_ns = TY_STALLS_MIN_NS;
 	h.words = calloc(TY_STALL_BLOCKS, sizeof(*h.words));
-	r = h.words ? find_stalls(&h, max, out) : -TY_ENOMEM;
+	own.woken = ty_stall_woken_new();
+	own.paths = &h.paths;
+	r = h.words && own.woken ? find_stalls(&h, max, out) : -TY_ENOMEM;
 	free(h.words);
+	free(own.woken);
 	vec_fini(&h.cand);
 	vec_fini(&h.word);
 	vec_fini(&h.own_sleeps);
 	ty_path_fini(&h.path);
 	ty_path_fini(&h.spare);
-	for (unsigned i = 0; i < TY_STALL_KEPT; i++)
-		ty_path_fini(&h.kept[i]);
+	ty_kept_paths_fini(&h.paths);
 	free(h.prio);
 	free(h.at);
 	if (r < 0) {

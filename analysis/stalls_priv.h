@@ -15,6 +15,7 @@
 
 #include "futex_waker.h"
 #include "file_lock_release.h"
+#include "path_part.h"
 #include "stalls.h"
 #include "waits.h"
 
@@ -129,6 +130,7 @@ struct ty_words {	     /* the futex operations of a thread in a block of its cal
 	uint64_t use[TY_STALL_BACK]; /* word | enum ty_futex_use, each once */
 };
 
+#define TY_FUTEX_USE UINT64_C(3) /* a word's address is a multiple of four */
 struct ty_waits_on {
 	bool waits, wakes;
 };
@@ -151,9 +153,8 @@ struct ty_stall_search {
 	VEC(struct ty_own_sleep)
 	own_sleeps;	      /* voluntary sleeps of the command's first thread; in order */
 	struct ty_path spare; /* memory for that of the next candidate */
-#define TY_STALL_KEPT 4
-	struct ty_path kept[TY_STALL_KEPT]; /* long ones, whole */
-	struct ty_path_at *at;		    /* its segments by thread, then time */
+	struct ty_kept_paths paths;
+	struct ty_path_at *at; /* its segments by thread, then time */
 	struct ty_prio_at {
 		uint64_t ts_ns;
 		uint32_t thread;
@@ -229,6 +230,8 @@ int ty_stall_short_tries(struct ty_stall_search *h, uint32_t thread);
 int ty_stall_polled(struct ty_stall_search *h, uint32_t thread);
 
 /* stall_woken.c (further ones: stall_woken.h) */
+/* TY_STALL_BLOCKS blocks of wakeups, by a hash; to be freed. NULL: out of memory. */
+struct ty_woken *ty_stall_woken_new(void);
 /* When `who` last woke the thread up to t with a message; 0: not recorded. */
 uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
 /* True if the thread had not waited for anything between its creation and t. */
@@ -252,7 +255,7 @@ bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_cand
 bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 		       uint32_t first);
 /* True if the thread itself waits on this word (ty_wait_word) around t. */
-bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t);
+bool ty_stall_waits_on(const struct ty_stall_search *h, uint32_t thread, uint64_t word, uint64_t t);
 /* The descriptor to which the thread sent data at t; -1: none known. */
 int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* True if peer, woken at `span`, waited for the same thing again, up to t. */
@@ -413,9 +416,6 @@ bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate 
 int ty_stall_counts(struct ty_stall_search *h, const struct ty_candidate *c);
 
 /* stall_path.c */
-/* Keeps a copy of a path with many hops, as waits on it may be candidates, too: the longest ones. 0
- * or -TY_ENOMEM. */
-int ty_stall_keep_path(struct ty_stall_search *h, const struct ty_path *p);
 /* To be called once the command's path is found. 0 or -TY_ENOMEM. */
 int ty_stall_path_sort(struct ty_stall_search *h);
 /* Call before that: finds the voluntary sleeps of the command's first thread. 0 or -TY_ENOMEM. */

@@ -58,13 +58,14 @@ bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call)
 static bool may_be_again(const struct ty_explain *x, uint32_t thread, uint32_t call)
 {
 	uint32_t first = ty_model_thread(x->m, thread)->syscalls_first;
-	int32_t nr = ty_model_syscall_nr(x->m, thread, call);
+	uint8_t abi;
+	int32_t nr = ty_model_syscall_nr(x->m, thread, call, &abi);
 	unsigned got = 0;
 
 	for (unsigned n = 0; n < TY_WAIT_RETRY_BETWEEN && call > first && got < 2; n++) {
 		struct ty_syscall c;
 
-		if (ty_model_syscall_nr(x->m, thread, --call) != nr)
+		if (ty_model_syscall_nr(x->m, thread, --call, &abi) != nr)
 			continue;
 		c = ty_model_syscall_brief(x->m, thread, call);
 		if (in_vain(x, &c))

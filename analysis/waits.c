@@ -539,8 +539,7 @@ static bool of_one_process(const struct ty_thread *a, const struct ty_thread *b)
 	return a == b || (a->tgid >= 0 && a->tgid == b->tgid);
 }
 
-/* One made by the other, or both by one: what fork copies is the same in both. */
-static bool akin(const struct ty_thread *a, const struct ty_thread *b)
+bool ty_wait_akin(const struct ty_thread *a, const struct ty_thread *b)
 {
 	return of_one_process(a, b) || (b->tgid >= 0 && a->ppid == b->tgid) ||
 	       (a->tgid >= 0 && b->ppid == a->tgid) || (a->ppid == b->ppid && a->ppid > 1);
@@ -557,8 +556,8 @@ bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_w
 	/* A condition variable's waiters have one of two words side by side. */
 	if (a->word)
 		return apart <= sizeof(uint32_t) &&
-		       (of_one_process(t, u) || (a->shared && b->shared && akin(t, u)));
-	return akin(t, u);
+		       (of_one_process(t, u) || (a->shared && b->shared && ty_wait_akin(t, u)));
+	return ty_wait_akin(t, u);
 }
 
 /* The operation of a futex call on one word, and its arguments as futex() has them; -1. */

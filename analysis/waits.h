@@ -70,6 +70,9 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 /* Sets the path of a call as the wait's object if it has none; for findings. */
 void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			  struct ty_wait_for *w);
+/* One made by the other, or both by one, so that what fork copies is the same in both. Others
+ * never wait for the same object. */
+bool ty_wait_akin(const struct ty_thread *a, const struct ty_thread *b);
 /* True when both may be waits for the same object. Descriptors and memory words belong to a
  * process: its children inherit descriptors, and share words that are not private. */
 bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_wait_for *a,

@@ -234,8 +234,10 @@ struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thre
 #define TY_MODEL_ARGS 3
 unsigned ty_model_syscall_args(const struct ty_model *m, const struct ty_syscall *c,
 			       uint64_t args[TY_MODEL_ARGS]);
-/* Only its number, at an eighth of the cost; -1: no such call. */
-int32_t ty_model_syscall_nr(const struct ty_model *m, uint32_t thread, uint32_t call);
+/* Only its number and enum ty_abi, at a fifth of the cost; -1: no such call. */
+int32_t ty_model_syscall_nr(const struct ty_model *m, uint32_t thread, uint32_t call, uint8_t *abi);
+/* The thread of a call; TY_NONE. */
+uint32_t ty_model_syscall_thread(const struct ty_model *m, uint32_t call);
 
 /*
  * Bulk reads for scans over all rows: the thread's rows from `span` (or `call`) on that are stored

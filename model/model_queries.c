@@ -436,20 +436,27 @@ unsigned ty_model_syscall_args(const struct ty_model *m, const struct ty_syscall
 	return arg & 3;
 }
 
-int32_t ty_model_syscall_nr(const struct ty_model *m, uint32_t thread, uint32_t call)
+int32_t ty_model_syscall_nr(const struct ty_model *m, uint32_t thread, uint32_t call, uint8_t *abi)
 {
 	const struct ty_table *t = &m->t[TY_T_CALLS];
 	uint32_t i = call - ty_model_thread(m, thread)->syscalls_first;
 
+	*abi = 0;
 	if (i >= ty_table_rows(t, thread))
 		return -1;
 	ROW(t, thread, i);
+	*abi = (uint8_t)COL(TY_CALL_ABI);
 	return (int32_t)COL(TY_CALL_NR);
+}
+
+uint32_t ty_model_syscall_thread(const struct ty_model *m, uint32_t call)
+{
+	return ty_table_owner(&m->t[TY_T_CALLS], call);
 }
 
 struct ty_syscall ty_model_syscall(const struct ty_model *m, uint32_t call)
 {
-	return ty_model_syscall_brief(m, ty_table_owner(&m->t[TY_T_CALLS], call), call);
+	return ty_model_syscall_brief(m, ty_model_syscall_thread(m, call), call);
 }
 
 uint32_t ty_model_syscall_after(const struct ty_model *m, uint32_t thread, uint64_t t_ns)

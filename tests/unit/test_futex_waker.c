@@ -269,7 +269,7 @@ static int timer_and(uint64_t word, uint64_t op, int64_t woke, int64_t ret)
 	m = ty_mx_end();
 	x = explain(m, 0);
 	s = ty_model_span(m, ty_model_span_find(m, ty_model_thread_find(m, 11, 4 * MS), 4 * MS));
-	k = ty_futex_waker(&x, &s, s.edge);
+	k = ty_futex_waker(&x, &s, ty_waker_find(x.m, s.edge));
 	assert_int_equal(k.kind, k.thread == TY_NONE ? TY_WAKER_TIMER : TY_WAKER_THREAD);
 	last_inferred = k.inferred;
 	tid = k.thread == TY_NONE ? 0 : ty_model_thread(m, k.thread)->tid;

@@ -73,44 +73,55 @@ static bool same_hop(const struct ty_hop *a, const struct ty_hop *b)
 	       a->waker.act_ns == b->waker.act_ns;
 }
 
+/* With the whole path kept, each part of it is found as without. */
 static void a_part_is_as_if_found(void **state)
 {
 	struct ty_path all = {0}, part = {0}, found = {0};
+	struct ty_kept_paths kept = {0};
 	uint64_t from, to;
-	struct ty_explain x = nested(&from, &to);
-	unsigned parts = 0;
+	struct ty_explain x = nested(&from, &to), with = x;
+	unsigned windows = 0;
 
+	with.paths = &kept;
 	assert_int_equal(ty_path_find(&x, thread_of(&x, 11), from, to, &all), 0);
 	assert_true(all.hop.n >= 4);
+	assert_int_equal(ty_path_keep(&kept, &all, 100), 0);
 	for (uint32_t i = 0; i < all.hop.n; i++) {
 		const struct ty_hop *h = &all.hop.v[i];
-		struct ty_span s = ty_model_span(x.m, h->span);
+		const uint64_t starts[] = {h->start_ns, h->start_ns + MS, from, from + MS,
+					   to - 10 * MS};
 
-		if (s.start_ns != h->start_ns || s.end_ns != h->end_ns)
-			continue;
-		parts++;
-		assert_int_equal(
-			ty_path_part(&all, h->thread, h->span, h->start_ns, h->end_ns, &part), 1);
-		assert_int_equal(ty_path_find(&x, h->thread, h->start_ns, h->end_ns, &found), 0);
-		assert_int_equal(part.seg.n, found.seg.n);
-		assert_int_equal(part.hop.n, found.hop.n);
-		for (size_t k = 0; k < found.seg.n; k++)
-			assert_true(same_seg(&part.seg.v[k], &found.seg.v[k]));
-		for (size_t k = 0; k < found.hop.n; k++)
-			assert_true(same_hop(&part.hop.v[k], &found.hop.v[k]));
-		assert_false(part.cut || part.inferred);
+		for (unsigned k = 0; k < 5; k++) {
+			if (starts[k] >= h->end_ns)
+				continue;
+			windows++;
+			assert_int_equal(ty_path_find(&x, h->thread, starts[k], h->end_ns, &found),
+					 0);
+			assert_int_equal(
+				ty_path_find(&with, h->thread, starts[k], h->end_ns, &part), 0);
+			assert_int_equal(part.seg.n, found.seg.n);
+			assert_int_equal(part.hop.n, found.hop.n);
+			for (size_t n = 0; n < found.seg.n; n++)
+				assert_true(same_seg(&part.seg.v[n], &found.seg.v[n]));
+			for (size_t n = 0; n < found.hop.n; n++)
+				assert_true(same_hop(&part.hop.v[n], &found.hop.v[n]));
+			assert_false(part.cut || part.inferred || part.bound);
+		}
 	}
-	assert_true(parts >= 4);
+	assert_true(windows >= 10);
 	ty_path_fini(&all);
 	ty_path_fini(&part);
 	ty_path_fini(&found);
+	ty_kept_paths_fini(&kept);
 	ty_mx_drop();
 }
 
-/* Another window, another wait; a cycle, which may be none by itself; what is inferred or cut. */
+/* Another window, another wait; a cycle, which may be none by itself; what is inferred or cut, or
+ * not worth it. */
 static void what_may_differ_is_no_part(void **state)
 {
 	struct ty_path all = {0}, part = {0};
+	struct ty_kept_paths kept = {0};
 	uint64_t from, to;
 	struct ty_explain x = nested(&from, &to);
 	struct ty_span s;
@@ -118,20 +129,28 @@ static void what_may_differ_is_no_part(void **state)
 
 	assert_int_equal(ty_path_find(&x, thread_of(&x, 11), from, to, &all), 0);
 	s = wait_at(&x, 12, to - 20 * MS, &span);
-	assert_int_equal(ty_path_part(&all, s.thread, span, s.start_ns, s.end_ns, &part), 1);
-	assert_int_equal(ty_path_part(&all, s.thread, span, s.start_ns + 1, s.end_ns, &part), 0);
-	assert_int_equal(ty_path_part(&all, s.thread, span + 1, s.start_ns, s.end_ns, &part), 0);
+	assert_int_equal(ty_path_keep(&kept, &all, 1), 0);
+	assert_int_equal(ty_path_part(&kept, &s, span, s.start_ns, s.end_ns, TY_NONE, &part), 0);
 	all.inferred = true;
-	assert_int_equal(ty_path_part(&all, s.thread, span, s.start_ns, s.end_ns, &part), 0);
+	assert_int_equal(ty_path_keep(&kept, &all, 100), 0);
+	assert_int_equal(ty_path_part(&kept, &s, span, s.start_ns, s.end_ns, TY_NONE, &part), 0);
 	all.inferred = false;
-	all.cut = true;
-	assert_int_equal(ty_path_part(&all, s.thread, span, s.start_ns, s.end_ns, &part), 0);
-	all.cut = false;
-	vec_each (g, &all.seg)
+	assert_int_equal(ty_path_keep(&kept, &all, 100), 0);
+	assert_true(ty_path_part(&kept, &s, span, s.start_ns, s.end_ns, TY_NONE, &part) > 0);
+	assert_int_equal(part.seg.v[part.seg.n - 1].start_ns, s.start_ns);
+	assert_int_equal(part.hop.v[0].depth, 0);
+	assert_int_equal(ty_path_part(&kept, &s, span, s.start_ns + 1, s.end_ns, TY_NONE, &part),
+			 0);
+	assert_int_equal(ty_path_part(&kept, &s, span + 1, s.start_ns, s.end_ns, TY_NONE, &part),
+			 0);
+	assert_int_equal(ty_path_part(&kept, &s, span, s.start_ns, s.end_ns - 1, TY_NONE, &part),
+			 0);
+	vec_each (g, &kept.v[0].p.seg)
 		g->what = g->what == TY_SEG_TIMER ? TY_SEG_LOOP : g->what;
-	assert_int_equal(ty_path_part(&all, s.thread, span, s.start_ns, s.end_ns, &part), 0);
+	assert_int_equal(ty_path_part(&kept, &s, span, s.start_ns, s.end_ns, TY_NONE, &part), 0);
 	ty_path_fini(&all);
 	ty_path_fini(&part);
+	ty_kept_paths_fini(&kept);
 	ty_mx_drop();
 }
 
