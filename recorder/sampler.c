@@ -29,6 +29,7 @@
 #include "perf_write.h"
 #include "ring_drainer.h"
 #include "sample_maps.h"
+#include "sample_parts.h"
 #include "section.h"
 #include "unaligned.h"
 
@@ -301,8 +302,6 @@ void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n)
 /* records -----------------------------------------------------------------------------------------
  */
 
-enum { SAMPLE_TIME = 24 };
-
 /* Of the call chain: addresses of the kernel, which are to be named. */
 static void note_kernel(struct ty_sampler *s, const char *ips, uint64_t n)
 {
@@ -341,66 +340,47 @@ static uint64_t stack_most(const struct ty_sampler *s)
 	return n < WHOLE_UP_TO ? STACK : n < FEW_UP_TO ? STACK_FEW : 0;
 }
 
-/* A sample: p[0..n) behind the head h, which may be changed. Order of its parts:
- * perf_event_open(2). false: it is malformed, or there is no room. */
+/* A sample: p[0..n) behind the head h, which may be changed. false: it is malformed, or there is no
+ * room. */
 static bool on_sample(struct ty_sampler *s, struct perf_event_header h, char *p, size_t n)
 {
-	enum { PID = 16, CHAIN = 48 }; /* behind id and address */
-	uint64_t ips, size = 0, used = 0, sp = 0, most = stack_most(s);
-	size_t at = CHAIN + 8, keep;
-	uint32_t pid;
+	const bool user = s->attr.sample_type & PERF_SAMPLE_REGS_USER;
+	const unsigned regs = (unsigned)__builtin_popcountll(REGS);
+	const uint64_t most = stack_most(s);
+	struct ty_sample_parts x;
+	size_t keep = n, size = 0;
 
-	if (n < at)
+	if (!ty_sample_parts(p, n, user, regs, &x))
 		return false;
-	pid = ty_u32_at(p + PID);
-	ips = ty_u64_at(p + CHAIN);
-	if (ips > (n - at) / 8)
-		return false;
-	if (s->trace_all && pid == (uint32_t)s->own)
+	if (s->trace_all && x.pid == (uint32_t)s->own)
 		return true;
-	ty_sample_maps_know(s->maps, pid, ty_u64_at(p + SAMPLE_TIME));
-	note_kernel(s, p + at, ips);
-	at += 8 * ips;
-	if (s->attr.sample_type & PERF_SAMPLE_REGS_USER) {
-		if (n - at < 8)
-			return false;
-		if (ty_u64_at(p + at)) {
-			const size_t regs = (size_t)__builtin_popcountll(REGS);
+	ty_sample_maps_know(s->maps, x.pid, x.ns);
+	note_kernel(s, p + x.chain_at, x.ips);
+	if (user) {
+		const ty_code_ranges *code = ty_sample_maps_code(s->maps, x.pid);
+		uint64_t sp = 0;
 
-			if (n - at < 8 + 8 * regs)
-				return false;
-			at += 8;
-			sp = ty_u64_at(p + at +
+		if (x.regs_at) {
+			sp = ty_u64_at(p + x.regs_at +
 				       8 * __builtin_popcountll(REGS & ((1ull << REG_SP) - 1)));
-			scrub(p + at, regs, ty_sample_maps_code(s->maps, pid), sp);
-			at += 8 * regs;
-		} else {
-			at += 8;
+			scrub(p + x.regs_at, regs, code, sp);
 		}
-		if (n - at < 8)
-			return false;
-		size = ty_u64_at(p + at);
-		if (size > n - at - 8 || (size && n - at - 8 - size < 8))
-			return false;
-		used = size ? ty_u64_at(p + at + 8 + size) : 0;
-		used = used < size ? used : size;
-		s->res.shortened += used > most;
-		used = used < most ? used : most;
-		scrub(p + at + 8, used / 8, ty_sample_maps_code(s->maps, pid), sp);
+		s->res.shortened += x.used > most;
+		size = (size_t)(x.used < most ? x.used : most) / 8 * 8;
+		scrub(p + x.stack_at + 8, size / 8, code, sp);
+		keep = x.stack_at + 8 + size + (size ? 8 : 0);
 	}
-	/* Behind the registers: u64 size, the bytes, u64 how many of them count. */
-	used = size = used / 8 * 8;
-	keep = s->attr.sample_type & PERF_SAMPLE_REGS_USER ? at + 8 + size + (size ? 8 : 0) : n;
 	if (!ty_spooled_section_room(&s->samples, sizeof(h) + keep))
 		return false;
 	h.size = (uint16_t)(sizeof(h) + keep);
 	ty_buf_add(&s->samples.b, &h, sizeof(h));
-	if (s->attr.sample_type & PERF_SAMPLE_REGS_USER) {
-		ty_buf_add(&s->samples.b, p, at);
-		ty_buf_add(&s->samples.b, &size, 8);
-		ty_buf_add(&s->samples.b, p + at + 8, size);
+	if (user) {
+		/* Behind the registers: u64 size, the bytes, u64 how many of them count. */
+		ty_buf_add(&s->samples.b, p, x.stack_at);
+		ty_buf_addle(&s->samples.b, size, 8);
+		ty_buf_add(&s->samples.b, p + x.stack_at + 8, size);
 		if (size)
-			ty_buf_add(&s->samples.b, &used, 8);
+			ty_buf_addle(&s->samples.b, size, 8);
 	} else {
 		ty_buf_add(&s->samples.b, p, n);
 	}
@@ -419,8 +399,8 @@ static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes,
 		s->res.throttled += h.type == PERF_RECORD_THROTTLE;
 		if (h.type != PERF_RECORD_SAMPLE)
 			continue;
-		if (h.size >= sizeof(h) + SAMPLE_TIME + 8)
-			w.ns = ty_u64_at(p + SAMPLE_TIME);
+		if (h.size >= sizeof(h) + TY_SAMPLE_TIME + 8)
+			w.ns = ty_u64_at(p + TY_SAMPLE_TIME);
 		if (!w.ns || ty_buf_add(&s->batch, p - sizeof(h), h.size) ||
 		    vec_push(&s->waiting, w)) {
 			s->batch.failed = false;
