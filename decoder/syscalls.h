@@ -54,6 +54,7 @@ struct ty_arg_names {
 		*text[6];   /* replaces the argument, already printable: what a pointer points to */
 	const char *fd[6];  /* name of the descriptor: "3</etc/passwd>" */
 	const char *result; /* name of the returned descriptor */
+	const char *peers;  /* of the first descriptor: "PID COMM", a newline behind each */
 	const char *after;  /* follows the result: " ([{fd=3, revents=POLLIN}])" */
 };
 /* Appends "<NAME>", without terminal control characters; "(deleted)" follows it, as in strace. */

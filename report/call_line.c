@@ -160,6 +160,23 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 	}
 }
 
+static void add_peers(struct ty_json *j, const char *s)
+{
+	if (!s || !*s)
+		return;
+	ty_json_array(j, "fd_peers");
+	for (size_t n; *s; s += n + 1) {
+		const size_t comm = strcspn(s, " ") + 1;
+
+		n = strcspn(s, "\n");
+		ty_json_object(j, NULL);
+		ty_json_i64(j, "pid", strtol(s, NULL, 10));
+		ty_json_strn(j, "comm", s + comm, n - comm);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
+
 /* "fd_names": of each argument that is a descriptor or a folder's; null: another, or not known. */
 static void add_fd_names(struct ty_json *j, const struct ty_arg_names *names, unsigned n)
 {
@@ -178,6 +195,7 @@ static void add_fd_names(struct ty_json *j, const struct ty_arg_names *names, un
 			ty_json_str(j, NULL, names->fd[i]);
 		ty_json_end_array(j);
 	}
+	add_peers(j, names->peers);
 	if (names->result)
 		ty_json_str(j, "ret_name", names->result);
 }

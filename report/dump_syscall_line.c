@@ -10,7 +10,8 @@
 
 #include "syscall_values.h"
 
-#define INNER_MAX (64u << 20) /* bytes of lists of descriptors in structures; beyond, no names */
+#define INNER_MAX     (64u << 20) /* bytes of lists of descriptors in structures; beyond, no names */
+#define PEERS_FROM_NS 1000000	  /* shorter calls did not wait for a peer */
 
 static void put_text(struct dump *d)
 {
@@ -78,6 +79,17 @@ static void name_fds(const struct dump *d, struct line *l)
 						      c->start_ns);
 }
 
+static uint32_t keep_list(struct dump *d, const char *list, size_t len)
+{
+	const uint32_t n = ty_strtab_count(d->inner), id = ty_strtab_add(d->inner, list, len);
+
+	if (id == UINT32_MAX)
+		return 0;
+	if (id >= n)
+		d->inner_bytes += len;
+	return id;
+}
+
 /* The objects of the descriptors in structures at the call's begin; at its end where the structure
  * was read only there. */
 static void name_inner(struct dump *d, struct line *l)
@@ -102,12 +114,34 @@ static void name_inner(struct dump *d, struct line *l)
 					 c->how == TY_CALL_RETURNED ? c->end_ns : c->start_ns));
 	if (!n || d->inner_bytes > INNER_MAX)
 		return;
-	n = ty_strtab_count(d->inner);
-	l->inner = ty_strtab_add(d->inner, list, len);
-	if (l->inner == UINT32_MAX)
-		l->inner = 0;
-	else if (l->inner >= n)
-		d->inner_bytes += len;
+	l->inner = keep_list(d, list, len);
+}
+
+/* Of a call that waited: the processes at the other end of its descriptor, as its end finds
+ * them, and those that closed it meanwhile. */
+static void name_peers(struct dump *d, struct line *l)
+{
+	const struct ty_call *c = &l->u.call;
+	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
+	char list[TY_FD_HOLDERS * (TY_COMM + 16)], comm[TY_COMM + 1];
+	int32_t pid[TY_FD_HOLDERS];
+	size_t len = 0;
+	unsigned n, i = 0;
+
+	while (i < row->n && row->a[i] != TY_ARG_FD)
+		i++;
+	if (!d->json || i == row->n || !l->fd[0] || c->end_ns - c->start_ns < PEERS_FROM_NS ||
+	    ty_call_end_only(c) || d->inner_bytes > INNER_MAX)
+		return;
+	n = ty_fd_holders_find(&d->holders, d->walk.fds, l->pid, (int32_t)c->args[i], l->fd[0],
+			       c->start_ns, pid);
+	for (unsigned k = 0; k < n; k++) {
+		snprintf(comm, sizeof(comm), "%s", ty_thread_names_get(d->comms, pid[k]));
+		for (char *s = comm; (s = strchr(s, '\n'));)
+			*s = '?';
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%d %s\n", pid[k], comm);
+	}
+	l->peers = n ? keep_list(d, list, len) : 0;
 }
 
 static void inner_names(const struct dump *d, const struct line *l, struct ty_values *v)
@@ -131,6 +165,8 @@ void ty_dump_line_result(struct dump *d, struct line *l)
 	const struct ty_call *c = &l->u.call;
 	const struct ty_sysrow *row;
 
+	if (c->how == TY_CALL_RETURNED)
+		name_peers(d, l);
 	if (c->how != TY_CALL_RETURNED || c->ret < 0)
 		return;
 	if (!l->inner && d->walk.strings)
@@ -153,6 +189,7 @@ static void show_call(struct dump *d, const struct line *l, enum ty_call_part pa
 		if (is_fd(row, i))
 			names.fd[i] = ty_fd_track_text(d->walk.fds, l->fd[k++]);
 	names.result = ty_fd_track_text(d->walk.fds, l->result);
+	names.peers = l->peers ? ty_strtab_get(d->inner, l->peers) : NULL;
 	if (d->walk.strings && row->points) {
 		valued = ty_values_find(&values, d->s->arch, d->walk.strings, c, l->after_ns);
 		if (valued)

@@ -467,6 +467,7 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	ty_buf_fini(&d.strings_text);
 	ty_strtab_free(d.inner);
 	ty_wall_fini(&d.wall);
+	ty_fd_holders_fini(&d.holders);
 	ty_thread_names_free(d.comms);
 	ty_call_walk_fini(&d.walk);
 	return r;

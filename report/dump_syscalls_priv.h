@@ -8,6 +8,7 @@
 
 #include "call_line.h"
 #include "call_walk.h"
+#include "fd_holders.h"
 #include "section.h"
 #include "session.h"
 #include "strtab.h"
@@ -33,6 +34,7 @@ struct line {
 	uint32_t fd[TY_DUMP_FDS],
 		result; /* ty_fd_track_name of its first descriptors, and its result */
 	uint32_t inner; /* in d->inner: names of the descriptors in structures */
+	uint32_t peers; /* in d->inner: ty_arg_names.peers */
 	int32_t pid;
 	char comm[TY_COMM + 1];
 	bool named; /* comm is the name at the call's beginning */
@@ -49,6 +51,7 @@ struct dump {
 	struct ty_call_walk walk;
 	struct ty_thread_names *comms;
 	struct ty_buf strings_text;
+	struct ty_fd_holders holders;
 	struct ty_strtab *inner; /* lists of ty_fd_track_name in hex, a blank behind each */
 	size_t inner_bytes;
 	uint64_t paths, paths_unknown; /* calls with strings; calls with an unknown one */

@@ -45,12 +45,21 @@ struct slot {
 	uint64_t closing_ns; /* a call that closes or replaces it began; 0: none */
 	uint32_t name;	     /* 0: unknown */
 	bool open, cloexec;
-	bool fresh; /* took the place of one that was open, as the lowest free number */
+	bool fresh;  /* took the place of one that was open, as the lowest free number */
+	char access; /* of a pipe: 'r', 'w'; 0: unknown */
 };
 
 struct table {
 	struct slot *v;
 	uint32_t n, users;
+};
+
+/* A closed end of a pipe or unix socket. */
+struct gone {
+	uint64_t ns;
+	uint32_t name;
+	int32_t pid;
+	char access;
 };
 
 struct process {
@@ -70,6 +79,8 @@ struct ty_fd_track {
 	uint32_t slots;		   /* allocated */
 	uint64_t listed_ns;	   /* from this time on, earlier descriptors are known */
 	struct ty_buf text;
+	struct gone gone[TY_FD_TRACK_GONE]; /* the newest at (gone_n - 1) % TY_FD_TRACK_GONE */
+	uint32_t gone_n;
 };
 
 static struct process *process_of(const struct ty_fd_track *t, int32_t pid)
@@ -174,7 +185,8 @@ static int add_listed(struct ty_fd_track *t, const char *text)
 			*s = (struct slot){.since_ns = t->listed_ns,
 					   .name = name_add(t, target, strlen(target)),
 					   .open = true,
-					   .cloexec = d.cloexec};
+					   .cloexec = d.cloexec,
+					   .access = d.access == 'b' ? 0 : d.access};
 	}
 	return 0;
 }
@@ -236,6 +248,32 @@ static uint32_t name_at(const struct process *p, int32_t fd, uint64_t ts_ns)
 	return s->name;
 }
 
+char ty_fd_track_access(const struct ty_fd_track *t, int32_t pid, int32_t fd)
+{
+	const struct slot *s = fd < 0 ? NULL : slot_of(process_of(t, pid), (uint64_t)fd);
+
+	return s ? s->access : 0;
+}
+
+void ty_fd_track_each(const struct ty_fd_track *t, uint64_t since_ns,
+		      bool (*fn)(void *ctx, int32_t pid, uint32_t name, char access), void *ctx)
+{
+	vec_each (p, &t->processes)
+		for (uint32_t i = 0; p->table && i < p->table->n; i++) {
+			const struct slot *s = &p->table->v[i];
+
+			if (s->open && s->name && !s->closing_ns &&
+			    !fn(ctx, p->pid, s->name, s->access))
+				return;
+		}
+	for (uint32_t i = 0; i < t->gone_n && i < TY_FD_TRACK_GONE; i++) {
+		const struct gone *g = &t->gone[(t->gone_n - 1 - i) % TY_FD_TRACK_GONE];
+
+		if (g->ns < since_ns || !fn(ctx, g->pid, g->name, g->access))
+			return;
+	}
+}
+
 uint32_t ty_fd_track_name(const struct ty_fd_track *t, int32_t pid, int32_t fd, uint64_t ts_ns)
 {
 	return name_at(process_of(t, pid), fd, ts_ns);
@@ -290,18 +328,30 @@ void ty_fd_track_begin(struct ty_fd_track *t, int32_t pid, const struct ty_call 
 			p->table->v[fd].closing_ns = c->start_ns;
 }
 
-static void taken_away(const struct process *p, const struct ty_call *c, uint32_t from, uint32_t to,
-		       bool failed)
+/* It is about to be closed. */
+static void note_gone(struct ty_fd_track *t, int32_t pid, const struct slot *s, uint64_t ns)
+{
+	const char *text = s->open ? ty_fd_track_text(t, s->name) : NULL;
+
+	if (text && (!strncmp(text, "pipe:[", 6) || !strncmp(text, "UNIX-", 5)))
+		t->gone[t->gone_n++ % TY_FD_TRACK_GONE] =
+			(struct gone){ns, s->name, pid, s->access};
+}
+
+static void taken_away(struct ty_fd_track *t, const struct process *p, const struct ty_call *c,
+		       uint32_t from, uint32_t to, bool failed)
 {
 	for (uint32_t fd = from; p->table && fd < p->table->n && fd <= to; fd++) {
 		struct slot *s = &p->table->v[fd];
 
 		if (!s->open || (s->since_ns > c->start_ns && s->fresh))
 			continue;
-		if (failed)
+		if (failed) {
 			s->closing_ns = 0;
-		else
+		} else {
+			note_gone(t, p->pid, s, c->end_ns);
 			s->open = false;
+		}
 	}
 }
 
@@ -330,8 +380,15 @@ static uint32_t name_during(const struct process *p, const struct ty_call *c, ui
 static void put_copy(struct ty_fd_track *t, struct process *p, const struct ty_call *c, int64_t fd,
 		     bool cloexec)
 {
+	const struct slot *from = slot_of(p, (uint32_t)c->args[0]);
+	const char access = from ? from->access : 0;
+	struct slot *to;
+
 	put(t, p, c, fd, name_during(p, c, c->args[0]), cloexec,
 	    ty_syscall_row(t->arch, c->abi, c->nr)->as->fds != TY_FDS_DUP2);
+	to = slot_of(p, (uint64_t)fd);
+	if (to)
+		to->access = access;
 }
 
 /* The path that argument `arg` pointed to, from the folder that it starts in. */
@@ -439,13 +496,15 @@ static int unshare(struct ty_fd_track *t, struct process *p)
 	return 0;
 }
 
-static int on_exec(struct ty_fd_track *t, struct process *p)
+static int on_exec(struct ty_fd_track *t, struct process *p, uint64_t ns)
 {
 	int r = unshare(t, p);
 
 	for (uint32_t i = 0; p->table && i < p->table->n; i++)
-		if (p->table->v[i].cloexec)
+		if (p->table->v[i].cloexec) {
+			note_gone(t, p->pid, &p->table->v[i], ns);
 			p->table->v[i].open = p->table->v[i].cloexec = false;
+		}
 	return r;
 }
 
@@ -469,7 +528,7 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 			put_copy(t, p, c, c->ret, cloexec);
 		}
 		break;
-	case TY_FDS_EXEC: return on_exec(t, p);
+	case TY_FDS_EXEC: return on_exec(t, p, c->end_ns);
 	case TY_FDS_RANGE:
 		for (uint64_t i = (uint32_t)c->args[0];
 		     c->args[2] & CLOSE_RANGE_CLOEXEC_ && p->table && i < p->table->n &&
@@ -479,8 +538,12 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 		break;
 	case TY_FDS_PAIR:
 		for (unsigned i = 0; i < row->n; i++)
-			for (unsigned k = 0; ty_call_data_fd(&item[i], k, &fd); k++)
+			for (unsigned k = 0; ty_call_data_fd(&item[i], k, &fd); k++) {
 				put(t, p, c, fd.fd, kernel_name(t, &fd), cloexec, true);
+				s = fd.fd < 0 ? NULL : slot_of(p, (uint64_t)fd.fd);
+				if (s)
+					s->access = k ? 'w' : 'r'; /* says nothing of sockets */
+			}
 		break;
 	case TY_FDS_NAMED:
 		/* The descriptor was unknown: an exec may close it. */
@@ -531,7 +594,7 @@ int ty_fd_track_end(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
 	if (!p)
 		return -TY_ENOMEM;
 	if (takes_away(row, c, &from, &to)) /* close with an error (EINTR, EIO) has closed, too */
-		taken_away(p, c, from, to, failed && row->fds != TY_FDS_CLOSE);
+		taken_away(t, p, c, from, to, failed && row->fds != TY_FDS_CLOSE);
 	if (failed && (row->fds != TY_FDS_NAMED || c->ret != -EINPROGRESS))
 		return 0;
 	if (t->strings && (row->fds == TY_FDS_NEW || row->fds == TY_FDS_PAIR ||
@@ -582,6 +645,9 @@ int ty_fd_track_event(struct ty_fd_track *t, const struct ty_event *ev, int32_t 
 	if (ev->kind == TY_EV_EXIT) {
 		p = process_of(t, ev->u.tex.tid);
 		if (p) {
+			for (uint32_t i = 0; p->table && p->table->users == 1 && i < p->table->n;
+			     i++)
+				note_gone(t, p->pid, &p->table->v[i], ev->ts_ns);
 			let_go(t, p);
 			p->cwd = 0;
 			p->gone = true;

@@ -50,6 +50,13 @@ uint32_t ty_fd_track_name(const struct ty_fd_track *t, int32_t pid, int32_t fd, 
  * call's end, before ty_fd_track_end and ty_call_data_over. */
 uint32_t ty_fd_track_path(struct ty_fd_track *t, int32_t pid, const struct ty_call *c,
 			  unsigned arg);
+/* How a pipe's descriptor is used: 'r', 'w'; 0: unknown. */
+char ty_fd_track_access(const struct ty_fd_track *t, int32_t pid, int32_t fd);
+/* Calls fn for each descriptor with a name that is open now, and for pipes and unix sockets closed
+ * since since_ns (of the last TY_FD_TRACK_GONE), until it returns false. */
+enum { TY_FD_TRACK_GONE = 4096 };
+void ty_fd_track_each(const struct ty_fd_track *t, uint64_t since_ns,
+		      bool (*fn)(void *ctx, int32_t pid, uint32_t name, char access), void *ctx);
 /* The text of a name; NULL for 0. Borrowed until the next ty_fd_track_end. */
 const char *ty_fd_track_text(const struct ty_fd_track *t, uint32_t name);
 

@@ -443,6 +443,19 @@ check "a finding names the descriptor that epoll_wait found ready" $? "$(cat sta
 grep -q 'epoll_same_data/[0-9]* waited in epoll_wait' stalls.txt && ! grep -q 'epoll_same_data/[0-9]* waited in epoll_wait, which' stalls.txt
 check "a finding names none where several descriptors have the event's data" $? "$(grep epoll_same stalls.txt)"
 
+# The processes at the other end, in the same waits.
+"$TARRY" dump w.dat syscalls --json >w.json 2>/dev/null
+judge "dump syscalls --json: the processes at the other end of a pipe and a unix socket" <<'P'
+import json
+kinds = set()
+for l in open('w.json'):
+    d = json.loads(l)
+    for p in d.get('fd_peers', []):
+        assert p['pid'] != d['pid'], d
+        if d['duration_ns'] > 250e6 and p['comm'].startswith('python'): kinds.add(d['fd_name'].split(':')[0])
+assert {'pipe', 'UNIX-STREAM'} <= kinds, kinds
+P
+
 # Two network namespaces with the same connection, both made before either waits; made while recording, and before.
 cat >pair.py <<'P'
 import os, socket, sys, time

@@ -269,12 +269,32 @@ static void json_peer(void **state)
 	}
 }
 
+/* Also a process with blanks in its name. */
+static void json_peers(void **state)
+{
+	char *out = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&out, &n);
+	struct ty_json j;
+
+	(void)state;
+	ty_json_init(&j, f);
+	ty_call_json(x86, &read_call, 40, "x",
+		     &(struct ty_arg_names){.fd = {"pipe:[1]"}, .peers = "12 a b\n13 c\n"}, NULL,
+		     NULL, &buf, &j);
+	ty_json_fini(&j);
+	fclose(f);
+	assert_non_null(strstr(out, ",\"fd_peers\":[{\"pid\":12,\"comm\":\"a b\"},"
+				    "{\"pid\":13,\"comm\":\"c\"}]"));
+	free(out);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(lines), T(time_of_day), T(names_of_descriptors),
-		T(json),  T(json_peer),	  T(processes),
+		T(lines),      T(time_of_day), T(names_of_descriptors), T(json), T(json_peer),
+		T(json_peers), T(processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fd_holders.h"
 #include "fd_track.h"
 #include "fixture_story.h"
 
@@ -522,6 +523,73 @@ static void begins_later(void **state)
 	}
 }
 
+/* The processes at the other end, one digit each. */
+static const char *holders(const struct all *a, int32_t pid, int32_t fd, uint64_t at)
+{
+	static char text[TY_FD_HOLDERS + 1];
+	struct ty_fd_holders h = {0};
+	int32_t out[TY_FD_HOLDERS];
+	const unsigned n = ty_fd_holders_find(&h, a->t, pid, fd,
+					      ty_fd_track_name(a->t, pid, fd, at), at - 3, out);
+
+	for (unsigned i = 0; i < n; i++)
+		text[i] = (char)('0' + out[i]);
+	text[n] = 0;
+	ty_fd_holders_fini(&h);
+	return text;
+}
+#define HOLDERS(pid, fd, at, want) assert_string_equal(holders(&a, pid, fd, at), want)
+
+static void other_ends(void **state)
+{
+	static const char fds[] =
+		"taken 90 100\n1\t3\t-\tpipe:[5]\tr\n1\t4\t-\tpipe:[5]\tw\n"
+		"2\t3\t-\tpipe:[5]\tw\n2\t4\t-\tpipe:[5]\tw\n3\t3\t-\tpipe:[5]\tr\n"
+		"4\t3\t-\tpipe:[5]\n5\t3\t-\tpipe:[5]\trw\n"
+		"6\t3\t-\tUNIX-STREAM:[17->18]\n7\t3\t-\tUNIX-STREAM:[18->17,\"/s\"]\n"
+		"8\t3\t-\tUNIX-STREAM:[18]\n9\t3\t-\tUNIX-STREAM:[x\n"
+		"9\t4\t-\tfile\n";
+	struct ty_event gone = {.kind = TY_EV_EXIT, .ts_ns = 160, .tid = 2};
+	struct all a = {.strings.limit = 1 << 20};
+	const struct ty_ev_fd made[] = {{.inode = 7, .fd = 5, .mode = 0010600},
+					{.inode = 7, .fd = 6, .mode = 0010600}};
+
+	(void)state;
+	fds_at(&a, 134, 1, SYS_pipe2, 0x10, made, 2);
+	begin(&a, fds, NULL);
+	HOLDERS(1, 3, 101, "2");
+	HOLDERS(2, 3, 101, "13");
+	HOLDERS(4, 3, 101, ""); /* how it is used is unknown */
+	HOLDERS(6, 3, 101, "78");
+	HOLDERS(8, 3, 101, "6");
+	HOLDERS(9, 3, 101, "");
+	HOLDERS(9, 4, 101, "");
+	HOLDERS(9, 99, 101, "");
+	/* A copy is used in the same way; what is closed counts no more. */
+	call(&a, 3, 110, "dup", 9, 3, 0, 0);
+	HOLDERS(3, 9, 116, "12");
+	call(&a, 2, 120, "close", 0, 3, 0, 0);
+	HOLDERS(3, 9, 126, "12");
+	call(&a, 2, 121, "close", 0, 4, 0, 0);
+	HOLDERS(3, 9, 130, "1");
+	/* Made while recording, and inherited. */
+	call(&a, 1, 130, "pipe2", 0, 0x10, 0, 0);
+	HOLDERS(1, 5, 136, "");
+	born(&a, 140, 1, 2, 0, 139);
+	HOLDERS(1, 5, 141, "2");
+	HOLDERS(1, 6, 141, "2");
+	call(&a, 2, 150, "close", 0, 6, 0, 0);
+	HOLDERS(1, 5, 156, "2");
+	HOLDERS(1, 5, 159, "");
+	HOLDERS(1, 6, 156, "2");
+	/* It ended 3 ns before, and 4. */
+	gone.u.tex.tid = 2;
+	assert_int_equal(ty_fd_track_event(a.t, &gone, 2, 0), 0);
+	HOLDERS(1, 6, 163, "2");
+	HOLDERS(1, 6, 164, "");
+	end(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -535,6 +603,7 @@ int main(void)
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(listed_anew),
 		cmocka_unit_test(begins_later),
+		cmocka_unit_test(other_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
