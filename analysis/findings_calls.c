@@ -15,7 +15,7 @@
 #include "vec.h"
 
 #define SHORT_NS     UINT64_C(100000) /* a longer call waits, which is what stalls are about */
-#define SAMPLE	     16		      /* calls whose object is examined */
+#define SAMPLE	     32		      /* calls whose object is examined */
 #define NRS	     512
 #define FAILS	     1000
 #define MANY	     5000 /* calls on anything but a path */
@@ -28,7 +28,7 @@
 /* Evenly among all. */
 struct sample {
 	uint32_t call[SAMPLE], n;
-	uint64_t seen, stride;
+	uint64_t seen;
 };
 
 struct group {
@@ -56,20 +56,19 @@ struct pass {
 	struct ty_limit_watch limits;
 };
 
+/* Reservoir sampling: a fixed step would always meet the same file of a loop over several ones. */
 static void take(struct sample *s, uint32_t call)
 {
-	s->stride = s->stride ? s->stride : 1;
-	if (s->seen++ % s->stride)
-		return;
+	uint32_t at = s->n, hash = (uint32_t)++s->seen * UINT32_C(2654435769);
+
 	if (s->n == SAMPLE) {
-		for (unsigned i = 0; i < SAMPLE / 2; i++)
-			s->call[i] = s->call[2 * i];
-		s->n = SAMPLE / 2;
-		s->stride *= 2;
-		if ((s->seen - 1) % s->stride)
-			return;
+		hash = (hash ^ hash >> 15) * UINT32_C(0x85ebca6b);
+		hash = (hash ^ hash >> 13) * UINT32_C(0xc2b2ae35);
+		at = (uint32_t)((hash ^ hash >> 16) * (s->seen & UINT32_MAX) >> 32);
 	}
-	s->call[s->n++] = call;
+	if (at < SAMPLE)
+		s->call[at] = call;
+	s->n += at == s->n && at < SAMPLE;
 }
 
 static struct group *group_of(struct pass *p, uint32_t thread, int32_t nr, uint8_t abi)
@@ -246,10 +245,12 @@ static bool at_least(const struct pass *p, uint64_t ns, unsigned percent)
 
 static void say_object(struct ty_finding *f, unsigned tenths, const char *object)
 {
-	if (*object && tenths >= 5)
-		ty_finding_say(f, " on %s%s", object, tenths < 9 ? ", mostly" : "");
-	else if (*object)
-		ty_finding_say(f, " on %s and others", object);
+	if (*object)
+		ty_finding_say(f, " on %s%s", object,
+			       tenths >= 9   ? ""
+			       : tenths >= 7 ? ", mostly"
+			       : tenths >= 4 ? " (about half of them) and others"
+					     : " and others");
 }
 
 static struct ty_finding *add_finding(const struct pass *p, const struct group *g, unsigned kind,

@@ -39,6 +39,17 @@ static bool for_another(const struct ty_explain *x, const struct ty_request *q, 
 	       was_there(x->m, q, thread, to_ns);
 }
 
+/* Did the wait end for what the thread read next, and that reply not come before the next sleep? */
+static bool ended_by_another(const struct ty_explain *x, const struct ty_request *q,
+			     uint32_t thread, uint32_t call, uint64_t to_ns)
+{
+	int64_t fd = -1;
+
+	return call != TY_NONE && ty_explain_row(x, call)->wait_on == TY_WAIT_ON_EVENTS &&
+	       ty_wait_next_fd(x, thread, call, false, &fd) && fd != q->fd &&
+	       (q->flags & TY_REQ_VAIN || !was_there(x->m, q, thread, to_ns));
+}
+
 bool ty_wait_unanswered(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,
 			uint32_t call, uint64_t from_ns, uint64_t to_ns)
 {
@@ -65,7 +76,8 @@ int32_t ty_wait_peer(const struct ty_explain *x, const struct ty_requests *r, ui
 	const struct ty_request *q = ty_wait_awaits(r, thread, from_ns, to_ns, w);
 	struct ty_fd_table *fds;
 
-	if (!q || (w->fd != q->fd && for_another(x, q, thread, call, to_ns)))
+	if (!q || (w->fd != q->fd && (for_another(x, q, thread, call, to_ns) ||
+				      ended_by_another(x, q, thread, call, to_ns))))
 		return -1;
 	*connecting = q->flags & TY_REQ_CONNECT;
 	/* As it was at the end: a socket has its names when it is connected. */

@@ -37,12 +37,14 @@ static inline void one(int tid, int nr, int64_t ret, uint64_t in_ns, uint64_t ou
 	at += out_ns;
 }
 
+/* On fd 5; of fsync on 6 in each second millisecond. */
 static inline int on_fd_5(void *ctx, const struct ty_syscall *c, uint64_t args[6])
 {
 	(void)ctx;
 	memcpy(args,
 	       (uint64_t[6]){c->nr == NR_OPENAT	  ? 0
 			     : c->nr == NR_ACCEPT ? 3
+			     : c->nr == NR_FSYNC  ? 5 + c->start_ns / MS % 2
 						  : 5,
 			     0, 10},
 	       6 * sizeof(*args));

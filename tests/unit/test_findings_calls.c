@@ -81,6 +81,13 @@ static void storms(void **state)
 	assert_int_equal(f.n, 1);
 	assert_int_equal(f.v[0].kind, TY_FINDING_STORM);
 	assert_string_equal(f.v[0].text, "t11/11 made 30 calls of fsync on fd 5, 1.00 ms each");
+	/* Every second one is of another file. */
+	begin();
+	for (unsigned i = 0; i < 256; i++)
+		one(11, NR_FSYNC, 0, MS, 2 * MS);
+	f = find(11);
+	assert_int_equal(f.n, 1);
+	assert_non_null(strstr(f.v[0].text, " (about half of them) and others, 1.00 ms each"));
 	/* What a program does that works. */
 	begin();
 	for (unsigned i = 0; i < 3000; i++) {
