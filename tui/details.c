@@ -207,7 +207,7 @@ static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span 
 	if (s->cpu == TY_NONE)
 		return;
 	if (ran != TY_NONE) {
-		add(line, "; %s ran longest in that time",
+		add(line, "; longest single slice in that time: %s",
 		    ty_timeline_thread_name(t, ran, at, who));
 		add_link(t, line, ran, at);
 		add(line, " on CPU %u", s->cpu);
