@@ -392,7 +392,7 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 		if (c->s.state == TY_ST_RUNNABLE) {
 			run_queue(o, h, c);
 			if (c->run_inferred)
-				ty_put(o, ". The run times of some of these threads are inferred");
+				ty_put(o, ". Some run times on that CPU are inferred");
 			return;
 		}
 		break;

@@ -311,14 +311,15 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 			       : "waits that kept a thread from making progress",
 		       !e->stalls.n	      ? ""
 		       : e->stalls.by_command ? ", ranked by how much each delayed the "
-						"command: its length, unless a row says otherwise"
+						"command (the length of the wait unless stated)"
 					      : ", ranked by length");
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
 
 		if (s->ranks_last && !last && i)
-			fputs("     ranked last regardless of length: waits for a CPU that several "
-			      "threads used, and waits explained by a stall above\n",
+			fputs("     The stalls below rank last, whatever their length: waits for a "
+			      "CPU that several threads used, and waits explained by a stall "
+			      "above.\n",
 			      f);
 		last = s->ranks_last;
 		fprintf(f, "%4u %s%9s%s  ", i + 1, ty_style(TY_STYLE_STRONG),
@@ -330,7 +331,7 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 			fprintf(f,
 				s->rank_ns < s->duration_ns
 					? "(delayed the command by %s) "
-					: "(%s with the other waits of this cause) ",
+					: "(with its other waits, delayed the command by %s) ",
 				ty_fmt_duration(s->rank_ns, d));
 		if (s->rule && s->rule->verdict != TY_STALL)
 			fprintf(f, "(%s) ", ty_verdict_text((enum ty_verdict)s->rule->verdict));

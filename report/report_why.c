@@ -142,7 +142,7 @@ static void put_terms(const struct ty_explain *x, const struct ty_stall *s, bool
 
 		if ((r->when[i] > 0) != hold || !text)
 			continue;
-		fprintf(f, "    %-8s %s\n", !first ? "" : hold ? "because" : "and not", text);
+		fprintf(f, "    %-9s %s\n", !first ? "" : hold ? "because" : "ruled out", text);
 		first = false;
 	}
 }

@@ -23,8 +23,8 @@ const struct ty_rule ty_rule_table[] = {
 	     "the thread had work; the end of its wait is unknown because of lost events",
 	     WHEN(TY_R_END_LOST, TY_R_WORK_LOST), .kind = TY_KIND_LOST),
 	RULE("resource", STALL, RECORDED, 75,
-	     "a thread that waits for a lock, device, buffer space or page, or is stopped, has "
-	     "work",
+	     "a thread that waits for a lock, device, buffer space or page, or is stopped, is "
+	     "not idle",
 	     WHEN(TY_R_DEFINITE)),
 	RULE("accept", IDLE, RECORDED, 70,
 	     "a thread that accepts connections waits for new clients",
@@ -80,10 +80,11 @@ const struct ty_rule ty_rule_table[] = {
 	     "the futex is used as a lock: threads that wait on it wake it at other times",
 	     WHEN(TY_R_BY_THREAD, TY_NOT(TY_R_END), TY_R_PASSED_ON), .proof = TY_PROOF_NEVER),
 	RULE("stop-the-world", STALL, BY_PROTOCOL, 76,
-	     "the threads of the process were stopped while one worked, and continued together",
+	     "the other threads of the process slept while one worked, and were woken together",
 	     WHEN(TY_R_BY_THREAD, TY_R_WORD, TY_R_WORLD_STOPPED), .proof = TY_PROOF_NEVER),
 	RULE("peer-idle", IDLE, BY_PROTOCOL, 75,
-	     "the process itself was idle: it waited for a timer or for another process's message",
+	     "the awaited process was idle itself: it waited for a timer or for another "
+	     "process's message",
 	     WHEN(TY_R_BY_THREAD, TY_NOT(TY_R_END), TY_NOT(TY_R_ON_PATH), TY_R_PEER_IDLE)),
 	RULE("reply-late", STALL, BY_PROTOCOL, 74,
 	     "the thread had sent a request on that connection and waited for the reply",
