@@ -41,7 +41,7 @@
 	X(OTHERS, "others", "waiting for other processes or kernel threads")                       \
 	X(STOPPED, "stopped", "stopped")                                                           \
 	X(IDLE, "idle", "idle")                                                                    \
-	X(WAIT, "wait", "waiting")                                                                 \
+	X(WAIT, "wait", "in other waits")                                                          \
 	X(UNKNOWN, "unknown", "unknown")
 
 enum ty_answer_part {

@@ -175,7 +175,7 @@ static int note_backlog(const struct ty_explain *x, const struct ty_window *w,
 	before = &until;
 	r = explain(x, q, &before, 1, q->services[0].process, &meanwhile);
 	if (!r && meanwhile.items && meanwhile.item[0].ns >= b.wait_ns / 2)
-		ty_answer_note(out, "before it was received, for %s, %s",
+		ty_answer_note(out, "during %s of that queueing, %s",
 			       ty_fmt_duration(meanwhile.item[0].ns, d[0]), meanwhile.item[0].text);
 	return r;
 }

@@ -159,8 +159,8 @@ static void tell_samples(const struct ty_samples *s, const struct ty_hot *h, FIL
 			"are too low\n",
 			h->cut);
 	if (h->unnamed)
-		fprintf(f, "%" PRIu64 " samples are of code without a symbol (--symfs DIR)\n",
-			h->unnamed);
+		fprintf(f, "%" PRIu64 " sample%s of code without a symbol (--symfs DIR)\n",
+			h->unnamed, h->unnamed == 1 ? " is" : "s are");
 	if (s->lost || s->damaged)
 		fprintf(f, "%" PRIu64 " samples were lost%s\n", s->lost,
 			s->damaged ? "; parts of the recorded ones are damaged" : "");
@@ -377,7 +377,7 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 			w->unseen_ns == w->unsampled_ns ? "\n" : "");
 	if (w->unsampled && w->unseen_ns < w->unsampled_ns)
 		fprintf(f,
-			": %s is split by samples of threads of the same name, %s is "
+			": %s is attributed by samples of threads of the same name; %s is shown as "
 			"[threads without samples]\n",
 			ty_duration(w->unsampled_ns - w->unseen_ns), ty_duration(w->unseen_ns));
 	if (x->unknown_ns)

@@ -69,7 +69,7 @@ static void late(enum how how)
 			strstr(a.note[0],
 			       how == TIMERS ? "13 waited 900 ms before its request was received"
 					     : "13 waited 300 ms before its request was received"));
-		assert_non_null(strstr(a.note[1], "before it was received, for "));
+		assert_non_null(strstr(a.note[1], "of that queueing, "));
 		assert_non_null(strstr(a.note[1], "11 ran"));
 	}
 	ty_requests_fini(&q);
