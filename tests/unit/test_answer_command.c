@@ -62,7 +62,7 @@ static void nothing_known(void **state)
 	a = answer_of(11);
 	assert_int_equal(a.total_ns, 20 * MS);
 	assert_int_equal(a.part_ns[TY_PART_UNKNOWN], 20 * MS);
-	assert_string_equal(a.item[0].text, "/11: unknown");
+	assert_string_equal(a.item[0].text, "[no name]/11: unknown");
 	ty_mx_drop();
 }
 
