@@ -101,8 +101,8 @@ static const struct ty_option options[] = {
 	{0, "all", NULL, "stalls: also show the waits that are not stalls", .take = ty_take_flag,
 	 .at = offsetof(struct args, q.stalls.all)},
 	{0, "min", "T",
-	 "stalls: show waits of at least T (default 20ms; 2.5 times T for waits for a CPU and "
-	 "system calls that stay on the CPU)",
+	 "stalls: show waits of at least T (default 20ms). Waits for a CPU and on-CPU system "
+	 "calls must last 2.5 times T",
 	 .take = take_min, .at = offsetof(struct args, q.stalls.min_ns)},
 	{0, "why", "N",
 	 "stalls: show the evidence for stall N: the rule that classified it, and the recorded "
