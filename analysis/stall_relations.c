@@ -113,7 +113,10 @@ static bool is_idle(const struct view *v, const struct idle *of, uint32_t thread
 
 	if (span == TY_NONE || ty_process_of(x->m, thread) != of->process)
 		return false;
-	s = ty_model_span(x->m, span);
+	s = ty_model_span_brief(x->m, thread, span);
+	s.syscall = ty_model_syscall_at(x->m, thread, s.start_ns);
+	if (s.syscall == TY_NONE)
+		s.edge = ty_model_span_edge(x->m, &s, span);
 	w = ty_wait_for(x, &s, s.syscall);
 	if (w.kind == TY_STALL_EVENTS)
 		return (!of->open && (timer || of->serves)) ||
