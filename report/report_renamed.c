@@ -67,7 +67,8 @@ void ty_report_renamed(const struct ty_model *m, const struct ty_stall *v, uint3
 			end++;
 		if (end - i < 2)
 			continue;
-		fprintf(f, "     thread %d was first ", ty_model_thread(m, k.v[i].thread)->tid);
+		fprintf(f, "     thread %d changed its name: first ",
+			ty_model_thread(m, k.v[i].thread)->tid);
 		for (unsigned j = i; j < end; j++) {
 			fputs(j > i ? ", then " : "", f);
 			ty_put_plain(f, k.v[j].name);

@@ -234,7 +234,7 @@ static void a_changed_name_is_said(void **state)
 	f = open_memstream(&text, &n);
 	ty_report_renamed(m, &v, 1, f);
 	fclose(f);
-	assert_string_equal(text, "     thread 11 was first t11, then new\n");
+	assert_string_equal(text, "     thread 11 changed its name: first t11, then new\n");
 	free(text);
 	ty_mx_drop();
 }
