@@ -2,6 +2,7 @@
 /* See paged_bytes.h. */
 #include "paged_bytes.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -9,15 +10,24 @@
 
 #include "temp_file.h"
 
-/* From memory into a file. Its blocks are allocated: a full disk is an error here, not a signal
- * when a page is written. */
+/* The file's blocks: a full disk is an error here, not a signal when a page is written. */
+static bool allocate(int fd, size_t from, size_t to)
+{
+	int r;
+
+	do
+		r = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
+	while (r == EINTR);
+	return !r;
+}
+
 static bool move_to_file(struct ty_paged *b, size_t room)
 {
 	const char *dir;
 	const int fd = ty_temp_file(&dir);
 	char *p = MAP_FAILED;
 
-	if (fd >= 0 && !posix_fallocate(fd, 0, (off_t)room))
+	if (fd >= 0 && allocate(fd, 0, room))
 		p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED) {
 		if (fd >= 0)
@@ -32,6 +42,20 @@ static bool move_to_file(struct ty_paged *b, size_t room)
 	return true;
 }
 
+/* No file from now on: there is no room for a larger one. */
+static int move_to_memory(struct ty_paged *b, size_t room)
+{
+	const size_t n = b->n;
+	char *p = malloc(room);
+
+	if (!p)
+		return -TY_ENOMEM;
+	memcpy(p, b->p, n);
+	ty_paged_fini(b);
+	*b = (struct ty_paged){.p = p, .n = n, .room = room};
+	return 0;
+}
+
 int ty_paged_reserve(struct ty_paged *b, size_t bytes)
 {
 	size_t room = b->room + b->room / 2;
@@ -41,11 +65,10 @@ int ty_paged_reserve(struct ty_paged *b, size_t bytes)
 		return 0;
 	room = bytes > room ? bytes : room;
 	if (b->mapped) {
-		if (posix_fallocate(b->fd, (off_t)b->room, (off_t)(room - b->room)))
-			return -TY_ENOMEM;
-		p = mremap(b->p, b->room, room, MREMAP_MAYMOVE);
+		p = allocate(b->fd, b->room, room) ? mremap(b->p, b->room, room, MREMAP_MAYMOVE)
+						   : MAP_FAILED;
 		if (p == MAP_FAILED)
-			return -TY_ENOMEM;
+			return move_to_memory(b, room);
 	} else {
 		if (b->limit && room > b->limit && move_to_file(b, room))
 			return 0;

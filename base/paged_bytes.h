@@ -2,7 +2,7 @@
 /*
  * A growing array of bytes that may be larger than memory should be: beyond a limit they are in an
  * unnamed file (temp_file.h) that is mapped, so that the kernel can take their pages back. Where no
- * such file can be made they stay in memory.
+ * such file can be made or enlarged, as on a full disk, they are in memory.
  */
 #ifndef TY_PAGED_BYTES_H
 #define TY_PAGED_BYTES_H
@@ -28,7 +28,7 @@ static inline uint64_t ty_paged_limit(uint64_t memory_bytes)
 	return memory_bytes / 8;
 }
 
-/* Room for that many bytes in all. 0 or -TY_ENOMEM, also when the disk is full. */
+/* Room for that many bytes in all. 0 or -TY_ENOMEM, which leaves b as it is. */
 int ty_paged_reserve(struct ty_paged *b, size_t bytes);
 void ty_paged_fini(struct ty_paged *b);
 

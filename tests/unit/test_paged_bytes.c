@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -49,6 +51,24 @@ static void without_a_file_it_stays_in_memory(void **state)
 	ty_paged_fini(&b);
 }
 
+/* A file that cannot grow, as on a full disk: what it holds returns to memory. */
+static void a_full_disk_returns_it_to_memory(void **state)
+{
+	struct ty_paged b = {.limit = 1000};
+	struct rlimit was;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){N, was.rlim_max}), 0);
+	assert_int_equal(ty_paged_reserve(&b, 2000), 0);
+	assert_true(b.mapped);
+	fill(&b);
+	assert_false(b.mapped);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	ty_paged_fini(&b);
+}
+
 static void one_that_is_too_large_leaves_what_there_is(void **state)
 {
 	(void)state;
@@ -68,6 +88,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(beyond_the_limit_it_is_mapped),
 		cmocka_unit_test(without_a_file_it_stays_in_memory),
+		cmocka_unit_test(a_full_disk_returns_it_to_memory),
 		cmocka_unit_test(one_that_is_too_large_leaves_what_there_is),
 	};
 
