@@ -231,26 +231,27 @@ static const char *rarest(struct work *k, const struct line *l)
 /* interpreters ------------------------------------------------------------------------------- */
 
 /* Programs whose first argument is the program. Of letters, of which one word may have several:
- * code: the program's text follows; value: another word, or the rest of this one; module: its name.
- * words: options whose next word is not the program; NULL: options are letters. */
+ * code: the program's text follows; value: another word, or the rest of this one; rest: the rest of
+ * this one, if any; module: its name. words: options whose next word is not the program; NULL:
+ * options are letters. Perl's -l and -0 end no word: only digits belong to them. */
 static const struct interpreter {
-	const char *comm, *code, *value, *module, *words;
+	const char *comm, *code, *value, *rest, *module, *words;
 } interpreters[] = {
-	{"python", "c", "WX", "m", NULL},
-	{"pypy", "c", "WX", "m", NULL},
-	{"perl", "eE", "I", "", NULL},
-	{"ruby", "e", "Ir", "", NULL},
-	{"node", "ep", "r", "", NULL},
-	{"php", "r", "cd", "", NULL},
-	{"lua", "e", "l", "", NULL},
-	{"Rscript", "e", "", "", NULL},
-	{"java", "", "", "",
+	{"python", "c", "WX", "", "m", NULL},
+	{"pypy", "c", "WX", "", "m", NULL},
+	{"perl", "eE", "I", "MmFixDC:", "", NULL}, /* -d:MODULE */
+	{"ruby", "e", "IrECX", "Fix:", "", NULL},  /* -W:CATEGORY */
+	{"node", "ep", "r", "", "", NULL},
+	{"php", "r", "cd", "", "", NULL},
+	{"lua", "e", "l", "", "", NULL},
+	{"Rscript", "e", "", "", "", NULL},
+	{"java", "", "", "", "",
 	 " -cp -classpath --class-path -p --module-path --add-opens --add-modules "},
-	{"bash", "c", "oO", "", NULL},
-	{"dash", "c", "o", "", NULL},
-	{"ksh", "c", "o", "", NULL},
-	{"zsh", "c", "o", "", NULL},
-	{"sh", "c", "o", "", NULL},
+	{"bash", "c", "oO", "", "", NULL},
+	{"dash", "c", "o", "", "", NULL},
+	{"ksh", "c", "o", "", "", NULL},
+	{"zsh", "c", "o", "", "", NULL},
+	{"sh", "c", "o", "", "", NULL},
 };
 
 static const struct interpreter *interpreter_of(const char *comm)
@@ -287,7 +288,7 @@ static enum option option_of(const struct interpreter *in, const char *a, const 
 		       : !strcmp(a, "-m")	? MODULE
 		       : in_words(in->words, a) ? VALUE
 						: OTHER;
-	for (const char *p = a + 1; *a == '-' && *p && *p != '-'; p++) {
+	for (const char *p = a + 1; *a == '-' && *p && *p != '-' && !strchr(in->rest, *p); p++) {
 		*rest = p + 1;
 		if (strchr(in->code, *p))
 			return CODE;

@@ -175,12 +175,23 @@ static void options_of_interpreters(void **state)
 				      "1\t15\tbash\t-m\tjobs.sh\n"
 				      "1\t16\tperl\t-Ilib/site\tp.pl\n"
 				      "1\t17\tjava\t-Xmx1g\t-m\tapp/Main\n"
-				      "1\t18\tbash\t--rcfile=c\tx.sh\n";
-	static const char some[] = "taken 1 2\n" THREAD("10", "10", "python3")
-		THREAD("11", "11", "python3") THREAD("12", "12", "python3")
-			THREAD("13", "13", "python3") THREAD("14", "14", "bash")
-				THREAD("15", "15", "bash") THREAD("16", "16", "perl")
-					THREAD("17", "17", "java") THREAD("18", "18", "bash");
+				      "1\t18\tbash\t--rcfile=c\tx.sh\n"
+				      "1\t19\tperl\t-MDBI\tdump.pl\tin.csv\n"
+				      "1\t20\tperl\t-CI\t-MTime::HiRes\tdump.pl\tin.csv\n"
+				      "1\t21\tperl\t-d:Trace\tdump.pl\tin.csv\n"
+				      "1\t22\tperl\t-i.bake\tdump.pl\tin.csv\n"
+				      "1\t23\tperl\t-F:\t-l012ane\tprint\tin.csv\n"
+				      "1\t24\tperl\t-0777ne\tprint\tin.csv\n"
+				      "1\t25\truby\t-W:no-experimental\t-EUTF-8\t-C\t/\tx.rb\n";
+	static const char some[] = "taken 1 2\n" THREAD("10", "10", "python3") THREAD(
+		"11", "11", "python3") THREAD("12", "12", "python3") THREAD("13", "13", "python3")
+		THREAD("14", "14", "bash") THREAD("15", "15", "bash") THREAD("16", "16", "perl")
+			THREAD("17", "17", "java") THREAD("18", "18", "bash")
+				THREAD("19", "19", "perl") THREAD("20", "20", "perl")
+					THREAD("21", "21", "perl") THREAD("22", "22", "perl")
+						THREAD("23", "23", "perl")
+							THREAD("24", "24", "perl")
+								THREAD("25", "25", "ruby");
 	static const char *const want[] = {"python3/10 \"-m http.server\"",
 					   "python3/11 \"-m pip.calendar\"",
 					   "python3/12 \"w.py\"",
@@ -189,14 +200,21 @@ static void options_of_interpreters(void **state)
 					   "bash/15 \"jobs.sh\"",
 					   "perl/16 \"p.pl\"",
 					   "java/17 \"-m Main\"",
-					   "bash/18 \"x.sh\""};
+					   "bash/18 \"x.sh\"",
+					   "perl/19 \"dump.pl\"",
+					   "perl/20 \"dump.pl\"",
+					   "perl/21 \"dump.pl\"",
+					   "perl/22 \"dump.pl\"",
+					   "perl/23",
+					   "perl/24",
+					   "ruby/25 \"x.rb\""};
 	const struct ty_model *m;
 
 	ty_mx_begin("tarry=0.1\nmode=all\n", some);
 	ty_mx_event(0, 10, 10, TY_EV_OTHER);
 	m = ty_mx_end();
 	assert_int_equal(ty_command_titles((struct ty_model *)m, section, NULL), 0);
-	for (int i = 0; i < 9; i++)
+	for (int i = 0; i < 16; i++)
 		assert_string_equal(who(m, 10 + i, 10), want[i]);
 }
 
