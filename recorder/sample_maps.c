@@ -103,6 +103,12 @@ static ty_code_ranges *code_of(const struct ty_sample_maps *s, uint32_t pid)
 	return p && p->state == KNOWN ? &p->code : NULL;
 }
 
+/* Events may be older than what was read. */
+static void set_last(struct proc *p, uint64_t ns)
+{
+	p->last_ns = ns > p->last_ns ? ns : p->last_ns;
+}
+
 /* A process of that number begins, of which nothing is known. */
 static void forget(struct proc *p)
 {
@@ -118,8 +124,8 @@ static void set_known(struct ty_sample_maps *s, uint32_t pid, uint32_t parent)
 
 	if (!p)
 		return;
-	forget(p);
-	p->state = KNOWN;
+	vec_fini(&p->code);
+	*p = (struct proc){.pid = pid, .state = KNOWN, .last_ns = p->last_ns};
 	for (size_t i = 0; from && i < from->n; i++)
 		if (vec_push(&p->code, from->v[i]))
 			break;
@@ -170,7 +176,7 @@ static bool put_existing(struct ty_sample_maps *s, const struct ty_perf_where *w
 	}
 	if (code_of(s, pid)) {
 		add_code(code_of(s, pid), m->start, m->bytes);
-		find(s, pid)->last_ns = where->time_ns;
+		set_last(find(s, pid), where->time_ns);
 	}
 	ty_perf_put_mmap2(&s->maps.b, where, m->start, m->bytes, m->off, PROT_READ | PROT_EXEC,
 			  m->build_id, m->build_id_n, path);
@@ -350,7 +356,7 @@ void ty_sample_maps_event(void *maps, const struct ty_map_event *e)
 	}
 	of = find(s, e->pid);
 	if (of)
-		of->last_ns = e->ns;
+		set_last(of, e->ns);
 	if (!ty_spooled_section_room(&s->maps, 256 + e->text_n)) {
 		s->full = true;
 		return;

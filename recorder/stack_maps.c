@@ -284,7 +284,7 @@ void ty_stack_maps_mmap(struct ty_stack_maps *m, uint32_t pid, uint64_t ns,
 	if (p && (p->known || p->reads)) {
 		const size_t n = p->records.n;
 
-		p->last_ns = ns;
+		p->last_ns = ns > p->last_ns ? ns : p->last_ns; /* it may be older than a reading */
 		keep(m, p, n, append_map(&p->records, pid, ns, map, path, path_n));
 	}
 	pthread_mutex_unlock(&m->lock);

@@ -170,6 +170,19 @@ static void after_a_loss_nothing_is_known_until_it_is_read_again(void **state)
 	end();
 }
 
+/* An event that is older than a reading does not extend it beyond a loss. */
+static void a_loss_ends_a_reading_that_an_older_event_followed(void **state)
+{
+	const uint32_t self = (uint32_t)getpid();
+
+	begin(true);
+	ty_sample_maps_know(maps, self, 100);
+	on_map(self, 90, 0x1000);
+	on(TY_MAP_EV_LOST, 0, 110, 0);
+	assert_int_equal(last_comm(self), 100);
+	end();
+}
+
 static void of_chosen_processes_others_are_not_followed(void **state)
 {
 	begin(false);
@@ -191,6 +204,7 @@ int main(void)
 		cmocka_unit_test(a_child_has_its_parents_mappings),
 		cmocka_unit_test(code_stays_for_a_time_after_the_end),
 		cmocka_unit_test(after_a_loss_nothing_is_known_until_it_is_read_again),
+		cmocka_unit_test(a_loss_ends_a_reading_that_an_older_event_followed),
 		cmocka_unit_test(of_chosen_processes_others_are_not_followed),
 	};
 

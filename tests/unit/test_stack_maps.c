@@ -162,6 +162,15 @@ static void lost_events(void **state)
 	assert_string_equal(at(CHILD, 25, 0x1000), "/program");
 	assert_string_equal(at(CHILD, 35, 0x1000), "");
 	end(m);
+	/* What was learnt since then ends, too, although an older event followed it. */
+	m = begin(true);
+	ty_stack_maps_exec(m, CHILD, 50);
+	ty_stack_maps_need(m, CHILD, 50);
+	map(m, CHILD, 50, 0x1000, "/program");
+	map(m, CHILD, 30, 0x5000, "/older");
+	ty_stack_maps_lost(m, 40, 60);
+	assert_string_equal(at(CHILD, 55, 0x1000), "");
+	end(m);
 	/* The first record of its CPU: since when is unknown. */
 	m = begin(true);
 	ty_stack_maps_exec(m, CHILD, 10);
