@@ -205,6 +205,7 @@ static bool find(const struct ty_fd_others *o, const char *key, const struct loo
 	const uint32_t id = ty_strtab_find(o->texts, key, strlen(key));
 	const struct end *best = NULL;
 	bool several = false, nets = false;
+	uint32_t net = 0; /* a known one of those seen */
 	size_t i = partition_point(k, (size_t)0, o->v.n, o->v.v[k].key < id);
 
 	for (; id != UINT32_MAX && i < o->v.n && o->v.v[i].key == id; i++) {
@@ -215,7 +216,8 @@ static bool find(const struct ty_fd_others *o, const char *key, const struct loo
 		if (best && e->ns > l->t_ns)
 			break;
 		several = best && !e->ns && (several || best->task != e->task);
-		nets |= best && best->net != e->net;
+		nets |= net && e->net && e->net != net;
+		net = e->net ? e->net : net;
 		best = e;
 	}
 	if (!best)

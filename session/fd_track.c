@@ -40,13 +40,18 @@
 #define CLEARS_CLOEXEC 0x5450
 enum { CLOSE_RANGE_CLOEXEC_ = 4 };
 
+struct target {
+	uint32_t name; /* 0: unknown */
+	uint32_t net;  /* of an internet socket its network namespace; 0: unknown */
+	char access;   /* of a pipe: 'r', 'w', 'b' (both); 0: unknown */
+};
+
 struct slot {
 	uint64_t since_ns;   /* the end of the call that made it */
 	uint64_t closing_ns; /* a call that closes or replaces it began; 0: none */
-	uint32_t name;	     /* 0: unknown */
+	struct target target;
 	bool open, cloexec;
-	bool fresh;  /* took the place of one that was open, as the lowest free number */
-	char access; /* of a pipe: 'r', 'w'; 0: unknown */
+	bool fresh; /* took the place of one that was open, as the lowest free number */
 };
 
 struct table {
@@ -182,11 +187,11 @@ static int add_listed(struct ty_fd_track *t, const char *text)
 		}
 		s = slot_add(t, p, (uint64_t)d.fd);
 		if (s)
-			*s = (struct slot){.since_ns = t->listed_ns,
-					   .name = name_add(t, target, strlen(target)),
-					   .open = true,
-					   .cloexec = d.cloexec,
-					   .access = d.access == 'b' ? 0 : d.access};
+			*s = (struct slot){
+				.since_ns = t->listed_ns,
+				.target = {name_add(t, target, strlen(target)), d.net, d.access},
+				.open = true,
+				.cloexec = d.cloexec};
 	}
 	return 0;
 }
@@ -245,14 +250,20 @@ static uint32_t name_at(const struct process *p, int32_t fd, uint64_t ts_ns)
 	s = fd < 0 ? NULL : slot_of(p, (uint64_t)fd);
 	if (!s || ts_ns < s->since_ns || (s->closing_ns && ts_ns > s->closing_ns))
 		return 0;
-	return s->name;
+	return s->target.name;
+}
+
+/* How it is used, if in one way. */
+static char access_of(const struct slot *s)
+{
+	return s->target.access == 'b' ? 0 : s->target.access;
 }
 
 char ty_fd_track_access(const struct ty_fd_track *t, int32_t pid, int32_t fd)
 {
 	const struct slot *s = fd < 0 ? NULL : slot_of(process_of(t, pid), (uint64_t)fd);
 
-	return s ? s->access : 0;
+	return s ? access_of(s) : 0;
 }
 
 void ty_fd_track_each(const struct ty_fd_track *t, uint64_t since_ns,
@@ -262,8 +273,8 @@ void ty_fd_track_each(const struct ty_fd_track *t, uint64_t since_ns,
 		for (uint32_t i = 0; p->table && i < p->table->n; i++) {
 			const struct slot *s = &p->table->v[i];
 
-			if (s->open && s->name && !s->closing_ns &&
-			    !fn(ctx, p->pid, s->name, s->access))
+			if (s->open && s->target.name && !s->closing_ns &&
+			    !fn(ctx, p->pid, s->target.name, access_of(s)))
 				return;
 		}
 	for (uint32_t i = 0; i < t->gone_n && i < TY_FD_TRACK_GONE; i++) {
@@ -331,11 +342,11 @@ void ty_fd_track_begin(struct ty_fd_track *t, int32_t pid, const struct ty_call 
 /* It is about to be closed. */
 static void note_gone(struct ty_fd_track *t, int32_t pid, const struct slot *s, uint64_t ns)
 {
-	const char *text = s->open ? ty_fd_track_text(t, s->name) : NULL;
+	const char *text = s->open ? ty_fd_track_text(t, s->target.name) : NULL;
 
 	if (text && (!strncmp(text, "pipe:[", 6) || !strncmp(text, "UNIX-", 5)))
 		t->gone[t->gone_n++ % TY_FD_TRACK_GONE] =
-			(struct gone){ns, s->name, pid, s->access};
+			(struct gone){ns, s->target.name, pid, access_of(s)};
 }
 
 static void taken_away(struct ty_fd_track *t, const struct process *p, const struct ty_call *c,
@@ -357,13 +368,13 @@ static void taken_away(struct ty_fd_track *t, const struct process *p, const str
 
 /* lowest: the call returned the lowest free number, so its previous descriptor had been closed. */
 static void put(struct ty_fd_track *t, struct process *p, const struct ty_call *c, int64_t fd,
-		uint32_t name, bool cloexec, bool lowest)
+		struct target target, bool cloexec, bool lowest)
 {
 	struct slot *s = fd < 0 ? NULL : slot_add(t, p, (uint64_t)fd);
 
 	if (s)
 		*s = (struct slot){.since_ns = c->end_ns,
-				   .name = name,
+				   .target = target,
 				   .open = true,
 				   .cloexec = cloexec,
 				   .fresh = lowest && s->open && s->since_ns <= c->start_ns};
@@ -374,21 +385,18 @@ static uint32_t name_during(const struct process *p, const struct ty_call *c, ui
 {
 	const struct slot *s = slot_of(p, (uint32_t)fd);
 
-	return s && s->since_ns <= c->start_ns && !s->closing_ns ? s->name : 0;
+	return s && s->since_ns <= c->start_ns && !s->closing_ns ? s->target.name : 0;
 }
 
 static void put_copy(struct ty_fd_track *t, struct process *p, const struct ty_call *c, int64_t fd,
 		     bool cloexec)
 {
 	const struct slot *from = slot_of(p, (uint32_t)c->args[0]);
-	const char access = from ? from->access : 0;
-	struct slot *to;
+	struct target target = from ? from->target : (struct target){0};
 
-	put(t, p, c, fd, name_during(p, c, c->args[0]), cloexec,
+	target.name = name_during(p, c, c->args[0]);
+	put(t, p, c, fd, target, cloexec,
 	    ty_syscall_row(t->arch, c->abi, c->nr)->as->fds != TY_FDS_DUP2);
-	to = slot_of(p, (uint64_t)fd);
-	if (to)
-		to->access = access;
 }
 
 /* The path that argument `arg` pointed to, from the folder that it starts in. */
@@ -442,15 +450,20 @@ uint32_t ty_fd_track_path(struct ty_fd_track *t, int32_t pid, const struct ty_ca
 }
 
 /* As the kernel had it at the call's end. */
-static uint32_t kernel_name(struct ty_fd_track *t, const struct ty_ev_fd *fd)
+static struct target kernel_target(struct ty_fd_track *t, const struct ty_ev_fd *fd, char access)
 {
 	ty_buf_reset(&t->text);
-	return ty_call_data_fd_text(fd, &t->text) || !t->text.len
-		       ? 0
-		       : name_add(t, t->text.p, t->text.len);
+	if (ty_call_data_fd_text(fd, &t->text) || !t->text.len)
+		return (struct target){0};
+	return (struct target){name_add(t, t->text.p, t->text.len), fd->net, access};
 }
 
-static uint32_t made_name(struct ty_fd_track *t, const struct process *p,
+static struct target named(uint32_t name)
+{
+	return (struct target){.name = name};
+}
+
+static struct target made(struct ty_fd_track *t, const struct process *p,
 			  const struct ty_sysrow *row, const struct ty_call *c,
 			  const struct ty_call_data_item item[6])
 {
@@ -458,15 +471,15 @@ static uint32_t made_name(struct ty_fd_track *t, const struct process *p,
 	struct ty_ev_fd fd;
 
 	if (row->object >= 0 && row->a[row->object] == TY_ARG_PATH)
-		return path_name(t, p, row, c, (unsigned)row->object, &item[row->object]);
+		return named(path_name(t, p, row, c, (unsigned)row->object, &item[row->object]));
 	if (row->id == TY_SYS_memfd_create && item[0].p) {
 		ty_buf_reset(b);
 		ty_buf_addf(b, "/memfd:%s (deleted)", item[0].p);
-		return b->failed ? 0 : name_add(t, b->p, b->len);
+		return named(b->failed ? 0 : name_add(t, b->p, b->len));
 	}
 	if (ty_call_data_fd(&item[0], 0, &fd) && fd.fd == c->ret)
-		return kernel_name(t, &fd);
-	return row->makes ? name_add(t, row->makes, strlen(row->makes)) : 0;
+		return kernel_target(t, &fd, 0);
+	return named(row->makes ? name_add(t, row->makes, strlen(row->makes)) : 0);
 }
 
 /* exec stops sharing. -TY_ENOMEM, or 0, also where there was no room. */
@@ -517,7 +530,7 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 	struct ty_ev_fd fd;
 
 	switch ((enum ty_fds_effect)row->fds) {
-	case TY_FDS_NEW: put(t, p, c, c->ret, made_name(t, p, row, c, item), cloexec, true); break;
+	case TY_FDS_NEW: put(t, p, c, c->ret, made(t, p, row, c, item), cloexec, true); break;
 	case TY_FDS_DUP:
 	case TY_FDS_DUP2:
 	case TY_FDS_FCNTL:
@@ -539,24 +552,25 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 	case TY_FDS_PAIR:
 		for (unsigned i = 0; i < row->n; i++)
 			for (unsigned k = 0; ty_call_data_fd(&item[i], k, &fd); k++) {
-				put(t, p, c, fd.fd, kernel_name(t, &fd), cloexec, true);
-				s = fd.fd < 0 ? NULL : slot_of(p, (uint64_t)fd.fd);
-				if (s)
-					s->access = k ? 'w' : 'r'; /* says nothing of sockets */
+				const char access = k ? 'w' : 'r'; /* says nothing of sockets */
+
+				put(t, p, c, fd.fd, kernel_target(t, &fd, access), cloexec, true);
 			}
 		break;
 	case TY_FDS_NAMED:
 		/* The descriptor was unknown: an exec may close it. */
 		if (ty_call_data_fd(&item[0], 0, &fd) && (uint32_t)fd.fd == (uint32_t)c->args[0])
-			put(t, p, c, fd.fd, kernel_name(t, &fd), !s || s->cloexec, false);
+			put(t, p, c, fd.fd, kernel_target(t, &fd, 0), !s || s->cloexec, false);
 		break;
 	case TY_FDS_RECEIVED:
 		for (unsigned i = 0; i < TY_EV_RECEIVED_CALL &&
 				     ty_call_data_received(t->strings, c, i, &fd, &t->text);
 		     i++)
 			put(t, p, c, fd.fd,
-			    t->text.len && !t->text.failed ? name_add(t, t->text.p, t->text.len)
-							   : 0,
+			    (struct target){.name = t->text.len && !t->text.failed
+							    ? name_add(t, t->text.p, t->text.len)
+							    : 0,
+					    .net = fd.net},
 			    cloexec, true);
 		break;
 	case TY_FDS_CLOSE:
@@ -676,12 +690,16 @@ void ty_fd_track_lost(struct ty_fd_track *t)
 /* as a list ---------------------------------------------------------------------------------- */
 
 static void list_line(const struct ty_fd_track *t, int32_t pid, const char *fd, bool cloexec,
-		      uint32_t name, struct ty_buf *out)
+		      struct target target, struct ty_buf *out)
 {
-	const char *text = ty_fd_track_text(t, name);
+	const char *text = ty_fd_track_text(t, target.name);
 
 	ty_buf_addf(out, "%" PRId32 "\t%s\t%s\t", pid, fd, cloexec ? "cloexec" : "-");
 	ty_escape_field(out, text, strlen(text));
+	if (target.net)
+		ty_buf_addf(out, "\t-\t%" PRIu32, target.net);
+	else if (target.access && !strncmp(text, "pipe:[", 6))
+		ty_buf_addf(out, "\t%s", target.access == 'b' ? "rw" : (char[]){target.access, 0});
 	ty_buf_addc(out, '\n');
 }
 
@@ -694,16 +712,16 @@ static bool list_process(const struct ty_fd_track *t, const struct process *p, s
 	char fd[16];
 
 	if (p->cwd)
-		list_line(t, p->pid, "cwd", false, p->cwd, out);
+		list_line(t, p->pid, "cwd", false, named(p->cwd), out);
 	for (uint32_t i = 0; all && i < (a ? a->n : 0); i++)
-		all = !a->v[i].open || (a->v[i].name && !a->v[i].closing_ns);
+		all = !a->v[i].open || (a->v[i].target.name && !a->v[i].closing_ns);
 	for (uint32_t i = 0; a && a->users == 1 && i < a->n; i++) {
 		const struct slot *s = &a->v[i];
 
-		if (!s->open || !s->name || s->closing_ns)
+		if (!s->open || !s->target.name || s->closing_ns)
 			continue;
 		snprintf(fd, sizeof(fd), "%" PRIu32, i);
-		list_line(t, p->pid, fd, s->cloexec, s->name, out);
+		list_line(t, p->pid, fd, s->cloexec, s->target, out);
 	}
 	return all;
 }

@@ -245,6 +245,30 @@ static void test_listed_later(void **state)
 	unlink(path);
 }
 
+/* All fields of a descriptor are in a part's list. */
+static void test_fields_of_descriptors(void **state)
+{
+	static const char fds[] = "taken 1 2\n7\tcwd\t-\t/home\n7\t3\tcloexec\ta\\tb\n"
+				  "7\t4\t-\tpipe:[5]\tr\n7\t5\t-\tpipe:[5]\trw\n"
+				  "7\t6\t-\tTCP:[10.0.0.1:1->10.0.0.2:2]\t-\t4026531840\n";
+	const char *path = ty_fx_path("whole.dat"), *part = ty_fx_path("part.dat");
+	struct ty_err err = {0};
+	struct ty_trace *t;
+
+	(void)state;
+	ty_story_begin(path, 4, "arch=x86_64\n", TY_STORY_THREADS);
+	ty_story_section(TY_SEC_FDS, fds, strlen(fds));
+	ty_story_stall(ty_story_event);
+	ty_story_end();
+	cut(path, TY_STORY_START + 500000000, part);
+	if (ty_trace_open(part, &t, &err))
+		fail_msg("%s", err.msg);
+	assert_string_equal(strchr(ty_trace_section(t, TY_SEC_FDS).s, '\n'), strchr(fds, '\n'));
+	ty_trace_close(t);
+	unlink(path);
+	unlink(part);
+}
+
 /* Sections with damage of all kinds, and samples without a description of their event: what can be
  * read is chosen by its time, the rest is in the new file as it was. */
 static void test_damaged(void **state)
@@ -320,10 +344,12 @@ static int remove_all(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_traced_from_start), cmocka_unit_test(test_nothing_lost),
-		cmocka_unit_test(test_same_times), cmocka_unit_test(test_listed_later),
-		cmocka_unit_test(test_damaged)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_traced_from_start),
+					   cmocka_unit_test(test_nothing_lost),
+					   cmocka_unit_test(test_same_times),
+					   cmocka_unit_test(test_listed_later),
+					   cmocka_unit_test(test_fields_of_descriptors),
+					   cmocka_unit_test(test_damaged)};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
 }

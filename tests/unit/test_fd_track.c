@@ -502,6 +502,52 @@ static void listed_anew(void **state)
 	end(&a);
 }
 
+/* Ends of pipes and network namespaces as listed, of copies, and as the kernel reported them. */
+static void listed_with_ends(void **state)
+{
+	static const char before[] = "taken 1 2\n7\t3\t-\tpipe:[5]\tr\n7\t4\t-\tpipe:[5]\trw\n"
+				     "7\t5\t-\tTCP:[127.0.0.1:1->127.0.0.1:2]\t-\t71\n";
+	const struct ty_ev_fd
+		ends[2] = {{.fd = 6, .inode = 8, .mode = 0010600},
+			   {.fd = 7, .inode = 8, .mode = 0010600}},
+		pair[2] = {{.fd = 8, .inode = 9, .mode = 0140777, .family = 1, .type = 1},
+			   {.fd = 9, .inode = 10, .mode = 0140777, .family = 1, .type = 1}},
+		tcp = {.fd = 10,
+		       .inode = 6,
+		       .net = 72,
+		       .mode = 0140777,
+		       .family = 2,
+		       .type = 1,
+		       .protocol = 6};
+	struct all a = {.strings.limit = 1 << 20};
+	struct ty_call k;
+	size_t at;
+
+	(void)state;
+	fds_at(&a, 114, 7, SYS_pipe2, 0x10, ends, 2);
+	at = a.strings.len;
+	fds_at(&a, 124, 7, SYS_socketpair, 0x20, pair, 2);
+	a.strings.p[at + offsetof(struct ty_ev_record, arg)] = 3;
+	fds_at(&a, 134, 7, SYS_socket, 2, &tcp, 1);
+	begin(&a, before, NULL);
+	list_is(&a, before, false, strchr(before, '\n') + 1);
+	call(&a, 7, 110, "pipe2", 0, 0x10, 0, 0);
+	k = call_of(7, 120, "socketpair", 0, 1, 1, 0);
+	k.args[3] = 0x20;
+	is_over(&a, 7, &k);
+	call(&a, 7, 130, "socket", 10, 2, 1, 0);
+	call(&a, 7, 140, "dup2", 11, 5, 11, 0);
+	call(&a, 7, 150, "dup2", 3, 7, 3, 0);
+	list_is(&a, before, false,
+		"7\t3\t-\tpipe:[8]\tw\n7\t4\t-\tpipe:[5]\trw\n"
+		"7\t5\t-\tTCP:[127.0.0.1:1->127.0.0.1:2]\t-\t71\n"
+		"7\t6\t-\tpipe:[8]\tr\n7\t7\t-\tpipe:[8]\tw\n"
+		"7\t8\t-\tUNIX-STREAM:[9]\n7\t9\t-\tUNIX-STREAM:[10]\n"
+		"7\t10\t-\tTCP:[6]\t-\t72\n"
+		"7\t11\t-\tTCP:[127.0.0.1:1->127.0.0.1:2]\t-\t71\n");
+	end(&a);
+}
+
 /* The folder of the command's start, or of where a recording begins that begins later: one that
  * kept its newest part, one that was cut out. */
 static void begins_later(void **state)
@@ -602,6 +648,7 @@ int main(void)
 		cmocka_unit_test(children),
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(listed_anew),
+		cmocka_unit_test(listed_with_ends),
 		cmocka_unit_test(begins_later),
 		cmocka_unit_test(other_ends),
 	};
