@@ -106,7 +106,8 @@ static int index_all(struct ty_call_data_index *x, size_t n)
 			break;
 		}
 		x->n.received += h.kind == TY_EVK_RECEIVED;
-		x->n.cut_inferred += !!(h.flags & TY_EVF_INFERRED);
+		x->n.cut_inferred += h.kind == TY_EVK_STRING && h.flags & TY_EVF_CUT &&
+				     h.flags & TY_EVF_INFERRED;
 		r = ty_paged_add(&x->entries, &(struct entry){h.ns, h.tid, (uint32_t)at},
 				 sizeof(struct entry));
 		at += sizeof(h) + h.len;

@@ -47,7 +47,8 @@ enum ty_ev_flag {
 	TY_EVF_EXIT = 1,     /* read at the call's exit */
 	TY_EVF_FAULT = 2,    /* the memory was not mapped; len is 0 */
 	TY_EVF_CUT = 4,	     /* truncated */
-	TY_EVF_INFERRED = 8, /* with CUT: concluded from how it ends (never in a file) */
+	TY_EVF_INFERRED = 8, /* with CUT, of a string: concluded from how it ends. In a file only
+			      * of a call that was under way where an exported part begins */
 };
 
 struct ty_ev_record {

@@ -153,6 +153,26 @@ static void of_one_time(void **state)
 	ty_call_data_index_free(x);
 }
 
+/* Only a truncated string is inferred to be one, whatever a file says. */
+static void inferred(void **state)
+{
+	static const uint8_t flags[] = {TY_EVF_INFERRED, TY_EVF_CUT, TY_EVF_CUT | TY_EVF_INFERRED};
+	struct section s = {.n = 0};
+	struct ty_call_data_index *x;
+
+	for (unsigned i = 0; i < 3; i++) {
+		string(&s, 990 + i, 7, 257, 1, 0x10, flags[i], "/a");
+		put(&s,
+		    (struct ty_ev_record){
+			    .ns = 1000 + i, .tid = 7, .kind = TY_EVK_ARGV, .flags = flags[i]},
+		    "ls", 3);
+	}
+	x = ty_call_data_index_new(s.p, s.n, 0);
+	assert_int_equal(ty_call_data_counts(x).records, 6);
+	assert_int_equal(ty_call_data_counts(x).cut_inferred, 1);
+	ty_call_data_index_free(x);
+}
+
 /* The page was not there at the enter: what was read at the exit counts. */
 static void read_again(void **state)
 {
@@ -561,12 +581,19 @@ static void as_the_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(found_by_call),  cmocka_unit_test(after_calls_and_losses),
-		cmocka_unit_test(of_one_time),	  cmocka_unit_test(read_again),
-		cmocka_unit_test(sorted_by_time), cmocka_unit_test(larger_than_memory),
-		cmocka_unit_test(losses),	  cmocka_unit_test(damage),
-		cmocka_unit_test(as_strace),	  cmocka_unit_test(as_the_table),
-		cmocka_unit_test(in_short),	  cmocka_unit_test(descriptors),
+		cmocka_unit_test(found_by_call),
+		cmocka_unit_test(after_calls_and_losses),
+		cmocka_unit_test(of_one_time),
+		cmocka_unit_test(read_again),
+		cmocka_unit_test(inferred),
+		cmocka_unit_test(sorted_by_time),
+		cmocka_unit_test(larger_than_memory),
+		cmocka_unit_test(losses),
+		cmocka_unit_test(damage),
+		cmocka_unit_test(as_strace),
+		cmocka_unit_test(as_the_table),
+		cmocka_unit_test(in_short),
+		cmocka_unit_test(descriptors),
 	};
 
 	return cmocka_run_group_tests_name("call_data", tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "call_data_source.h"
 #include "call_walk.h"
+#include "export_trace.h"
 #include "fixture_story.h"
 #include "fixture_trace.h"
 
@@ -300,6 +301,30 @@ static void truncated(void **state)
 	assert_string_equal(calls(path), "39\n257\n");
 }
 
+/* A call under way where an exported part begins: what is inferred of its string remains so. */
+static void inferred_in_a_part(void **state)
+{
+	struct ty_session s = {0};
+	char longest[67], part[200];
+	const char *path;
+	uint64_t from;
+
+	memset(longest, 'x', sizeof(longest));
+	strcpy(longest + 63, "...");
+	snprintf(part, sizeof(part), "%s", ty_fx_path("part.dat"));
+	path = ty_fx_path("strings.dat");
+	begin(path, "arch=x86_64\n");
+	raw_enter(OPENAT, (uint32_t)-100, 0x10, 0);
+	open_event(0x10, longest);
+	from = at(TY_EV_OTHER).ts_ns;
+	raw_exit(OPENAT);
+	ty_story_end();
+	assert_int_equal(ty_session_open(&s, path, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, NULL), 0);
+	assert_int_equal(ty_export_trace(&s, part, from, UINT64_MAX, NULL), 0);
+	ty_session_fini(&s);
+	assert_int_equal(inferred(part), 1);
+}
+
 /* Places beyond the record; bytes written, which are no string; a number that is no call's. */
 static void damaged(void **state)
 {
@@ -348,7 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(beside_raw_events),  cmocka_unit_test(not_of_an_earlier_call),
 		cmocka_unit_test(truncated),	      cmocka_unit_test(damaged),
-		cmocka_unit_test(larger_than_memory),
+		cmocka_unit_test(larger_than_memory), cmocka_unit_test(inferred_in_a_part),
 	};
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
 
