@@ -233,21 +233,40 @@ const char *ty_model_who_last(const struct ty_model *m, uint32_t thread, char ou
 	return put(m, thread, t->end_ns, ty_model_str(m, t->name), t->tid, out);
 }
 
+/* Its start and its end, in n bytes; of an option only the end, where its value is. */
+static void put_ends(char *out, const char *s, size_t n, bool option)
+{
+	size_t head = option ? 0 : (n - 1) / 2, tail = strlen(s) - (n - 1 - head);
+
+	while (head && (s[head] & 0xc0) == 0x80) /* whole characters */
+		head--;
+	while ((s[tail] & 0xc0) == 0x80)
+		tail++;
+	sprintf(out, "%.*s~%s", (int)head, s, s + tail);
+}
+
 const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,
 			       char out[TY_WHO_MAX])
 {
-	enum { ROOM = 5 }; /* with blank; fewer bytes of the part say nothing */
+	enum { END = 4 }; /* with ~; fewer bytes distinguish little */
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	const char *comm = ty_model_str(m, t->name);
 	const struct ty_title *title = telling(m, thread, t->end_ns, comm);
 	const char *part =
 		title && title->placeless != TY_NONE ? m->titles->text + title->placeless : NULL;
 	const bool own = part && title->replaces_name;
+	bool option;
+	size_t n;
 
 	snprintf(out, TY_WHO_MAX, "%s%s%s", own ? "" : comm, part && !own ? " " : "", part ?: "");
-	if (!part || strlen(out) <= columns || (!own && strlen(comm) + ROOM <= columns))
+	if (!part || strlen(out) <= columns)
 		return out;
 	part = words(title, part, comm);
-	snprintf(out, TY_WHO_MAX, "%s", *part == '-' ? comm : part);
+	option = !own && *part == '-' && strncmp(part, "-m ", 3) != 0; /* -m: a module */
+	n = option ? strlen(comm) + 1 : 0;
+	if (n + END > columns || (!option && strlen(part) <= columns))
+		snprintf(out, TY_WHO_MAX, "%s", option ? comm : part);
+	else
+		put_ends(out + n, part, columns - n, option);
 	return out;
 }

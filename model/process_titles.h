@@ -81,9 +81,10 @@ const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint6
 				unsigned columns, char out[TY_WHO_MAX]);
 /* Of a thread that the text names several times, only the first name keeps its words. */
 void ty_who_once(char *text);
-/* For a row with its number elsewhere: python3 worker.py, nginx: worker process. Longer than
- * `columns` only if some of the distinguishing part fits; else it is that part or, where this is an
- * option, the program's name. Never the container: it is no name of a process. columns <
+/* For a row with its number elsewhere: python3 worker.py, nginx: worker process. Where `columns`
+ * are too few, the distinguishing part alone, and of a longer one its start and its end:
+ * cpp_std~p.12345. An option does not stand alone: valgrind ~e=/tmp/2, or valgrind. Where hardly a
+ * byte fits, the caller cuts. Never the container: it is no name of a process. columns <
  * TY_WHO_MAX. */
 const char *ty_model_who_short(const struct ty_model *m, uint32_t thread, unsigned columns,
 			       char out[TY_WHO_MAX]);

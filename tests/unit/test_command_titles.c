@@ -145,9 +145,7 @@ static void tell_apart(void **state)
 	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 52, 1), 26, out),
 			    "python3.11 -m http.server");
 	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 52, 1), 20, out),
-			    "python3.11 -m http.server"); /* to be cut */
-	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 52, 1), 14, out),
-			    "python3.11"); /* an option is no name */
+			    "-m http.server");
 	assert_string_equal(ty_model_who_short(m, ty_model_thread_find(m, 20, 1), 20, out),
 			    "autovacuum launcher");
 	assert_string_equal(within(m, 20, 50, 34), "postgres/20 \"autovacuum launcher\"");
@@ -162,6 +160,73 @@ static void tell_apart(void **state)
 			    "python3/10 \"worker.py\"");
 	assert_string_equal(ty_model_who_numbered(m, ty_model_thread_find(m, 11, 50), 50, -1, out),
 			    "python3 \"worker.py\"");
+}
+
+/* Cut names of a row: what distinguishes processes of one program remains, and their program where
+ * an option does it. */
+static void tell_apart_in_a_row(void **state)
+{
+	static const char section[] = "1\t10\tpython3\t/srv/worker_a.py\n"
+				      "1\t11\tpython3\t/srv/worker_b.py\n"
+				      "1\t12\tcc1\tcpp_stdout.tmp.12345\n"
+				      "1\t13\tcc1\tcpp_stdout.tmp.12346\n"
+				      "1\t14\tvalgrind\t--callgrind-out-file=a1\n"
+				      "1\t15\tvalgrind\t--callgrind-out-file=a2\n"
+				      "1\t16\tdb: app 10.0.0.1(4711) idle\n"
+				      "1\t17\tdb: app 10.0.0.1(4712) idle\n"
+				      "1\t18\tpython3\t-m\tgunicorn\n"
+				      "1\t19\tcp\tä_ä_ä_ä_ä_1\n"
+				      "1\t20\tcp\tä_ä_ä_ä_ä_2\n"
+				      "1\t21\tdb: -idle for 12\n";
+	static const char some[] = "taken 1 2\n" THREAD("10", "10", "python3")
+		THREAD("11", "11", "python3") THREAD("12", "12", "cc1") THREAD("13", "13", "cc1")
+			THREAD("14", "14", "valgrind") THREAD("15", "15", "valgrind")
+				THREAD("16", "16", "db") THREAD("17", "17", "db")
+					THREAD("18", "18", "python3") THREAD("19", "19", "cp")
+						THREAD("20", "20", "cp") THREAD("21", "21", "db");
+	static const struct {
+		int tid;
+		unsigned columns;
+		const char *want;
+	} rows[] = {
+		{10, 20, "python3 worker_a.py"},
+		{10, 19, "python3 worker_a.py"},
+		{10, 18, "worker_a.py"},
+		{10, 15, "worker_a.py"},
+		{11, 15, "worker_b.py"},
+		{10, 10, "work~_a.py"},
+		{11, 10, "work~_b.py"},
+		{10, 4, "w~py"},
+		{10, 3, "worker_a.py"},
+		{10, 0, "worker_a.py"},
+		{12, 15, "cpp_std~p.12345"},
+		{13, 15, "cpp_std~p.12346"},
+		{13, 12, "cpp_s~.12346"},
+		{14, 15, "valgrind ~le=a1"},
+		{15, 13, "valgrind ~=a2"},
+		{15, 12, "valgrind"},
+		{15, 0, "valgrind"},
+		{16, 15, "app 10.~1) idle"},
+		{17, 15, "app 10.~2) idle"},
+		{18, 11, "-m gunicorn"},
+		{18, 10, "-m g~icorn"},
+		{19, 12, "ä_ä~_ä_1"},
+		{20, 12, "ä_ä~_ä_2"},
+		{20, 8, "ä_~ä_2"},
+		{21, 15, "-idle for 12"},
+	};
+	const struct ty_model *m;
+	char out[TY_WHO_MAX];
+
+	ty_mx_begin("tarry=0.1\nmode=all\n", some);
+	ty_mx_event(0, 10, 10, TY_EV_OTHER);
+	m = ty_mx_end();
+	assert_int_equal(ty_command_titles((struct ty_model *)m, section, NULL), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		ty_model_who_short(m, ty_model_thread_find(m, rows[i].tid, 10), rows[i].columns,
+				   out);
+		assert_string_equal(out, rows[i].want);
+	}
 }
 
 /* Options of one letter may share a word, and the rest of a word may be a value. */
@@ -403,6 +468,7 @@ int main(void)
 		cmocka_unit_test(a_title_stands_once),
 		cmocka_unit_test(a_thread_without_a_name),
 		cmocka_unit_test_teardown(tell_apart, drop),
+		cmocka_unit_test_teardown(tell_apart_in_a_row, drop),
 		cmocka_unit_test_teardown(options_of_interpreters, drop),
 		cmocka_unit_test_teardown(containers, drop),
 		cmocka_unit_test_teardown(traced_ones, drop),
