@@ -20,15 +20,18 @@ struct ty_text ty_session_call_data(struct ty_session *s)
 	struct ty_text section = ty_trace_section(s->trace, TY_SEC_CALL_DATA);
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
 	struct ty_paged *b = &s->event_strings;
-	struct ty_err err;
 
 	pthread_mutex_lock(&s->event_strings_lock);
 	if (!s->event_strings_read && ty_session_event_strings(s)) {
 		b->limit = ty_paged_limit(s->memory_bytes);
 		if ((section.n && ty_paged_add(b, section.s, section.n)) ||
 		    ty_user_strings_read(s->trace, s->formats, s->arch,
-					 (unsigned)ty_key_u64(facts, "strings_bytes"), b, &err))
+					 (unsigned)ty_key_u64(facts, "strings_bytes"), b,
+					 &s->call_data_err)) {
 			ty_paged_fini(b);
+			ty_fail(&s->call_data_err, TY_ENOMEM, TY_NO_OFFSET,
+				"%s: out of memory for strings of its events", s->trace->path);
+		}
 	}
 	s->event_strings_read = true;
 	pthread_mutex_unlock(&s->event_strings_lock);

@@ -13,7 +13,8 @@
  * BPF, which is more exact. */
 bool ty_session_event_strings(const struct ty_session *s);
 /* The records; empty: none. Borrowed from s. The first call reads all events of a file that has
- * strings in events. Out of memory: as if it had none. Thread-safe. */
+ * strings in events. Where they cannot be read: as if it had none, and ty_session_check reports it.
+ * Thread-safe. */
 struct ty_text ty_session_call_data(struct ty_session *s);
 
 #endif

@@ -152,18 +152,21 @@ static bool has_call_data(const struct ty_session *s)
 	return ty_trace_section_bytes(s->trace, TY_SEC_CALL_DATA) || ty_session_event_strings(s);
 }
 
-/* Out of memory, or damaged: as if none were recorded. With s->locks->reading held. */
+/* Out of memory: as if none were recorded, and ty_session_check reports it. With s->locks->reading
+ * held. */
 static struct ty_call_data_index *call_data(struct ty_session *s)
 {
-	const bool first = !s->call_data && has_call_data(s);
-
-	if (first && !s->addresses)
-		s->addresses = ty_strtab_new();
-	if (first && s->addresses) {
+	if (!s->call_data_read && has_call_data(s)) {
 		const struct ty_text t = ty_session_call_data(s);
 
-		s->call_data = t.n ? ty_call_data_index_new(t.s, t.n, s->memory_bytes) : NULL;
+		s->addresses = ty_strtab_new();
+		if (t.n && s->addresses)
+			s->call_data = ty_call_data_index_new(t.s, t.n, s->memory_bytes);
+		if (!s->addresses || (t.n && !s->call_data))
+			ty_fail(&s->call_data_err, TY_ENOMEM, TY_NO_OFFSET,
+				"%s: out of memory for strings of its calls", s->trace->path);
 	}
+	s->call_data_read = true;
 	return s->call_data;
 }
 

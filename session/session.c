@@ -356,9 +356,17 @@ const char *ty_session_kept(const struct ty_session *s, char out[TY_KEPT_MAX])
 
 int ty_session_check(const struct ty_session *s, struct ty_err *err)
 {
-	return s->model && ty_model_damaged(s->model) ? ty_index_damaged(s->trace->path, err)
-	       : s->trace			      ? ty_trace_section_check(s->trace, err)
-						      : 0;
+	const struct ty_err *e = &s->call_data_err;
+	int r = 0;
+
+	if (s->model && ty_model_damaged(s->model))
+		return ty_index_damaged(s->trace->path, err);
+	if (s->trace)
+		r = ty_trace_section_check(s->trace, err);
+	if (!r && e->code)
+		r = ty_fail(err, e->code, e->off,
+			    "%s. Strings of system calls are missing from the output", e->msg);
+	return r;
 }
 
 int ty_session_symfs(struct ty_session *s, const struct ty_texts *roots)

@@ -56,6 +56,8 @@ struct ty_session {
 	struct ty_ticks *ticks;		      /* of the CPUs; created on first use */
 	struct ty_call_data_index *call_data; /* created on first use; also NULL when none are
 					       * recorded */
+	bool call_data_read;		      /* call_data was created, or cannot be */
+	struct ty_err call_data_err;	      /* why it cannot */
 	struct ty_paged event_strings;	      /* ty_session_call_data */
 	pthread_mutex_t event_strings_lock;
 	bool event_strings_read;
@@ -135,7 +137,8 @@ uint64_t ty_session_recorded_ns(const struct ty_session *s);
 /* CPU time of the recorder while it recorded, of all that it recorded; 0: unknown. */
 uint64_t ty_recorder_cpu_ns(const struct ty_trace *t);
 const char *ty_session_kept(const struct ty_session *s, char out[TY_KEPT_MAX]);
-/* Call at the end of output: -TY_EFORMAT when the index file turned out to be damaged. */
+/* Call at the end of output: -TY_E... when the index file turned out to be damaged, or data of the
+ * file could not be read, which the output lacks. */
 int ty_session_check(const struct ty_session *s, struct ty_err *err);
 void ty_session_fini(struct ty_session *s);
 

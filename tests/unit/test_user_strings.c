@@ -368,12 +368,36 @@ static void larger_than_memory(void **state)
 	ty_session_fini(&s);
 }
 
+/* There is no memory for the strings: the end of the output says so. */
+static void unread(void **state)
+{
+	const char *path = ty_fx_path("strings.dat");
+	struct ty_session s = {0};
+	struct ty_err err = {0};
+
+	begin(path, "arch=x86_64\n");
+	open_event(0x10, "/a");
+	ty_story_end();
+	assert_int_equal(ty_session_open(&s, path, TY_OPEN_EVENTS | TY_OPEN_QUIET, 0, NULL), 0);
+	s.event_strings = (struct ty_paged){.n = SIZE_MAX / 2, .room = SIZE_MAX / 2}; /* full */
+	assert_int_equal(ty_session_check(&s, &err), 0);
+	assert_int_equal(ty_session_call_data(&s).n, 0);
+	assert_int_equal(ty_session_check(&s, &err), -TY_ENOMEM);
+	assert_non_null(strstr(err.msg, "out of memory while reading strings of its events. Strings"
+					" of system calls are missing from the output"));
+	ty_session_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(beside_raw_events),  cmocka_unit_test(not_of_an_earlier_call),
-		cmocka_unit_test(truncated),	      cmocka_unit_test(damaged),
-		cmocka_unit_test(larger_than_memory), cmocka_unit_test(inferred_in_a_part),
+		cmocka_unit_test(beside_raw_events),
+		cmocka_unit_test(not_of_an_earlier_call),
+		cmocka_unit_test(truncated),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(larger_than_memory),
+		cmocka_unit_test(inferred_in_a_part),
+		cmocka_unit_test(unread),
 	};
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
 
