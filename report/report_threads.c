@@ -230,8 +230,8 @@ void ty_threads_text(const struct ty_report *r, FILE *f)
 		fprintf(f, "%7s more neither ran nor woke (--json has all)\n",
 			ty_fmt_count(idle, n));
 	ty_put_note(f,
-		    "runnable: waiting for a CPU, or throttled by CPU quota. blocked: "
-		    "uninterruptible (D) or stopped.\n"
+		    "runnable: waiting for a CPU, or throttled by CPU quota.\n"
+		    "blocked: uninterruptible (D) or stopped.\n"
 		    "unknown: not recorded (before a thread's first event, or events were lost).\n"
 		    "migr: CPU migrations. woken: wakeups, by threads, timers and devices.");
 	free(others);

@@ -93,7 +93,7 @@ grep -qE '^tarry: [0-9,]+ events in .*, 0 lost, recorder CPU time .*, exit statu
 [ $? = 3 ] && grep -q ', exit status 3$' "$t/err2"; check "the closing line has the exit status" $? "$(cat "$t/err2")"
 first_finding() {
 	"$TARRY" record -o "$t/g.dat" -- sleep 0.1 2>"$t/err2"
-	grep -qE '^tarry: no stalls. sleep/[0-9]+ slept in clock_nanosleep \(1[0-9][0-9] ms of the command.s [0-9.]+ m?s\)$' "$t/err2"; check "the first finding" $? "$(cat "$t/err2")"
+	grep -qE '^tarry: no stalls. For 1[0-9][0-9] ms of the command.s [0-9.]+ m?s, sleep/[0-9]+ slept in clock_nanosleep$' "$t/err2"; check "the first finding" $? "$(cat "$t/err2")"
 }
 tries 5 first_finding
 own=$(sed -n 's/.*recorder CPU time \([0-9.]* [mun]*s\).*/\1/p' "$t/err2") events=$(sed -n 's/^tarry: \([0-9,]*\) events.*/\1/p' "$t/err2")
