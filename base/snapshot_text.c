@@ -56,25 +56,30 @@ static int64_t number(struct ty_snap_field f, int64_t most)
 	return v >= 0 && p == f.s + f.n && v <= most ? v : -1;
 }
 
+/* "taken FROM_NS TO_NS" */
+static bool taken_line(const char *line, size_t n, uint64_t *from_ns, uint64_t *to_ns)
+{
+	const char *end = line + n, *p = line + 6;
+	int64_t from, to;
+
+	if (n <= 6 || memcmp(line, "taken ", 6))
+		return false;
+	from = digits(&p, end);
+	p += p < end && *p == ' ';
+	to = digits(&p, end);
+	*from_ns = from < 0 ? 0 : (uint64_t)from;
+	*to_ns = to < 0 ? 0 : (uint64_t)to;
+	return true;
+}
+
 bool ty_snap_taken(const char *text, uint64_t *from_ns, uint64_t *to_ns)
 {
 	const char *line;
 	bool any = false;
 	size_t n;
 
-	while ((line = next_line(&text, &n))) {
-		const char *end = line + n, *p = line + 6;
-		int64_t from, to;
-
-		if (n <= 6 || memcmp(line, "taken ", 6))
-			continue;
-		from = digits(&p, end);
-		p += p < end && *p == ' ';
-		to = digits(&p, end);
-		any = true;
-		*from_ns = from < 0 ? 0 : (uint64_t)from;
-		*to_ns = to < 0 ? 0 : (uint64_t)to;
-	}
+	while ((line = next_line(&text, &n)))
+		any |= taken_line(line, n, from_ns, to_ns);
 	return any;
 }
 
@@ -152,10 +157,15 @@ struct ty_snap_fd ty_snap_fd(const char **text)
 	struct ty_snap_fd d = {.is = TY_SNAP_FD_END};
 	struct ty_snap_field f[6];
 	const char *line;
+	uint64_t from;
 	int64_t net;
 	size_t n;
 
 	while ((line = next_line(text, &n))) {
+		if (taken_line(line, n, &from, &d.taken_ns)) {
+			d.is = TY_SNAP_FD_TAKEN;
+			return d;
+		}
 		split(line, n, f, 6);
 		d.pid = (int32_t)number(f[0], INT_MAX);
 		d.fd = (int32_t)number(f[1], INT_MAX);

@@ -36,11 +36,13 @@ bool ty_snap_args(const struct ty_snap_thread *t, uint64_t args[6]);
 struct ty_snap_fd {
 	enum {
 		TY_SNAP_FD_END,	     /* no further line */
+		TY_SNAP_FD_TAKEN,    /* those that follow are known from taken_ns on */
 		TY_SNAP_FD_OPEN,     /* a descriptor */
 		TY_SNAP_FD_CWD,	     /* the working directory: target */
 		TY_SNAP_FD_LEFT_OUT, /* the descriptors of pid are incomplete; pid < 0: those of
 				      * some processes */
 	} is;
+	uint64_t taken_ns;
 	int32_t pid, fd;
 	bool cloexec;
 	char access;  /* 'r', 'w', 'b' (both); 0: unknown */

@@ -148,16 +148,11 @@ static int begin_find(const struct ty_export_cut *c, struct begin *b)
 static int put_fds(const struct ty_export_cut *c, const struct begin *b)
 {
 	struct ty_text was = ty_trace_section(c->s->trace, TY_SEC_FDS);
-	uint64_t at = c->from_ns, since, listed;
 	struct ty_buf text;
 	int r;
 
-	/* What was listed after the window's begin is not known at it. */
-	if (ty_snap_taken(was.s, &since, &listed) && listed > at)
-		at = listed;
 	ty_buf_init(&text, 256u << 20);
-	ty_buf_addf(&text, "taken %" PRIu64 " %" PRIu64 "\n", at, at);
-	ty_fd_track_list(b->walk.fds, was.s, b->lost, &text);
+	ty_fd_track_list(b->walk.fds, c->from_ns, was.s, b->lost, &text);
 	r = text.failed ? no_memory(c) : c->put(c->ctx, TY_SEC_FDS, text.p, text.len);
 	ty_buf_fini(&text);
 	return r;

@@ -63,17 +63,18 @@ enum ty_section {
 	TY_SEC_CHUNKS = 4,
 	/*
 	 * Descriptors open when a recording of chosen processes (-p) or of all (-a) began, or
-	 * inherited by a traced command. First line: "taken FROM_NS TO_NS" (trace clock). Then one
-	 * line per descriptor, TAB-separated: pid fd flags target access net. access: r, w or rw,
-	 * of pipes only; net: of an internet socket its network namespace, access is "-" then (both
-	 * absent in older recordings). flags: "cloexec" or "-"; target:
-	 * the link /proc/PID/fd, for sockets listed in /proc/PID/net "TCP:[OWN->PEER]", "TCP:[OWN
-	 * listening]", "UDP:[..]", "UNIX:[PATH]", of the recorder's own namespace
-	 * "UNIX-STREAM:[INODE->PEER,"PATH"]"; TAB, newline and backslash as above. The fd "cwd"
-	 * is the working directory (absent in older recordings). At the end, when there were too
-	 * many: a line "PID left_out" for each process with an incomplete list, and "left_out N",
-	 * the number of these processes (in older recordings: of descriptors, without the PID
-	 * lines).
+	 * inherited by a traced command. First line: "taken FROM_NS TO_NS" (trace clock). In a cut
+	 * that begins before its descriptors were listed, a second such line is followed by those
+	 * that are known only from its TO_NS on. Then one line per descriptor, TAB-separated: pid
+	 * fd flags target access net. access: r, w or rw, of pipes only; net: of an internet socket
+	 * its network namespace, access is "-" then (both absent in older recordings). flags:
+	 * "cloexec" or "-"; target: the link /proc/PID/fd, for sockets listed in /proc/PID/net
+	 * "TCP:[OWN->PEER]", "TCP:[OWN listening]", "UDP:[..]", "UNIX:[PATH]", of the recorder's
+	 * own namespace "UNIX-STREAM:[INODE->PEER,"PATH"]"; TAB, newline and backslash as above.
+	 * The fd "cwd" is the working directory (absent in older recordings). At the end, when
+	 * there were too many: a line "PID left_out" for each process with an incomplete list, and
+	 * "left_out N", the number of these processes (in older recordings: of descriptors, without
+	 * the PID lines).
 	 */
 	TY_SEC_FDS = 5,
 	/*

@@ -51,7 +51,8 @@ struct slot {
 	uint64_t closing_ns; /* a call that closes or replaces it began; 0: none */
 	struct target target;
 	bool open, cloexec;
-	bool fresh; /* took the place of one that was open, as the lowest free number */
+	bool listed; /* in /proc at since_ns; how long it had been open is unknown */
+	bool fresh;  /* took the place of one that was open, as the lowest free number */
 };
 
 struct table {
@@ -82,7 +83,6 @@ struct ty_fd_track {
 	VEC(struct process) processes;
 	struct ty_pair_map by_pid; /* (pid, 0): index of its process */
 	uint32_t slots;		   /* allocated */
-	uint64_t listed_ns;	   /* from this time on, earlier descriptors are known */
 	struct ty_buf text;
 	struct gone gone[TY_FD_TRACK_GONE]; /* the newest at (gone_n - 1) % TY_FD_TRACK_GONE */
 	uint32_t gone_n;
@@ -166,16 +166,18 @@ static uint32_t name_add(struct ty_fd_track *t, const char *s, size_t n)
 
 static int add_listed(struct ty_fd_track *t, const char *text)
 {
-	uint64_t from;
+	uint64_t taken_ns = 0;
 	struct ty_snap_fd d;
 
-	ty_snap_taken(text, &from, &t->listed_ns);
-	while (t->listed_ns && (d = ty_snap_fd(&text)).is != TY_SNAP_FD_END) {
+	while ((d = ty_snap_fd(&text)).is != TY_SNAP_FD_END) {
 		char target[NAME_MAX_BYTES];
 		struct process *p;
 		struct slot *s;
 
-		if (d.is == TY_SNAP_FD_LEFT_OUT || d.target.n >= sizeof(target))
+		if (d.is == TY_SNAP_FD_TAKEN)
+			taken_ns = d.taken_ns;
+		if (!taken_ns || d.is == TY_SNAP_FD_TAKEN || d.is == TY_SNAP_FD_LEFT_OUT ||
+		    d.target.n >= sizeof(target))
 			continue;
 		ty_unescape_field(d.target.s, d.target.n, target, sizeof(target));
 		p = process_add(t, d.pid);
@@ -188,10 +190,11 @@ static int add_listed(struct ty_fd_track *t, const char *text)
 		s = slot_add(t, p, (uint64_t)d.fd);
 		if (s)
 			*s = (struct slot){
-				.since_ns = t->listed_ns,
+				.since_ns = taken_ns,
 				.target = {name_add(t, target, strlen(target)), d.net, d.access},
 				.open = true,
-				.cloexec = d.cloexec};
+				.cloexec = d.cloexec,
+				.listed = true};
 	}
 	return 0;
 }
@@ -642,8 +645,7 @@ static int inherit(struct ty_fd_track *t, int32_t parent, const struct ty_event 
 	for (uint32_t i = 0; child->table && i < child->table->n; i++) {
 		struct slot *s = &child->table->v[i];
 
-		if (s->since_ns > ev->ts_ns ||
-		    (s->since_ns > since_ns && s->since_ns != t->listed_ns))
+		if (s->since_ns > ev->ts_ns || (s->since_ns > since_ns && !s->listed))
 			s->open = false;
 	}
 	return r;
@@ -703,37 +705,55 @@ static void list_line(const struct ty_fd_track *t, int32_t pid, const char *fd, 
 	ty_buf_addc(out, '\n');
 }
 
-/* False: some of its open descriptors have no name. Those of a table that another process has, too,
- * are not listed: in the list the two would be apart. */
-static bool list_process(const struct ty_fd_track *t, const struct process *p, struct ty_buf *out)
+/* Those that were in /proc's list only after from_ns, or the others. A table that another process
+ * has, too, is not listed: in the list the two would be apart. */
+static void list_process(const struct ty_fd_track *t, const struct process *p, uint64_t from_ns,
+			 bool later, struct ty_buf *out)
 {
 	const struct table *a = p->table;
-	bool all = !a || a->users == 1;
 	char fd[16];
 
-	if (p->cwd)
+	if (p->cwd && !later)
 		list_line(t, p->pid, "cwd", false, named(p->cwd), out);
-	for (uint32_t i = 0; all && i < (a ? a->n : 0); i++)
-		all = !a->v[i].open || (a->v[i].target.name && !a->v[i].closing_ns);
 	for (uint32_t i = 0; a && a->users == 1 && i < a->n; i++) {
 		const struct slot *s = &a->v[i];
 
-		if (!s->open || !s->target.name || s->closing_ns)
+		if (!s->open || !s->target.name || s->closing_ns ||
+		    (s->listed && s->since_ns > from_ns) != later)
 			continue;
 		snprintf(fd, sizeof(fd), "%" PRIu32, i);
 		list_line(t, p->pid, fd, s->cloexec, s->target, out);
 	}
-	return all;
 }
 
-void ty_fd_track_list(const struct ty_fd_track *t, const char *before, bool lost,
+/* False: some of its open descriptors have no name. */
+static bool is_whole(const struct process *p)
+{
+	const struct table *a = p->table;
+
+	for (uint32_t i = 0; a && a->users == 1 && i < a->n; i++)
+		if (a->v[i].open && (!a->v[i].target.name || a->v[i].closing_ns))
+			return false;
+	return !a || a->users == 1;
+}
+
+void ty_fd_track_list(const struct ty_fd_track *t, uint64_t from_ns, const char *before, bool lost,
 		      struct ty_buf *out)
 {
-	uint64_t left_out = 0;
+	uint64_t left_out = 0, since, listed;
 	struct ty_snap_fd d;
 
+	if (!ty_snap_taken(before, &since, &listed) || listed < from_ns)
+		listed = from_ns;
+	for (unsigned later = 0; later <= (listed > from_ns); later++) {
+		ty_buf_addf(out, "taken %" PRIu64 " %" PRIu64 "\n", from_ns,
+			    later ? listed : from_ns);
+		vec_each (p, &t->processes)
+			if (!p->gone)
+				list_process(t, p, from_ns, later, out);
+	}
 	vec_each (p, &t->processes) {
-		if (p->gone || (list_process(t, p, out) && !lost))
+		if (p->gone || (is_whole(p) && !lost))
 			continue;
 		ty_buf_addf(out, "%" PRId32 "\tleft_out\n", p->pid);
 		left_out++;

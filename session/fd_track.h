@@ -60,10 +60,10 @@ void ty_fd_track_each(const struct ty_fd_track *t, uint64_t since_ns,
 /* The text of a name; NULL for 0. Borrowed until the next ty_fd_track_end. */
 const char *ty_fd_track_text(const struct ty_fd_track *t, uint32_t name);
 
-/* Appends the lines of a TY_SEC_FDS section, without its first one, for a recording that begins
- * now. before: the section that this one began with (NULL: none), whose incomplete lists stay
+/* Appends the lines of a TY_SEC_FDS section for a recording that begins now, at from_ns (trace
+ * clock). before: the section that this one began with (NULL: none), whose incomplete lists stay
  * incomplete. lost: events were lost since then: no list is complete. */
-void ty_fd_track_list(const struct ty_fd_track *t, const char *before, bool lost,
+void ty_fd_track_list(const struct ty_fd_track *t, uint64_t from_ns, const char *before, bool lost,
 		      struct ty_buf *out);
 
 #endif

@@ -456,12 +456,14 @@ static void bounds(void **state)
 
 static void list_is(const struct all *a, const char *before, bool lost, const char *want)
 {
+	static const char taken[] = "taken 90 90\n";
 	struct ty_buf b;
 
 	ty_buf_init(&b, 1 << 20);
-	ty_fd_track_list(a->t, before, lost, &b);
+	ty_fd_track_list(a->t, 90, before, lost, &b);
 	assert_int_equal(ty_buf_addc(&b, 0), 0);
-	assert_string_equal(b.p, want);
+	assert_memory_equal(b.p, taken, sizeof(taken) - 1);
+	assert_string_equal(b.p + sizeof(taken) - 1, want);
 	ty_buf_fini(&b);
 }
 
@@ -498,7 +500,7 @@ static void listed_anew(void **state)
 	/* Two processes with one table. */
 	born(&a, 140, 7, 12, FILES, 139);
 	list_is(&a, NULL, false,
-		"7\tcwd\t-\t/home\n7\tleft_out\n12\tcwd\t-\t/home\n12\tleft_out\nleft_out 2\n");
+		"7\tcwd\t-\t/home\n12\tcwd\t-\t/home\n7\tleft_out\n12\tleft_out\nleft_out 2\n");
 	end(&a);
 }
 
@@ -546,6 +548,43 @@ static void listed_with_ends(void **state)
 		"7\t10\t-\tTCP:[6]\t-\t72\n"
 		"7\t11\t-\tTCP:[127.0.0.1:1->127.0.0.1:2]\t-\t71\n");
 	end(&a);
+}
+
+/* Where a part begins before the list was taken: what calls opened is known from its begin on, as
+ * in the whole recording. */
+static void listed_later(void **state)
+{
+	static const char before[] = "taken 400 500\n7\t3\t-\tthree\n7\t4\t-\tfour\n"
+				     "8\t3\t-\tthree\n",
+			  want[] = "taken 200 200\n7\t4\t-\t/x\ntaken 200 500\n7\t3\t-\tthree\n"
+				   "8\t3\t-\tthree\n";
+	struct all a = {.strings.limit = 1 << 20};
+	struct ty_buf b;
+
+	(void)state;
+	path_at(&a, 99, 7, SYS_openat, 1, 0x10, "/x");
+	begin(&a, before, NULL);
+	call(&a, 7, 100, "openat", 4, (uint32_t)CWD, 0x10, 0);
+	ty_buf_init(&b, 1 << 20);
+	ty_fd_track_list(a.t, 200, before, false, &b);
+	assert_int_equal(ty_buf_addc(&b, 0), 0);
+	assert_string_equal(b.p, want);
+	ty_buf_fini(&b);
+	end(&a);
+	for (unsigned of = 0; of < 2; of++) {
+		struct all c = {.strings.limit = 1 << 20};
+
+		begin(&c, want, NULL);
+		assert_string_equal(name(&c, 7, 4, 199), "?");
+		assert_string_equal(name(&c, 7, 4, 200), "/x");
+		assert_string_equal(name(&c, 7, 3, 499), "?");
+		assert_string_equal(name(&c, 7, 3, 500), "three");
+		/* A fork that began before. */
+		born(&c, of ? 600 : 300, 7, 12, 0, 150);
+		assert_string_equal(name(&c, 12, 4, 700), "/x");
+		assert_string_equal(name(&c, 12, 3, 700), of ? "three" : "?");
+		end(&c);
+	}
 }
 
 /* The folder of the command's start, or of where a recording begins that begins later: one that
@@ -649,6 +688,7 @@ int main(void)
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(listed_anew),
 		cmocka_unit_test(listed_with_ends),
+		cmocka_unit_test(listed_later),
 		cmocka_unit_test(begins_later),
 		cmocka_unit_test(other_ends),
 	};

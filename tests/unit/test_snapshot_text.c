@@ -90,6 +90,9 @@ static void descriptors(void **state)
 			   "7\tleft_out\nleft_out\t12\n7\t2147483648\t-\tx\n";
 	struct ty_snap_fd d = ty_snap_fd(&text);
 
+	assert_int_equal(d.is, TY_SNAP_FD_TAKEN);
+	assert_int_equal(d.taken_ns, 2);
+	d = ty_snap_fd(&text);
 	assert_int_equal(d.is, TY_SNAP_FD_OPEN);
 	assert_int_equal(d.pid, 7);
 	assert_int_equal(d.fd, 3);
