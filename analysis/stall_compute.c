@@ -4,7 +4,7 @@
  * nothing, but their clients did. Only where several clients waited, or the request took far longer
  * than most: else that is the work that was asked for.
  *
- * Budget: for each kept request whose thread worked for half of it, its spans; requests
+ * Budget: for each kept request whose thread was on the CPU for half of it, its spans; requests
  * within those of another one are not examined again.
  */
 #include "stalls_priv.h"
@@ -67,19 +67,15 @@ static uint64_t begun(const struct ty_stall_search *h, const struct ty_request *
 	return r->start_ns > h->w.from_ns ? r->start_ns : h->w.from_ns;
 }
 
-/* Did the thread work for half of the request, which it received and replied to itself? Not where
- * it only had no CPU. */
+/* Was the thread on the CPU for half of the request, which it received and replied to itself? */
 static bool computes(const struct ty_stall_search *h, const struct ty_request *r)
 {
-	uint64_t a = begun(h, r), b = computed_until(h, r);
-	struct ty_cell sum;
+	uint64_t a = begun(h, r), b = computed_until(h, r), ran;
 
 	if (r->thread == TY_NONE || (r->replied_by != r->thread && r->replied_by != TY_NONE))
 		return false;
-	sum = ty_thread_time(h->x->m, r->thread, a, b);
-	return sum.ns[TY_ST_RUNNING] >= h->o.min_ns * TY_STALL_RUNNABLE_TIMES &&
-	       sum.ns[TY_ST_RUNNING] >= (b - a) / 4 &&
-	       sum.ns[TY_ST_RUNNING] + sum.ns[TY_ST_RUNNABLE] >= (b - a) / 2;
+	ran = ty_thread_time(h->x->m, r->thread, a, b).ns[TY_ST_RUNNING];
+	return ran >= h->o.min_ns * TY_STALL_RUNNABLE_TIMES && ran >= (b - a) / 2;
 }
 
 /* Is it one of an earlier request, or a long call that is a candidate? */

@@ -11,7 +11,6 @@
 #include "cpu_ranges.h"
 #include "sentence.h"
 #include "model_time.h"
-#include "thread_walk.h"
 #include "units.h"
 #include "process_titles.h"
 #include "wait_holder.h"
@@ -399,13 +398,7 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 	case TY_STALL_IRQ: theft(o, h, c); return;
 	case TY_STALL_CPU:
 		if (c->computed_ns) {
-			uint64_t ns = ty_thread_time(m, c->s.thread, c->s.start_ns, c->end_ns)
-					      .ns[TY_ST_RUNNABLE];
-
-			ty_put(o, "on the CPU for %s", ty_duration(c->computed_ns));
-			if (ns > c->s.duration_ns / 5)
-				ty_put(o, " and runnable for %s", ty_duration(ns));
-			ty_put(o, "%s",
+			ty_put(o, "on the CPU for %s%s", ty_duration(c->computed_ns),
 			       c->s.flags & TY_SF_OPEN ? " without a reply" : " before it replied");
 			return;
 		}
