@@ -7,8 +7,9 @@
 
 #include "compare.h"
 
-#define FDS_MOST  65536		    /* of a process */
-#define MOMENT_NS UINT64_C(1000000) /* shorter than any wait that is examined */
+#define FDS_MOST   65536	     /* of a process */
+#define SIDES_MOST (1u << 21)	     /* of a recording, 64 MB: what is left out is unknown */
+#define MOMENT_NS  UINT64_C(1000000) /* shorter than any wait that is examined */
 
 static struct ty_fd_side *at(struct ty_fd_sides_now *now, int64_t fd)
 {
@@ -25,7 +26,8 @@ static struct ty_fd_side *at(struct ty_fd_sides_now *now, int64_t fd)
 
 static int keep(struct ty_fd_sides *s, const struct ty_fd_side *was)
 {
-	return was->role && was->from_ns < was->to_ns ? vec_push(&s->v, *was) : 0;
+	return was->role && was->from_ns < was->to_ns && s->v.n < SIDES_MOST ? vec_push(&s->v, *was)
+									     : 0;
 }
 
 int ty_fd_side_is(struct ty_fd_sides *s, struct ty_fd_sides_now *now, uint32_t process, int64_t fd,

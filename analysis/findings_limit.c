@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls that failed because a limit was reached (descriptors, space, quota, watches, processes),
- * however few: with the time from the first failure to the next success of the same call.
+ * however few. Of descriptors and processes: with the longest time from a thread's failure to its
+ * next success of the same call. (Of space that would need the same file.)
  */
 #include "findings_priv.h"
 
@@ -11,14 +12,15 @@
 
 static const struct {
 	int error;
+	bool any_object; /* the limit is the same for each object of the call */
 	const char *words;
 } limits[] = {
-	{EMFILE, "EMFILE (too many open files in the process)"},
-	{ENFILE, "ENFILE (too many open files in the system)"},
-	{ENOSPC, "ENOSPC (no space or other resource left)"},
-	{EDQUOT, "EDQUOT (disk quota exceeded)"},
-	{ENOBUFS, "ENOBUFS (no buffer space)"},
-	{EAGAIN, "EAGAIN (limit of processes)"}, /* of calls that make one */
+	{EMFILE, true, "EMFILE (too many open files in the process)"},
+	{ENFILE, true, "ENFILE (too many open files in the system)"},
+	{ENOSPC, false, "ENOSPC (no space or other resource left)"},
+	{EDQUOT, false, "EDQUOT (disk quota exceeded)"},
+	{ENOBUFS, false, "ENOBUFS (no buffer space)"},
+	{EAGAIN, true, "EAGAIN (limit of processes)"}, /* of calls that make one */
 };
 
 int ty_limit_of(const struct ty_sysrow *row, int64_t ret)
@@ -62,7 +64,7 @@ void ty_limit_failed(struct ty_limit_watch *p, int limit, uint32_t call, int32_t
 	g->other_calls |= g->nr != nr || g->abi != abi;
 	g->failed++;
 	g->fail_ns += end_ns - start_ns;
-	if (!g->since_ns && g->nr == nr && g->abi == abi) {
+	if (limits[limit].any_object && !g->since_ns && g->nr == nr && g->abi == abi) {
 		g->since_ns = start_ns;
 		p->open++;
 	}
@@ -75,7 +77,8 @@ void ty_limit_succeeded(struct ty_limit_watch *p, int32_t nr, uint8_t abi, uint6
 
 		if (!g->since_ns || g->nr != nr || g->abi != abi)
 			continue;
-		g->ns += end_ns - g->since_ns;
+		g->longest_ns =
+			end_ns - g->since_ns > g->longest_ns ? end_ns - g->since_ns : g->longest_ns;
 		g->since_ns = 0;
 		p->open--;
 	}
@@ -88,30 +91,29 @@ void ty_limit_report(const struct ty_limit_watch *p)
 	for (unsigned i = 0; i < p->n; i++) {
 		const struct ty_limit_group *g = &p->v[i];
 		char who[TY_WHO_MAX], object[96], buf[32];
-		struct ty_finding *f =
-			ty_finding_add(p->k, &(struct ty_finding){.kind = TY_FINDING_LIMIT,
-								  .ns = g->ns ? g->ns : g->fail_ns,
-								  .n = g->failed,
-								  .at_ns = g->at_ns,
-								  .thread = g->thread,
-								  .culprit = TY_NONE});
+		const char *call = ty_syscall_name(p->k->x->arch, g->abi, g->nr, buf);
+		struct ty_finding *f = ty_finding_add(
+			p->k, &(struct ty_finding){.kind = TY_FINDING_LIMIT,
+						   .ns = g->longest_ns ? g->longest_ns : g->fail_ns,
+						   .n = g->failed,
+						   .at_ns = g->at_ns,
+						   .thread = g->thread,
+						   .culprit = TY_NONE});
 
 		if (!f)
 			continue;
 		ty_finding_object(p->k->x, g->call, object);
 		ty_finding_say(f, "%s: %s%s failed %s time%s",
-			       ty_finding_thread_name(m, g->thread, g->several, who),
-			       ty_syscall_name(p->k->x->arch, g->abi, g->nr, buf),
+			       ty_finding_thread_name(m, g->thread, g->several, who), call,
 			       g->other_calls ? " and other calls" : "", ty_count(g->failed),
 			       g->failed == 1 ? "" : "s");
 		if (*object)
 			ty_finding_say(f, "%s on %s", g->failed == 1 ? "" : ", first", object);
 		ty_finding_say(f, ", with %s", limits[g->limit].words);
-		if (g->ns)
-			ty_finding_say(f, "; until it succeeded again %s passed",
-				       ty_duration(g->ns));
-		else
-			ty_finding_say(f, "; it did not succeed after that");
+		if (g->longest_ns)
+			ty_finding_say(f, "; %s%s passed until %s succeeded again in that thread",
+				       g->failed == 1 ? "" : "up to ", ty_duration(g->longest_ns),
+				       call);
 		ty_finding_calls(f, m, g->thread, g->name, g->several);
 	}
 }

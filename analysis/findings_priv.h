@@ -67,8 +67,9 @@ struct ty_limit_group {
 	bool several, other_calls; /* threads; calls besides nr */
 	int limit;
 	uint64_t failed, fail_ns, at_ns;
-	uint64_t ns;	   /* in sum, until nr succeeded */
-	uint64_t since_ns; /* of the current thread: failed, and has not succeeded yet; else 0 */
+	uint64_t longest_ns; /* until nr succeeded in the same thread; 0: it did not, or is not
+				asked */
+	uint64_t since_ns;   /* of the current thread: failed, and has not succeeded yet; else 0 */
 };
 #define TY_LIMIT_GROUPS 64 /* more are left out */
 struct ty_limit_watch {

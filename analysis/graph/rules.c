@@ -83,7 +83,7 @@ const struct ty_rule ty_rule_table[] = {
 	     "the other threads of the process slept while one worked, and were woken together",
 	     WHEN(TY_R_BY_THREAD, TY_R_WORD, TY_R_WORLD_STOPPED), .proof = TY_PROOF_NEVER),
 	RULE("peer-idle", IDLE, BY_PROTOCOL, 75,
-	     "the awaited process was idle itself: it waited for a timer or for another "
+	     "the waiting process was idle: it waited for a timer or for another "
 	     "process's message",
 	     WHEN(TY_R_BY_THREAD, TY_NOT(TY_R_END), TY_NOT(TY_R_ON_PATH), TY_R_PEER_IDLE)),
 	RULE("reply-late", STALL, BY_PROTOCOL, 74,
