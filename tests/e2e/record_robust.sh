@@ -183,6 +183,7 @@ if mountpoint -q "$t/small"; then
 		rm -f "$t"/small/*; mount -o remount,size=$size "$t/small"
 		"$TARRY" record -o "$t/small/f.dat" -- sh -c "\"$PROGRAMS/syscall_loop\" 1 1000000; exit 7" 2>"$t/err"; r=$?
 		if [ $r != 7 ]; then
+			grep -q 'No space left' "$t/err" || break
 			size=$((size * 4 / 3))
 		elif grep -q 'complete and tarry can read it' "$t/err"; then
 			break
