@@ -116,6 +116,16 @@ static unsigned needed(const struct ty_sysrow *r)
 	return (unsigned)(r->cloexec > last ? r->cloexec : last) + 1;
 }
 
+static void made_by(struct ty_fd_table *t, uint64_t fd, const struct call *k)
+{
+	const struct ty_sysrow *r = k->row;
+	bool path = r->object >= 0 && r->a[r->object] == TY_ARG_PATH;
+
+	if (fd < FDS)
+		t->by[fd] =
+			(struct ty_fd_maker){k->thread, k->call, path ? r->object : TY_POINTEE_FD};
+}
+
 /* executed: another program was, later, so it matters which descriptors that closes. */
 static void replay(const struct ty_explain *x, struct ty_fd_table *t, const struct call *k,
 		   bool executed)
@@ -145,10 +155,7 @@ static void replay(const struct ty_explain *x, struct ty_fd_table *t, const stru
 	case TY_FDS_NEW:
 		mend(t, fd);
 		put(t, fd, kind, cloexec);
-		if (fd < FDS && k->row->object >= 0 && k->row->a[k->row->object] == TY_ARG_PATH)
-			t->by[fd] = (struct ty_fd_maker){k->thread, k->call, k->row->object};
-		else if (fd < FDS)
-			t->by[fd] = (struct ty_fd_maker){k->thread, k->call, TY_POINTEE_FD};
+		made_by(t, fd, k);
 		break;
 	case TY_FDS_PAIR:
 		/* The lowest free ones, if it is known which are. */
@@ -241,8 +248,10 @@ static void unlearn(const struct ty_explain *x, struct ty_fd_table *t, const str
 	switch ((enum ty_fds_effect)k->row->fds) {
 	case TY_FDS_NEW:
 		forget(t, fd, fd);
-		if (k->end_ns <= t_ns)
+		if (k->end_ns <= t_ns) {
 			put(t, fd, kind, false);
+			made_by(t, fd, k);
+		}
 		break;
 	case TY_FDS_DUP:
 	case TY_FDS_DUP2:

@@ -32,6 +32,13 @@ int ty_limit_of(const struct ty_sysrow *row, int64_t ret)
 	return -1;
 }
 
+/* Makes a descriptor or a process whenever it succeeds: not fcntl, ioctl or bpf. */
+static bool is_one_deed(const struct ty_sysrow *row)
+{
+	return row->class == TY_SC_FORK || row->fds == TY_FDS_NEW || row->fds == TY_FDS_PAIR ||
+	       row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2;
+}
+
 void ty_limit_begin(struct ty_limit_watch *p, uint32_t thread)
 {
 	p->thread = thread;
@@ -43,6 +50,7 @@ void ty_limit_begin(struct ty_limit_watch *p, uint32_t thread)
 void ty_limit_failed(struct ty_limit_watch *p, int limit, uint32_t call, int32_t nr, uint8_t abi,
 		     uint64_t start_ns, uint64_t end_ns)
 {
+	const struct ty_sysrow *row = ty_syscall_row(p->k->x->arch, abi, nr);
 	uint32_t name = ty_model_thread(p->k->x->m, p->thread)->name;
 	struct ty_limit_group *g = p->v;
 
@@ -64,7 +72,8 @@ void ty_limit_failed(struct ty_limit_watch *p, int limit, uint32_t call, int32_t
 	g->other_calls |= g->nr != nr || g->abi != abi;
 	g->failed++;
 	g->fail_ns += end_ns - start_ns;
-	if (limits[limit].any_object && !g->since_ns && g->nr == nr && g->abi == abi) {
+	if (limits[limit].any_object && is_one_deed(row) && !g->since_ns && g->nr == nr &&
+	    g->abi == abi) {
 		g->since_ns = start_ns;
 		p->open++;
 	}
@@ -111,9 +120,9 @@ void ty_limit_report(const struct ty_limit_watch *p)
 			ty_finding_say(f, "%s on %s", g->failed == 1 ? "" : ", first", object);
 		ty_finding_say(f, ", with %s", limits[g->limit].words);
 		if (g->longest_ns)
-			ty_finding_say(f, "; %s%s passed until %s succeeded again in that thread",
-				       g->failed == 1 ? "" : "up to ", ty_duration(g->longest_ns),
-				       call);
+			ty_finding_say(
+				f, "; %s%s passed until %s succeeded again in the same thread",
+				g->failed == 1 ? "" : "up to ", ty_duration(g->longest_ns), call);
 		ty_finding_calls(f, m, g->thread, g->name, g->several);
 	}
 }

@@ -402,6 +402,8 @@ static int show_growing(struct ty_view_options *o, struct ty_session *s, struct 
 		rc = rest.rc;
 	}
 	rc = rc ? rc : ty_view_memory_check(&part.memory, err);
+	rc = rc ? rc : ty_session_check(&first, err);
+	rc = rc ? rc : ty_session_check(s, err);
 	shown_fini(&part);
 	shown_fini(&whole);
 	ty_session_fini(&first);

@@ -240,7 +240,7 @@ static const struct interpreter {
 	{"python", "c", "WX", "", "m", NULL},
 	{"pypy", "c", "WX", "", "m", NULL},
 	{"perl", "eE", "I", "MmFixDC:", "", NULL}, /* -d:MODULE */
-	{"ruby", "e", "IrECX", "Fix:", "", NULL},  /* -W:CATEGORY */
+	{"ruby", "e", "IrECX", "FixK:", "", NULL}, /* -W:CATEGORY */
 	{"node", "ep", "r", "", "", NULL},
 	{"php", "r", "cd", "", "", NULL},
 	{"lua", "e", "l", "", "", NULL},

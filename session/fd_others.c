@@ -205,7 +205,6 @@ static bool find(const struct ty_fd_others *o, const char *key, const struct loo
 	const uint32_t id = ty_strtab_find(o->texts, key, strlen(key));
 	const struct end *best = NULL;
 	bool several = false, nets = false;
-	uint32_t net = 0; /* a known one of those seen */
 	size_t i = partition_point(k, (size_t)0, o->v.n, o->v.v[k].key < id);
 
 	for (; id != UINT32_MAX && i < o->v.n && o->v.v[i].key == id; i++) {
@@ -216,8 +215,7 @@ static bool find(const struct ty_fd_others *o, const char *key, const struct loo
 		if (best && e->ns > l->t_ns)
 			break;
 		several = best && !e->ns && (several || best->task != e->task);
-		nets |= net && e->net && e->net != net;
-		net = e->net ? e->net : net;
+		nets |= !l->net && best && e->net != best->net;
 		best = e;
 	}
 	if (!best)
@@ -237,19 +235,22 @@ static uint32_t own_net(const struct ty_fd_others *o, const char *key, const str
 {
 	const uint32_t id = ty_strtab_find(o->texts, key, strlen(key));
 	uint32_t any = 0, own = 0;
-	bool differ = false;
+	bool differ = false, unknown = false;
 
 	for (size_t i = partition_point(k, (size_t)0, o->v.n, o->v.v[k].key < id);
 	     id != UINT32_MAX && i < o->v.n && o->v.v[i].key == id; i++) {
 		const struct end *e = &o->v.v[i];
+		bool mine = e->ns <= l->t_ns &&
+			    (by_tid ? e->ns && e->task == by_tid : !e->ns && e->task == l->not_pid);
 
+		unknown |= mine && !e->net;
+		if (!e->net)
+			continue;
 		differ |= any && e->net != any;
 		any = e->net;
-		if (e->ns <= l->t_ns &&
-		    (by_tid ? e->ns && e->task == by_tid : !e->ns && e->task == l->not_pid))
-			own = e->net;
+		own = mine ? e->net : own;
 	}
-	return own ? own : differ ? 0 : any;
+	return own ? own : unknown || differ ? 0 : any;
 }
 
 static bool is_loopback(const char *own)

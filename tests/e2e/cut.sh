@@ -147,7 +147,7 @@ check "the lock of a wait is named" $? "$(cat stalls.txt err.txt)"
 [ "$(grep -c 'python.* load.py' threads.txt)" = 2 ]
 check "a process that was forked before the window has its parent's command line" $? "$(cat threads.txt err.txt)"
 "$TARRY" report cut.dat answer >cut.txt 2>>err.txt
-grep -qE ': [0-9.]* m?s of the command.s [0-9.]* s \(critical path' cut.txt && grep -qE 'By child( of .*)?, with descendants: python' cut.txt &&
+grep -qE ': [0-9.]* m?s of the command.s [0-9.]* m?s \(critical path' cut.txt && grep -qE 'By child( of .*)?, with descendants: python' cut.txt &&
 	! grep -q 'when the recording ended' cut.txt
 check "the answer of a part is of the command's path in it, and says how long the command ran" $? "$(cat cut.txt err.txt)"
 shows() { tm capture-pane -p >screen.txt && grep -q "$1" screen.txt; }

@@ -12,7 +12,7 @@
 
 #include "fixture_findings.h"
 
-enum { NR_DUP = 32, NR_FORK = 57 };
+enum { NR_DUP = 32, NR_FORK = 57, NR_FCNTL = 72 };
 
 static void until_it_succeeds(void **state)
 {
@@ -25,16 +25,18 @@ static void until_it_succeeds(void **state)
 	one(11, NR_ACCEPT, -EMFILE, US, 1000 * MS);
 	one(11, NR_ACCEPT, 7, US, MS);
 	one(11, NR_ACCEPT, 8, US, MS);
+	one(11, NR_ACCEPT, -EMFILE, US, 500 * MS);
+	one(11, NR_ACCEPT, 8, US, MS);
 	f = find(11);
 	assert_int_equal(f.n, 1);
 	assert_int_equal(f.v[0].kind, TY_FINDING_LIMIT);
-	assert_int_equal(f.v[0].n, 3);
+	assert_int_equal(f.v[0].n, 4);
 	assert_int_equal(f.v[0].ns, 3000 * MS + 9 * US);
 	assert_string_equal(
 		f.v[0].text,
-		"t11/11: accept and other calls failed 3 times, first on fd 3, with EMFILE (too "
+		"t11/11: accept and other calls failed 4 times, first on fd 3, with EMFILE (too "
 		"many open files in the process); up to 3.000 s passed until accept succeeded "
-		"again in that thread");
+		"again in the same thread");
 	assert_false(f.v[0].inferred);
 }
 
@@ -46,15 +48,17 @@ static void or_never(void **state)
 	begin();
 	one(11, NR_WRITE, 4096, 2 * US, US);
 	one(11, NR_WRITE, -ENOSPC, 2 * US, MS);
-	one(11, NR_WRITE, 20, 2 * US, MS); /* its message on a terminal */
+	one(11, NR_WRITE, 20, 2 * US, MS);	/* its message on a terminal */
+	one(11, NR_FCNTL, -EMFILE, 2 * US, MS); /* another command may succeed */
+	one(11, NR_FCNTL, 0, 2 * US, MS);
 	one(11, NR_FORK, -EAGAIN, 2 * US, MS);
 	f = find(11);
-	assert_int_equal(f.n, 2);
+	assert_int_equal(f.n, 3);
 	assert_int_equal(f.v[0].ns, 2 * US);
 	assert_string_equal(f.v[0].text,
 			    "t11/11: write failed 1 time on fd 5, with ENOSPC (no space or other "
 			    "resource left)");
-	assert_string_equal(f.v[1].text,
+	assert_string_equal(f.v[2].text,
 			    "t11/11: fork failed 1 time, with EAGAIN (limit of processes)");
 }
 
