@@ -97,13 +97,14 @@ static bool is_known(const struct ty_stall_search *h, uint32_t request)
 int ty_stall_computed(struct ty_stall_search *h, uint32_t request)
 {
 	const struct ty_request *r = &h->o.requests->v[request];
-	const struct ty_service *of = &h->o.requests->services[r->service];
+	const struct ty_service *of;
 	uint32_t clients[TY_STALL_CLIENTS];
 	struct ty_candidate *c;
 	struct stretch s;
 
 	if (!computes(h, r) || is_known(h, request))
 		return 0;
+	of = &h->o.requests->services[r->service];
 	s = longest_stretch(h->x->m, r->thread, begun(h, r), computed_until(h, r));
 	if (s.ran_ns < h->o.min_ns * TY_STALL_RUNNABLE_TIMES)
 		return 0;

@@ -15,11 +15,12 @@
 /* What calls were given, by the time of their start. */
 static struct {
 	uint64_t at_ns, args[6];
-} given[512];
+} given[4096];
 static unsigned givens;
 
 static inline void give(uint64_t at_ns, uint64_t a, uint64_t b, uint64_t c)
 {
+	assert_true(givens < sizeof(given) / sizeof(*given));
 	given[givens].at_ns = at_ns;
 	memcpy(given[givens++].args, (uint64_t[6]){a, b, c}, sizeof(given->args));
 }

@@ -14,6 +14,7 @@
 
 #include "buf.h"
 #include "proc_maps.h"
+#include "sanitized.h"
 #include "stack_index.h"
 #include "unwind.h"
 
@@ -188,14 +189,6 @@ static const uint8_t *top_of_stack(const ucontext_t *c)
 	return (const uint8_t *)c->uc_mcontext.sp;
 #endif
 }
-
-/* AddressSanitizer forbids to read the stack as bytes, and its backtrace() has frames of its own.
- */
-#if defined(__has_feature)
-#define SANITIZED __has_feature(address_sanitizer)
-#else
-#define SANITIZED 0
-#endif
 
 static __attribute__((noinline)) void inner(struct own *o)
 {
