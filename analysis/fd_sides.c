@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "partition.h"
 
 #define FDS_MOST   65536	     /* of a process */
 #define SIDES_MOST (1u << 21)	     /* of a recording, 64 MB: what is left out is unknown */
@@ -83,17 +84,9 @@ enum ty_sock_role ty_fd_side(const struct ty_fd_sides *s, uint32_t process, int6
 			     uint64_t t_ns)
 {
 	struct ty_fd_side key = {.from_ns = t_ns, .process = process, .fd = (int32_t)fd};
-	size_t from = 0, to = s->v.n;
+	size_t i = partition_point(k, (size_t)0, s->v.n, by_time(&s->v.v[k], &key) <= 0);
 
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (by_time(&s->v.v[mid], &key) <= 0)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	key = from ? s->v.v[from - 1] : key;
+	key = i ? s->v.v[i - 1] : key;
 	return key.process == process && key.fd == fd && t_ns < key.to_ns
 		       ? (enum ty_sock_role)key.role
 		       : TY_SOCK_UNKNOWN;
