@@ -436,19 +436,3 @@ int ty_call_data_each(const struct ty_call_data_index *x, enum ty_ev_kind kind,
 	}
 	return r;
 }
-
-struct ty_call_data_item ty_call_data_argv(const struct ty_call_data_index *x,
-					   const struct ty_call *c)
-{
-	struct range r = {0};
-
-	if (x && c->how == TY_CALL_RETURNED)
-		r = entries(x, c->end_tid, c->start_ns, c->end_ns + 1);
-	for (size_t i = r.from; i < r.to; i++) {
-		const struct ty_ev_record h = head_at(x, x->v[i].off);
-
-		if (h.kind == TY_EVK_ARGV && !(h.flags & TY_EVF_FAULT))
-			return item_at(x, x->v[i].off, &h);
-	}
-	return (struct ty_call_data_item){0};
-}

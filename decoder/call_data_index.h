@@ -73,9 +73,6 @@ bool ty_call_data_received(const struct ty_call_data_index *x, const struct ty_c
 int ty_call_data_each(const struct ty_call_data_index *x, enum ty_ev_kind kind,
 		      int (*each)(void *ctx, int32_t tid, uint64_t ns, const char *bytes, size_t n),
 		      void *ctx);
-/* The command line of a successful exec, a NUL after each part (the last one may be truncated). */
-struct ty_call_data_item ty_call_data_argv(const struct ty_call_data_index *x,
-					   const struct ty_call *c);
 
 /*
  * Maintains after_ns for callers that process all calls in order: record the end of a thread's call

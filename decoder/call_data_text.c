@@ -265,8 +265,7 @@ int ty_call_data_text(const struct ty_call_data_item *i, struct ty_buf *out)
 {
 	switch (i->kind) {
 	case TY_EVK_STRING: add_quoted(out, i->p, i->len, i->flags & TY_EVF_CUT); break;
-	case TY_EVK_STRINGS:
-	case TY_EVK_ARGV: add_argv(out, i); break;
+	case TY_EVK_STRINGS: add_argv(out, i); break;
 	case TY_EVK_SOCKADDR: add_sockaddr(out, i->p, i->len); break;
 	case TY_EVK_FDS: add_fds(out, i); break;
 	}

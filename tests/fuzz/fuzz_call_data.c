@@ -62,7 +62,7 @@ static void ask(struct ty_call_data_index *x, const struct ty_ev_record *h)
 			    .end_ns = h->ns + 2,
 			    .ret = h->pad2 ? (int64_t)h->pad2 : h->len,
 			    .how = h->flags & TY_EVF_EXIT ? TY_CALL_RETURNED : TY_CALL_OPEN};
-	struct ty_call_data_item item[6], argv;
+	struct ty_call_data_item item[6];
 	struct ty_ev_fd fd;
 	struct ty_buf b;
 
@@ -78,8 +78,6 @@ static void ask(struct ty_call_data_index *x, const struct ty_ev_record *h)
 	for (unsigned i = 0; i < TY_EV_RECEIVED_CALL && ty_call_data_received(x, &c, i, &fd, &b);)
 		i++;
 	ty_buf_fini(&b);
-	argv = ty_call_data_argv(x, &c);
-	print(&argv);
 	if (h->pad & 1)
 		ty_call_data_over(x, c.tid, h->ns);
 	if (h->pad & 2)

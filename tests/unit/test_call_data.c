@@ -187,16 +187,20 @@ static void read_again(void **state)
 	string(&s, 1990, 7, 257, 1, 0x10, TY_EVF_FAULT, "");
 	string(&s, 2600, 7, 257, 1, 0x10, TY_EVF_EXIT, "/of a later call");
 	put(&s,
-	    (struct ty_ev_record){.ns = 3100, .tid = 7, .kind = TY_EVK_ARGV, .flags = TY_EVF_CUT},
+	    (struct ty_ev_record){.ns = 2990,
+				  .tid = 7,
+				  .nr = 59,
+				  .kind = TY_EVK_STRINGS,
+				  .arg = 1,
+				  .ptr = 0x20,
+				  .flags = TY_EVF_CUT},
 	    "ls\0-l\0abc", 9);
 	string(&s, 4990, 7, 257, 1, 0x10, 0, "/open");
 	x = ty_call_data_index_new(s.p, s.n, 0);
 	assert_string_equal(arg_of(x, CALL(7, 257, 1000, 1500, 0, 0x10), 0, 1), "\"/cold\"");
 	assert_string_equal(arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x10), 1500, 1), "?");
-	assert_string_equal(text_of(&(struct ty_call_data_item[1]){
-				    ty_call_data_argv(x, CALL(7, 59, 3000, 3500, 0))}[0]),
+	assert_string_equal(arg_of(x, CALL(7, 59, 3000, 3500, 0, 0x20), 2500, 1),
 			    "[\"ls\", \"-l\", \"abc\"..., ...]");
-	assert_null(ty_call_data_argv(x, CALL(7, 59, 3200, 3500, 0)).p);
 	open->how = TY_CALL_OPEN;
 	assert_string_equal(arg_of(x, open, 3500, 1), "\"/open\"");
 	ty_call_data_index_free(x);
