@@ -175,6 +175,11 @@ static bool same_file(const struct ty_candidate *a, const struct ty_candidate *b
 	return x && y && !strcmp(x, y);
 }
 
+static bool same_quota(const struct ty_candidate *a, const struct ty_candidate *b)
+{
+	return a->held.path && b->held.path && !strcmp(a->held.path, b->held.path);
+}
+
 static bool same_channel(const struct ty_model *m, const struct ty_candidate *a,
 			 const struct ty_candidate *b)
 {
@@ -191,8 +196,7 @@ static bool same_object(const struct ty_model *m, const struct ty_candidate *a,
 	switch (a->s.kind) {
 	case TY_STALL_IO:
 	case TY_STALL_FAULT: return same_disk(m, a, b);
-	case TY_STALL_THROTTLED:
-		return a->held.path && b->held.path && !strcmp(a->held.path, b->held.path);
+	case TY_STALL_THROTTLED: return same_quota(a, b);
 	case TY_STALL_RUNQUEUE:
 		/* The thread that they waited for had no CPU. */
 		if (a->s.state != TY_ST_RUNNABLE)
@@ -223,6 +227,9 @@ static bool same_cause(const struct ty_model *m, const struct ty_candidate *a,
 	bool object;
 
 	*by_root = false;
+	/* Whichever of its threads had no CPU for it, the quota is to blame. */
+	if (same_quota(a, b))
+		return true;
 	if (a->s.culprit != b->s.culprit)
 		return false;
 	object = same_object(m, a, b);

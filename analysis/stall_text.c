@@ -475,13 +475,16 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 static void say_common(struct ty_sentence *o, const struct ty_stall_search *h,
 		       const struct ty_candidate *c)
 {
+	if (c->held.path) {
+		ty_put(o, " for that quota");
+		return;
+	}
 	if (c->s.by_root) {
 		ty_put(o, " for %s", who(c->s.culprit, c->s.culprit_ns));
 		return;
 	}
 	switch (c->s.kind) {
 	case TY_STALL_RUNQUEUE: ty_put(o, " for that CPU"); return;
-	case TY_STALL_THROTTLED: ty_put(o, " for that quota"); return;
 	case TY_STALL_IO:
 	case TY_STALL_FAULT: ty_put(o, " for that disk"); return;
 	case TY_STALL_LOCK: ty_put(o, " for that lock"); return;

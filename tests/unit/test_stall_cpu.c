@@ -156,9 +156,10 @@ static void one_verdict_on_a_shared_cpu(void **state)
 }
 
 /* A switch between two threads whose priority is recorded. */
-static void switch_prio(uint64_t ts, int prev, uint64_t state, int next, int next_prio)
+static void switch_prio(unsigned cpu, uint64_t ts, int prev, uint64_t state, int next,
+			int next_prio)
 {
-	struct ty_event ev = {.ts_ns = ts, .tid = prev, .kind = TY_EV_SWITCH, .id = 1};
+	struct ty_event ev = {.ts_ns = ts, .tid = prev, .kind = TY_EV_SWITCH, .id = 1, .cpu = cpu};
 
 	ev.u.sw.prev_tid = prev;
 	ev.u.sw.next_tid = next;
@@ -179,7 +180,7 @@ static bool throttled(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 	(void)ctx;
 	assert_true(from_ns < to_ns);
 	*out = group;
-	return tid == 11;
+	return tid == 11 || tid == 14;
 }
 
 static void a_quota_held_it_back(void **state)
@@ -210,8 +211,8 @@ static void a_quota_held_it_back(void **state)
 		struct ty_stalls s;
 
 		ty_mx_begin("mode=all\n", NULL);
-		switch_prio(1 * MS, 0, R, 11, 120);
-		switch_prio(5 * MS, 11, RP, 12, cases[i].prio);
+		switch_prio(0, 1 * MS, 0, R, 11, 120);
+		switch_prio(0, 5 * MS, 11, RP, 12, cases[i].prio);
 		ty_mx_switch(0, 205 * MS, 12, S, 11);
 		ty_mx_switch(0, 210 * MS, 11, S, 0);
 		m = ty_mx_end();
@@ -241,6 +242,52 @@ static void a_quota_held_it_back(void **state)
 		ty_mx_drop();
 	}
 	(void)state;
+}
+
+/* Two locks, and two holders without a quota left: the quota is the one cause. */
+static void who_waits_for_the_throttled_waits_for_the_quota(void **state)
+{
+	static const int32_t tids[] = {11, 14};
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	for (unsigned step = 0; step < 10; step++)
+		for (unsigned cpu = 0; cpu < 2; cpu++) {
+			const int holder = cpu ? 14 : 11, victim = cpu ? 15 : 13, other = 17;
+			const uint64_t at = (step < 5 ? step + 1 : 200 + step) * MS + cpu;
+
+			switch (step) {
+			case 0: ty_mx_switch(cpu, at, 0, R, victim); break;
+			case 1:
+				give(at, 5 + cpu, 2, 0);
+				ty_mx_enter(cpu, at, victim, NR_FLOCK);
+				break;
+			case 2: ty_mx_switch(cpu, at, victim, S, holder); break;
+			case 3: switch_prio(cpu, at, holder, RP, other + (int)cpu, 120); break;
+			case 5: ty_mx_switch(cpu, at, other + (int)cpu, S, holder); break;
+			case 6: ty_mx_waking(cpu, at, holder, victim, (int)cpu); break;
+			case 7: ty_mx_switch(cpu, at, holder, S, victim); break;
+			case 8: ty_mx_exit(cpu, at, victim, NR_FLOCK, 0); break;
+			case 9: ty_mx_switch(cpu, at, victim, S, 0); break;
+			}
+		}
+	x = explain(ty_mx_end(), 0);
+	x.throttled = throttled;
+	group = (struct ty_throttled){.ns = 150 * MS,
+				      .quota_us = 4000,
+				      .period_us = 100000,
+				      .path = "/group",
+				      .tids = tids,
+				      .tids_n = 2};
+	s = stalls_by(&x, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].threads, 2);
+	assert_non_null(strstr(s.v[0].sentence, " also waited for that quota"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
 }
 
 /* A long run of which softirqs of a device take most; those inside its own calls are its own. */
@@ -288,6 +335,7 @@ int main(void)
 		cmocka_unit_test(who_shared_the_cpu),
 		cmocka_unit_test(one_verdict_on_a_shared_cpu),
 		cmocka_unit_test(a_quota_held_it_back),
+		cmocka_unit_test(who_waits_for_the_throttled_waits_for_the_quota),
 		cmocka_unit_test(interrupts_steal),
 	};
 
