@@ -101,8 +101,8 @@ struct idle {
 };
 
 /* Was the thread, of the process of the waiter, idle in this wait, which `by` ended: a wait for any
- * event that was no reply; or, by futex, for a timer that it had not set for `client`, a runtime's
- * clock. */
+ * event that was no reply; or, by futex, outside of a request of its own, for a timer that it had
+ * not set for `client`, a runtime's clock. */
 static bool is_idle(const struct view *v, const struct idle *of, uint32_t thread, uint32_t span,
 		    const struct ty_waker *by, uint32_t client)
 {
@@ -124,7 +124,8 @@ static bool is_idle(const struct view *v, const struct idle *of, uint32_t thread
 			!ty_stall_last_woke(x, by->thread, thread, s.start_ns));
 	return timer && w.word && v->c->w.word && client != TY_NONE &&
 	       !ty_stall_last_woke(x, thread, client, s.start_ns) &&
-	       !ty_stall_last_woke(x, thread, v->c->s.thread, s.start_ns);
+	       !ty_stall_last_woke(x, thread, v->c->s.thread, s.start_ns) &&
+	       !ty_requests_around(v->h->o.requests, thread, s.start_ns, s.end_ns);
 }
 
 static uint32_t hop_thread(const struct view *v, uint32_t hop)

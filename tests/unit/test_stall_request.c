@@ -285,17 +285,16 @@ static void who_only_exits_then_waited_for_nothing(void **state)
 	assert_int_equal(stalls_before_exit(true), 1);
 }
 
-/* 11 wakes 12 of its process and waits for it; 12 waits in epoll until a timer expires and
- * wakes 11. outside: 13, of another process, ends
- * that wait. request: one of 11's process is open then; serves: it had replied to some. The rule on
- * 11's wait. */
-static const char *event_loop(bool request, bool outside, bool serves)
+/* 11 waits for 12 of its process, which waits until a timer expires and wakes 11: in epoll, where
+ * 11 had woken it, or by futex. outside: 13, of another process, ends that wait. request: 11 and 12
+ * each have one; serves: their process had replied to some. The rule on 11's wait. */
+static const char *timer_of_12(int nr, bool request, bool outside, bool serves)
 {
 	const struct ty_model *m;
-	struct ty_request open = {.replied_by = TY_NONE};
+	struct ty_request open[2] = {{.replied_by = TY_NONE}, {.replied_by = TY_NONE}};
 	struct ty_service served = {.n = 5};
 	struct ty_requests all = {
-		.v = &open, .n = request, .services = &served, .services_n = serves};
+		.v = open, .n = 2 * request, .services = &served, .services_n = serves};
 	struct ty_stalls_opts o = {.requests = &all, .all = true};
 	struct ty_explain x;
 	struct ty_window w;
@@ -305,26 +304,31 @@ static const char *event_loop(bool request, bool outside, bool serves)
 	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "loop") ROW("12", "11", "1", "loop")
 				    ROW("13", "13", "1", "client"));
 	ty_mx_switch(0, t, 0, R, 12);
-	sleeps(12, NR_EPOLL_WAIT, 4, 0, 11);
-	open.start_ns = t;
-	wakes(11, NR_WRITE, 7, 0, 12);
-	sleeps(11, NR_FUTEX, 0x1100, 0, 12);
-	ty_mx_exit(0, t += 1000, 12, NR_EPOLL_WAIT, 1);
-	sleeps(12, NR_EPOLL_WAIT, 4, 0, 0);
+	if (nr == NR_EPOLL_WAIT)
+		sleeps(12, nr, 4, 0, 11);
+	open[0].start_ns = open[1].start_ns = t;
+	if (nr == NR_EPOLL_WAIT) {
+		wakes(11, NR_WRITE, 7, 0, 12);
+		sleeps(11, NR_FUTEX, 0x1100, 0, 12);
+		ty_mx_exit(0, t += 1000, 12, nr, 1);
+	}
+	sleeps(12, nr, 4, 0, nr == NR_EPOLL_WAIT ? 0 : 11);
+	if (nr == NR_FUTEX)
+		sleeps(11, NR_FUTEX, 0x1100, 0, 0);
 	if (outside) {
 		ty_mx_switch(0, t += 300 * MS, 0, R, 13);
 		wakes(13, NR_WRITE, 5, 0, 12);
-		goes_on(13, S, 12, NR_EPOLL_WAIT, 1);
+		goes_on(13, S, 12, nr, 1);
 	} else {
-		time_is_up(12, NR_EPOLL_WAIT, 0, 300);
+		time_is_up(12, nr, nr == NR_EPOLL_WAIT ? 0 : -110, 300);
 	}
 	wakes(12, NR_FUTEX, 0x1100, 1, 11);
 	goes_on(12, S, 11, NR_FUTEX, 0);
 	ty_mx_switch(0, t += MS, 11, S, 0);
 	m = ty_mx_end();
-	open.end_ns = t;
-	open.thread = ty_model_thread_find(m, 12, t);
-	served.process = ty_model_thread_find(m, 11, t);
+	open[0].end_ns = open[1].end_ns = t;
+	open[0].thread = ty_model_thread_find(m, 12, t);
+	open[1].thread = served.process = ty_model_thread_find(m, 11, t);
 	x = explain(m, 0);
 	w = window_all(m);
 	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
@@ -340,12 +344,19 @@ static const char *event_loop(bool request, bool outside, bool serves)
 /* Threads of a runtime (Go) take turns to wait for its next timer. */
 static void an_own_event_loop_is_idle_without_a_request(void **state)
 {
-	assert_string_equal(event_loop(false, false, false), "peer-idle");
-	assert_string_equal(event_loop(true, false, true), "request-sent");
+	assert_string_equal(timer_of_12(NR_EPOLL_WAIT, false, false, false), "peer-idle");
+	assert_string_equal(timer_of_12(NR_EPOLL_WAIT, true, false, true), "request-sent");
 	/* A server's worker waits for the next client; what others wait for there is not known. */
-	assert_string_equal(event_loop(false, true, true), "peer-idle");
-	assert_string_equal(event_loop(true, true, true), "peer-idle");
-	assert_string_equal(event_loop(false, true, false), "peer-idle");
+	assert_string_equal(timer_of_12(NR_EPOLL_WAIT, false, true, true), "peer-idle");
+	assert_string_equal(timer_of_12(NR_EPOLL_WAIT, true, true, true), "peer-idle");
+	assert_string_equal(timer_of_12(NR_EPOLL_WAIT, false, true, false), "peer-idle");
+}
+
+/* A database's thread that sleeps in a transaction, say, while another one waits for its row. */
+static void a_timer_inside_a_request_is_no_clock(void **state)
+{
+	assert_string_equal(timer_of_12(NR_FUTEX, false, false, true), "peer-idle");
+	assert_string_equal(timer_of_12(NR_FUTEX, true, false, true), "in-request");
 }
 
 /* 11 hands something to 12 of its process by futex and waits in epoll; 12 sends to 13, of another
@@ -533,6 +544,7 @@ int main(void)
 		cmocka_unit_test(who_is_idle_was_not_asked),
 		cmocka_unit_test(who_only_exits_then_waited_for_nothing),
 		cmocka_unit_test(an_own_event_loop_is_idle_without_a_request),
+		cmocka_unit_test(a_timer_inside_a_request_is_no_clock),
 		cmocka_unit_test(what_comes_from_outside_is_no_reply_to_a_worker),
 		cmocka_unit_test(a_client_waits_while_the_peer_is_silent),
 		cmocka_unit_test(the_side_of_a_connection_lasts),
