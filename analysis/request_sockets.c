@@ -53,7 +53,7 @@ bool ty_sock_named(const char *name)
 }
 
 /* A unix socket has a name where it was bound: on the serving side. */
-static void by_name(const struct ty_explain *x, struct ty_sock *s, const char *name)
+void ty_sock_is_named(const struct ty_explain *x, struct ty_sock *s, const char *name)
 {
 	s->inferred = true;
 	if (!strncmp(name, "TCP", 3)) {
@@ -92,7 +92,7 @@ static struct ty_sock *entry(const struct ty_explain *x, struct ty_sock_table *t
 		const char *name = x->fd_before(x->ctx, t->pid, (int32_t)fd, &cloexec);
 
 		if (name)
-			by_name(x, s, name);
+			ty_sock_is_named(x, s, name);
 	}
 	s->known = true;
 	return s;

@@ -41,6 +41,8 @@ struct ty_sock_table {
 /* Socket of descriptor fd of a table; NULL: out of memory, or not a valid number. One open before
  * the recording gets its kind and role from its name. */
 struct ty_sock *ty_sock_at(const struct ty_explain *x, struct ty_sock_table *t, int64_t fd);
+/* The socket has that name, as the kernel lists it: its kind, and its role where that shows it. */
+void ty_sock_is_named(const struct ty_explain *x, struct ty_sock *s, const char *name);
 /* The descriptor is closed, or becomes another one: its copies keep the socket. */
 void ty_sock_drop(struct ty_sock_table *t, int64_t fd);
 /* Descriptor `to` becomes a copy of `from`. */

@@ -173,6 +173,27 @@ static void made(struct pass *p, uint32_t process, int64_t fd, uint8_t kind, uin
 	tell_side(p, process, fd, s, at_ns);
 }
 
+/* Connections that another process passed on (SCM_RIGHTS): what was said there before is unknown.
+ */
+static void passed_on(struct pass *p, uint32_t process, uint32_t thread, uint32_t call,
+		      uint64_t at_ns)
+{
+	struct ty_fd_received got;
+
+	for (unsigned i = 0; p->x->received(p->x->ctx, thread, call, i, &got); i++) {
+		struct process *of = &p->process[process];
+		struct ty_sock *s;
+
+		made(p, process, got.fd, TY_FD_UNKNOWN, TY_SOCK_UNKNOWN, at_ns);
+		s = got.name ? ty_sock_at(p->x, &of->table, got.fd) : NULL;
+		if (!s)
+			continue;
+		ty_sock_is_named(p->x, s, got.name);
+		s->used = s->role != TY_SOCK_UNKNOWN;
+		tell_side(p, process, got.fd, s, at_ns);
+	}
+}
+
 static void received(struct pass *p, uint32_t process, uint32_t thread, int32_t fd,
 		     struct ty_sock *s, uint64_t at_ns)
 {
@@ -280,6 +301,8 @@ static void take(struct pass *p, const struct cursor *c)
 		return made(p, process, call.ret, TY_FD_SOCKET, TY_SOCK_SERVER, c->at_ns);
 	if (row->fds == TY_FDS_NEW)
 		return made(p, process, call.ret, row->fd_kind, TY_SOCK_UNKNOWN, c->at_ns);
+	if (row->fds == TY_FDS_RECEIVED && p->x->received)
+		passed_on(p, process, c->thread, c->call, c->at_ns);
 	p->read++;
 	last = row->gives > row->takes ? row->gives : row->takes;
 	last = row->fds == TY_FDS_FCNTL ? 1 : last;

@@ -26,7 +26,8 @@ enum {
 	NR_CONNECT = 42,
 	NR_ACCEPT = 43,
 	NR_SENDTO = 44,
-	NR_RECVFROM = 45
+	NR_RECVFROM = 45,
+	NR_RECVMSG = 47
 };
 
 static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
@@ -51,6 +52,15 @@ static bool listens(void *ctx, const char *at, size_t n)
 	return !strncmp(at, "127.0.0.1:50000", n);
 }
 
+/* recvmsg receives descriptor 9, too: a connection that another process has accepted. */
+static bool passed(void *ctx, uint32_t thread, uint32_t call, unsigned i,
+		   struct ty_fd_received *out)
+{
+	(void)ctx, (void)thread, (void)call;
+	*out = (struct ty_fd_received){9, false, "TCP:[127.0.0.1:50000->127.0.0.1:40000]"};
+	return !i;
+}
+
 static const struct ty_model *model;
 
 static void begin(void)
@@ -71,6 +81,7 @@ static struct ty_requests end_of(uint32_t most, uint64_t calls)
 	x = explain(model, 0);
 	x.fd_before = fd_before;
 	x.listens = listens;
+	x.received = passed;
 	w = window_all(x.m);
 	assert_int_equal(ty_requests_find(&x, &w, most, calls, &r, NULL), 0);
 	return r;
@@ -106,6 +117,25 @@ static void accepted_connection(void **state)
 	assert_int_equal(r.v[0].end_ns, 60 * MS + 1000);
 	assert_int_equal(r.v[0].fd, 9);
 	assert_int_equal(r.v[0].flags, 0);
+	ty_requests_fini(&r);
+	ty_mx_drop();
+}
+
+/* What this process says first, replies to what another one received. */
+static void a_connection_passed_on(void **state)
+{
+	struct ty_requests r;
+
+	begin();
+	call(10 * MS, 11, NR_RECVMSG, 96, 8);
+	call(20 * MS, 11, NR_WRITE, 409, 9);
+	call(30 * MS, 11, NR_READ, 20, 9);
+	call(70 * MS, 11, NR_WRITE, 346, 9);
+	r = end();
+	assert_int_equal(r.all, 1);
+	assert_int_equal(r.services[0].max_ns, 40 * MS);
+	assert_int_equal(r.v[0].fd, 9);
+	assert_int_equal(r.v[0].flags, TY_REQ_INFERRED);
 	ty_requests_fini(&r);
 	ty_mx_drop();
 }
@@ -413,6 +443,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted_connection),
+		cmocka_unit_test(a_connection_passed_on),
 		cmocka_unit_test(replies_files_and_pipes),
 		cmocka_unit_test(attached),
 		cmocka_unit_test(which_end_serves),
