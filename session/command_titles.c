@@ -230,28 +230,33 @@ static const char *rarest(struct work *k, const struct line *l)
 
 /* interpreters ------------------------------------------------------------------------------- */
 
-/* Programs whose first argument is the program. Of letters, of which one word may have several:
- * code: the program's text follows; value: another word, or the rest of this one; rest: the rest of
- * this one, if any; module: its name. words: options whose next word is not the program; NULL:
- * options are letters. Perl's -l and -0 end no word: only digits belong to them. */
+/* Programs whose first argument is the program. Of letters, of which one word may have several, and
+ * of words: code(s): the program's text follows; value(s): another word, or the rest of this one;
+ * rest: the rest of this one, if any; module(s): its name. plus: options begin with + as well.
+ * Perl's -l and -0 end no word: only digits belong to them. */
 static const struct interpreter {
-	const char *comm, *code, *value, *rest, *module, *words;
+	const char *comm, *code, *value, *rest, *module, *codes, *values, *modules;
+	bool plus;
 } interpreters[] = {
-	{"python", "c", "WX", "", "m", NULL},
-	{"pypy", "c", "WX", "", "m", NULL},
-	{"perl", "eE", "I", "MmFixDC:", "", NULL}, /* -d:MODULE */
-	{"ruby", "e", "IrECX", "FixK:", "", NULL}, /* -W:CATEGORY */
-	{"node", "ep", "r", "", "", NULL},
-	{"php", "r", "cd", "", "", NULL},
-	{"lua", "e", "l", "", "", NULL},
-	{"Rscript", "e", "", "", "", NULL},
-	{"java", "", "", "", "",
-	 " -cp -classpath --class-path -p --module-path --add-opens --add-modules "},
-	{"bash", "c", "oO", "", "", NULL},
-	{"dash", "c", "o", "", "", NULL},
-	{"ksh", "c", "o", "", "", NULL},
-	{"zsh", "c", "o", "", "", NULL},
-	{"sh", "c", "o", "", "", NULL},
+	{"python", "c", "WX", "", "m", .values = " --check-hash-based-pycs "},
+	{"pypy", "c", "WX", "", .module = "m"},
+	{"perl", "eE", "I", "MmFixDC:", .module = ""}, /* -d:MODULE */
+	{"ruby", "e", "IrECX", "FixK:", .module = ""}, /* -W:CATEGORY */
+	{"node", "ep", "rC", "", "", .codes = " --eval --print ",
+	 .values = " --require --import --loader --experimental-loader --conditions --env-file "
+		   "--env-file-if-exists --title --openssl-config --icu-data-dir "
+		   "--diagnostic-dir --cpu-prof-dir --heap-prof-dir --redirect-warnings "
+		   "--unhandled-rejections --dns-result-order --inspect-port "},
+	{"php", "r", "cd", "", "", .codes = " --run ", .values = " --php-ini --define "},
+	{"lua", "e", "l", "", .module = ""},
+	{"Rscript", "e", "", "", .module = ""},
+	{"java", "", "", "", "", .modules = " -m --module ",
+	 .values = " -cp -classpath --class-path -p --module-path --add-opens --add-modules "},
+	{"bash", "c", "oO", "", "", .values = " --rcfile --init-file ", .plus = true},
+	{"dash", "c", "o", "", "", .plus = true},
+	{"ksh", "c", "o", "", "", .plus = true},
+	{"zsh", "c", "o", "", "", .plus = true},
+	{"sh", "c", "o", "", "", .plus = true},
 };
 
 static const struct interpreter *interpreter_of(const char *comm)
@@ -271,24 +276,30 @@ static bool in_words(const char *list, const char *word)
 {
 	const size_t n = strlen(word);
 
-	for (const char *p = list; (p = strstr(p, word)); p++)
+	for (const char *p = list; p && (p = strstr(p, word)); p++)
 		if (p > list && p[-1] == ' ' && p[n] == ' ')
 			return true;
 	return false;
 }
 
-enum option { OTHER, CODE, VALUE, PROGRAM, MODULE };
+enum option { OTHER, CODE, VALUE, MODULE };
+
+static bool is_option(const struct interpreter *in, const char *a)
+{
+	return *a == '-' || (in->plus && *a == '+');
+}
 
 /* rest: what follows its letter in this word. */
 static enum option option_of(const struct interpreter *in, const char *a, const char **rest)
 {
 	*rest = "";
-	if (in->words)
-		return !strcmp(a, "-jar")	? PROGRAM
-		       : !strcmp(a, "-m")	? MODULE
-		       : in_words(in->words, a) ? VALUE
-						: OTHER;
-	for (const char *p = a + 1; *a == '-' && *p && *p != '-' && !strchr(in->rest, *p); p++) {
+	if (in_words(in->codes, a))
+		return CODE;
+	if (in_words(in->modules, a))
+		return MODULE;
+	if (in_words(in->values, a))
+		return VALUE;
+	for (const char *p = a + 1; *p && *p != '-' && !strchr(in->rest, *p); p++) {
 		*rest = p + 1;
 		if (strchr(in->code, *p))
 			return CODE;
@@ -306,10 +317,11 @@ static const char *script(const struct interpreter *in, const char *argv, size_t
 	*module = false;
 	for (size_t at = strlen(argv) + 1; at < n; at += strlen(argv + at) + 1) {
 		const char *a = argv + at, *rest;
-		const enum option what = option_of(in, a, &rest);
+		enum option what;
 
-		if (*a != '-')
+		if (!is_option(in, a))
 			return *a ? a : NULL;
+		what = option_of(in, a, &rest);
 		if (!a[1] || what == CODE)
 			return NULL; /* from standard input, or of the command line */
 		*module = what == MODULE;
@@ -318,7 +330,7 @@ static const char *script(const struct interpreter *in, const char *argv, size_t
 		if (what == OTHER || *rest)
 			continue;
 		at += strlen(a) + 1;
-		if (what != VALUE)
+		if (*module)
 			return at < n && argv[at] ? argv + at : NULL;
 	}
 	return NULL;

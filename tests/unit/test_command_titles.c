@@ -247,16 +247,25 @@ static void options_of_interpreters(void **state)
 				      "1\t22\tperl\t-i.bake\tdump.pl\tin.csv\n"
 				      "1\t23\tperl\t-F:\t-l012ane\tprint\tin.csv\n"
 				      "1\t24\tperl\t-0777ne\tprint\tin.csv\n"
-				      "1\t25\truby\t-W:no-experimental\t-EUTF-8\t-C\t/\tx.rb\n";
+				      "1\t25\truby\t-W:no-experimental\t-EUTF-8\t-C\t/\tx.rb\n"
+				      "1\t26\tnode\t--require\tx\t--title=y\t/srv/app.js\tz\n"
+				      "1\t27\tnode\t--eval\trun()\tz\n"
+				      "1\t28\tbash\t+e\t+o\tposix\tx.sh\ty\n"
+				      "1\t29\tjava\t-jar\t/a/b.jar\n"
+				      "1\t30\tbash\t--rcfile\tc\tx.sh\n"
+				      "1\t31\tpython3\t+e\tx.py\n";
 	static const char some[] = "taken 1 2\n" THREAD("10", "10", "python3") THREAD(
 		"11", "11", "python3") THREAD("12", "12", "python3") THREAD("13", "13", "python3")
-		THREAD("14", "14", "bash") THREAD("15", "15", "bash") THREAD("16", "16", "perl")
-			THREAD("17", "17", "java") THREAD("18", "18", "bash")
-				THREAD("19", "19", "perl") THREAD("20", "20", "perl")
-					THREAD("21", "21", "perl") THREAD("22", "22", "perl")
-						THREAD("23", "23", "perl")
-							THREAD("24", "24", "perl")
-								THREAD("25", "25", "ruby");
+		THREAD("14", "14", "bash") THREAD("15", "15", "bash") THREAD(
+			"16", "16", "perl") THREAD("17", "17", "java") THREAD("18", "18", "bash")
+			THREAD("19", "19", "perl") THREAD("20", "20", "perl") THREAD(
+				"21", "21", "perl") THREAD("22", "22", "perl")
+				THREAD("23", "23", "perl") THREAD("24", "24", "perl") THREAD(
+					"25", "25", "ruby") THREAD("26", "26", "node")
+					THREAD("27", "27", "node") THREAD("28", "28", "bash")
+						THREAD("29", "29", "java")
+							THREAD("30", "30", "bash")
+								THREAD("31", "31", "python3");
 	static const char *const want[] = {"python3/10 \"-m http.server\"",
 					   "python3/11 \"-m pip.calendar\"",
 					   "python3/12 \"w.py\"",
@@ -272,14 +281,20 @@ static void options_of_interpreters(void **state)
 					   "perl/22 \"dump.pl\"",
 					   "perl/23",
 					   "perl/24",
-					   "ruby/25 \"x.rb\""};
+					   "ruby/25 \"x.rb\"",
+					   "node/26 \"app.js\"",
+					   "node/27",
+					   "bash/28 \"x.sh\"",
+					   "java/29 \"b.jar\"",
+					   "bash/30 \"x.sh\"",
+					   "python3/31 \"+e\""};
 	const struct ty_model *m;
 
 	ty_mx_begin("tarry=0.1\nmode=all\n", some);
 	ty_mx_event(0, 10, 10, TY_EV_OTHER);
 	m = ty_mx_end();
 	assert_int_equal(ty_command_titles((struct ty_model *)m, section, NULL), 0);
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < 22; i++)
 		assert_string_equal(who(m, 10 + i, 10), want[i]);
 }
 
