@@ -114,10 +114,11 @@ static void blame_stopper(const struct ty_stall_search *h, struct ty_candidate *
 
 /* A stop for most of the wait ends the chain: what the one that continued the thread did until then
  * explains nothing. */
-static void end_at_stop(const struct ty_stall_search *h, struct ty_candidate *c)
+static bool end_at_stop(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_link *l = c->s.link;
 	uint64_t whole_ns = l->end_ns - l->start_ns;
+	bool ends = false;
 
 	for (uint32_t k = 1; k < c->s.links; k++) {
 		struct ty_span s;
@@ -132,7 +133,9 @@ static void end_at_stop(const struct ty_stall_search *h, struct ty_candidate *c)
 		c->s.links = k + 1;
 		c->s.culprit = by == TY_NONE ? l[k].thread : by;
 		c->s.culprit_ns = s.start_ns;
+		ends = true;
 	}
+	return ends;
 }
 
 /* waits ------------------------------------------------------------------------------------- */
@@ -409,7 +412,9 @@ int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 	stall = ty_stall_judge(h, c, &p, 0);
 	c->s.proven = c->s.proven && !p.inferred && !c->for_work_ns && !unknown_root(c, &p);
 	ty_stall_steal_of_path(c, &p);
-	if (stall && c->root.thread != c->s.thread) {
+	if (c->s.kind == TY_STALL_STOPPED) {
+		blame_stopper(h, c);
+	} else if (!end_at_stop(h, c) && stall && c->root.thread != c->s.thread) {
 		r = ty_stall_blame_rival(h, c, &p);
 		if (r == 1 && c->w.class != TY_WAIT_DEFINITE)
 			c->s.kind = TY_STALL_RUNQUEUE;
@@ -418,10 +423,6 @@ int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 			c->s.culprit = TY_NONE;
 		}
 	}
-	if (c->s.kind == TY_STALL_STOPPED)
-		blame_stopper(h, c);
-	else
-		end_at_stop(h, c);
 	if (c->s.culprit != TY_NONE &&
 	    (c->s.kind == TY_STALL_IO || c->s.kind == TY_STALL_FAULT ||
 	     c->s.kind == TY_STALL_TIMER) &&

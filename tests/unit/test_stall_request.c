@@ -359,6 +359,45 @@ static void a_timer_inside_a_request_is_no_clock(void **state)
 	assert_string_equal(timer_of_12(NR_FUTEX, true, false, true), "in-request");
 }
 
+/* 12 asks 13 and waits; 13 is stopped, and 14, which continues it, had no CPU until then because of
+ * 15. */
+static void a_stop_is_no_wait_for_a_cpu(void **state)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	unsigned n = 0;
+
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("12", "12", "1", "client") ROW("13", "13", "1", "server")
+		      ROW("14", "14", "1", "sh") ROW("15", "15", "1", "busy"));
+	ty_mx_switch(0, t, 0, R, 13);
+	sleeps(13, NR_READ, 6, 0, 12);
+	wakes(12, NR_WRITE, 7, 0, 13);
+	sleeps(12, NR_READ, 8, 0, 14);
+	ty_mx_switch(0, t += 1000, 14, R, 13);
+	ty_mx_exit(0, t += 1000, 13, NR_READ, 1);
+	ty_mx_switch(0, t += 1000, 13, TY_TASK_STOPPED, 15);
+	ty_mx_switch(0, t += 300 * MS, 15, S, 14);
+	ty_mx_waking(0, t += 1000, 14, 13, 0);
+	ty_mx_switch(0, t += 1000, 14, S, 13);
+	wakes(13, NR_WRITE, 9, 0, 12);
+	goes_on(13, S, 12, NR_READ, 1);
+	ty_mx_switch(0, t += MS, 12, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	for (uint32_t i = 0; i < s.n; i++) {
+		if (s.v[i].thread != ty_model_thread_find(m, 12, t))
+			continue;
+		n++;
+		assert_int_equal(s.v[i].kind, TY_STALL_FD);
+		assert_int_equal(s.v[i].links, 2);
+		assert_int_equal(s.v[i].culprit, ty_model_thread_find(m, 13, t));
+	}
+	assert_int_equal(n, 1);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 /* 11 hands something to 12 of its process by futex and waits in epoll; 12 sends to 13, of another
  * process or of theirs, which wakes 11 300 ms later. The rule on
  * 11's wait. */
@@ -545,6 +584,7 @@ int main(void)
 		cmocka_unit_test(who_only_exits_then_waited_for_nothing),
 		cmocka_unit_test(an_own_event_loop_is_idle_without_a_request),
 		cmocka_unit_test(a_timer_inside_a_request_is_no_clock),
+		cmocka_unit_test(a_stop_is_no_wait_for_a_cpu),
 		cmocka_unit_test(what_comes_from_outside_is_no_reply_to_a_worker),
 		cmocka_unit_test(a_client_waits_while_the_peer_is_silent),
 		cmocka_unit_test(the_side_of_a_connection_lasts),
