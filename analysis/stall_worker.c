@@ -166,6 +166,18 @@ static bool waits_for_lock(const struct ty_explain *x, uint32_t span)
 	       ty_wait_for(x, &s, s.syscall).kind == TY_STALL_LOCK;
 }
 
+/* How long the wait was, but for the time in which its waker had no CPU. */
+static uint64_t unloaded_ns(const struct ty_model *m, const struct ty_span *s, uint32_t span)
+{
+	struct ty_waker by = ty_waker_find(m, ty_model_span_edge(m, s, span));
+	uint64_t ns = s->end_ns - s->start_ns;
+
+	return by.kind == TY_WAKER_THREAD
+		       ? ns - ty_thread_time(m, by.thread, s->start_ns, s->end_ns)
+					 .ns[TY_ST_RUNNABLE]
+		       : ns;
+}
+
 bool ty_stall_computes_after(const struct ty_explain *x, uint32_t thread, uint64_t t)
 {
 	const struct ty_model *m = x->m;
@@ -178,7 +190,8 @@ bool ty_stall_computes_after(const struct ty_explain *x, uint32_t thread, uint64
 		uint64_t a = s.start_ns > t ? s.start_ns : t;
 
 		if (ty_stall_is_wait(s.state) && s.start_ns >= t &&
-		    s.end_ns - s.start_ns > 20 * TY_STALL_LITTLE_NS && !waits_for_lock(x, k))
+		    s.end_ns - s.start_ns > 20 * TY_STALL_LITTLE_NS &&
+		    unloaded_ns(m, &s, k) > 20 * TY_STALL_LITTLE_NS && !waits_for_lock(x, k))
 			return false;
 		if (s.state != TY_ST_RUNNING)
 			continue;

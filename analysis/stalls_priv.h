@@ -387,8 +387,8 @@ bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candi
 bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t call);
 /* True if another thread waits for the same object at the same time, as in a pool. */
 bool ty_stall_waits_in_pool(const struct ty_stall_search *h, const struct ty_candidate *c);
-/* True if it is in user mode for a while from t on, before its next long wait (except for a
- * lock). */
+/* True if it is in user mode for a while from t on, before its next long wait (except for a lock,
+ * or for a thread that had no CPU). */
 bool ty_stall_computes_after(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* True if the thread exits after the wait without another one (except for the end of its
  * process). */

@@ -359,8 +359,8 @@ static void a_timer_inside_a_request_is_no_clock(void **state)
 	assert_string_equal(timer_of_12(NR_FUTEX, true, false, true), "in-request");
 }
 
-/* 12 asks 13 and waits; 13 is stopped, and 14, which continues it, had no CPU until then because of
- * 15. */
+/* 12 sends 13 a request and waits; 13 is stopped, and 14, which continues it, had no CPU until then
+ * because of 15. */
 static void a_stop_is_no_wait_for_a_cpu(void **state)
 {
 	const struct ty_model *m;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "fixture_given.h"
+#include "stalls_priv.h"
 
 #define MS UINT64_C(1000000)
 
@@ -97,6 +98,43 @@ static void a_word_that_counts_is_no_lock(void **state)
 		assert_int_equal(kind_of(13, before, OTHER_WORD, WAIT, 5), TY_STALL_LOCK);
 		assert_int_equal(kind_of(12, before, WORD, WAIT, 5), TY_STALL_LOCK);
 	}
+}
+
+/* 11 waits for 12 for 30 ms, most of which 12 runs, or only could if 13 did not; then 11 computes.
+ */
+static bool computes(bool runs)
+{
+	const struct ty_model *m;
+	struct ty_explain x;
+	uint64_t t = 1 * MS;
+	bool does;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", TWO ROW("13", "13", "1", "load"));
+	ty_mx_switch(0, t, 0, R, 11);
+	give(t += MS / 10, WORD, WAIT, 0);
+	ty_mx_enter(0, t, 11, NR_FUTEX);
+	ty_mx_switch(0, t += 1000, 11, S, 12);
+	if (!runs)
+		ty_mx_switch(0, t += MS, 12, R, 13);
+	t += 28 * MS;
+	if (!runs)
+		ty_mx_switch(0, t, 13, S, 12);
+	ty_mx_waking(0, t += MS, 12, 11, 0);
+	ty_mx_switch(0, t += 1000, 12, S, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	ty_mx_switch(0, t += 5 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	does = ty_stall_computes_after(&x, ty_model_thread_find(m, 11, t), 1 * MS);
+	ty_mx_drop();
+	return does;
+}
+
+static void a_wait_for_one_without_a_cpu_is_not_long(void **state)
+{
+	assert_true(computes(false));
+	assert_false(computes(true));
 }
 
 /* The command, 11, waits `ms` on the word, 12 wakes it; then 11 computes. */
@@ -268,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_word_that_counts_is_no_lock),
+		cmocka_unit_test(a_wait_for_one_without_a_cpu_is_not_long),
 		cmocka_unit_test(a_late_beat_is_no_stall),
 		cmocka_unit_test(who_had_no_cpu_shares_the_work),
 		cmocka_unit_test(what_an_end_wakes_was_told_nothing),
