@@ -91,8 +91,8 @@ struct ty_answer {
 	struct ty_ledger_row row[TY_ANSWER_ROWS];
 	uint32_t rows, rows_left;
 	uint64_t rows_left_ns;
-	char head[240];	 /* subject of the answer; "": the command */
-	char sum_of[96]; /* subject of the sum: "the 3 slowest "; "" */
+	char head[240];	  /* subject of the answer; "": the command */
+	char sum_of[240]; /* subject of the sum: "the 3 slowest "; "" */
 	char note[TY_ANSWER_NOTES][320];
 	uint32_t notes;
 	/* Time spent runnable: number of pieces, and the names that ran most on those CPUs. */

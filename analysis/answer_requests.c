@@ -12,6 +12,7 @@
 
 #include "compare.h"
 #include "process.h"
+#include "sentence.h"
 #include "units.h"
 #include "waits.h"
 #include "process_titles.h"
@@ -21,6 +22,7 @@
 #define SLOW	 MOST
 #define MEDIAN	 9
 #define SLOW_DIV 2 /* at least a half of the slowest */
+#define CLIENTS	 2 /* named */
 
 static uint64_t length(const struct ty_request *r)
 {
@@ -146,38 +148,107 @@ static uint32_t median_ones(const struct ty_requests *q, const struct ty_service
 	return some;
 }
 
+/* Had the server one of those requests for half of that time, while it waited? */
+static bool was_behind(const struct ty_request *const *slow, uint32_t n, const struct ty_backlog *b)
+{
+	const uint64_t end_ns = b->start_ns + b->wait_ns;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t from = slow[i]->start_ns > b->start_ns ? slow[i]->start_ns
+								      : b->start_ns,
+			       to = slow[i]->end_ns < end_ns ? slow[i]->end_ns : end_ns;
+
+		if (slow[i]->end_ns != b->longest.end_ns && from < to && to - from > b->wait_ns / 2)
+			return true;
+	}
+	return false;
+}
+
 /* The requests that the server received late: the times of requests begin only then. A
  * second note is what the server did until then, if one item is half of it. */
-static int note_backlog(const struct ty_explain *x, const struct ty_window *w,
-			const struct ty_requests *q, struct ty_answer *out)
+static int note_backlog(const struct ty_explain *x, const struct ty_requests *q,
+			const struct ty_request *const *slow, uint32_t n,
+			const struct ty_backlog *b, struct ty_answer *out)
 {
 	char d[2][TY_DURATION_MAX], who[TY_WHO_MAX], more[64] = "";
 	struct ty_answer meanwhile = {0};
 	const struct ty_request *before;
 	struct ty_request until;
-	struct ty_backlog b;
-	int r = ty_request_backlog_find(x, q, w, &b);
+	int r;
 
-	if (r || !b.n)
-		return r;
-	if (b.n > 1)
-		snprintf(more, sizeof(more), "; %u other request%s waited, too", b.n - 1,
-			 b.n > 2 ? "s" : "");
-	ty_model_who_process(x->m, b.client, who);
+	if (!b->n)
+		return 0;
+	if (b->n > 1)
+		snprintf(more, sizeof(more), "; %u other request%s waited, too", b->n - 1,
+			 b->n > 2 ? "s" : "");
+	ty_model_who_process(x->m, b->client, who);
 	ty_answer_note(out,
 		       "these times exclude queueing: %s waited %s before its request was received "
-		       "(listen backlog or socket buffer), then %s for the reply%s (inferred)",
-		       who, ty_fmt_duration(b.wait_ns, d[0]),
-		       ty_fmt_duration(length(&b.longest), d[1]), more);
-	until = b.longest;
-	until.start_ns = b.start_ns;
-	until.end_ns = b.start_ns + b.wait_ns;
+		       "(%s), then %s for the reply%s (inferred)",
+		       who, ty_fmt_duration(b->wait_ns, d[0]),
+		       b->connecting ? "a packet of its connection was sent again: listen queue "
+				       "full, or packet loss"
+		       : was_behind(slow, n, b)
+			       ? n > 1 ? "behind one of the slowest" : "behind the slowest"
+			       : "listen backlog or socket buffer",
+		       ty_fmt_duration(length(&b->longest), d[1]), more);
+	if (b->connecting)
+		return 0;
+	until = b->longest;
+	until.start_ns = b->start_ns;
+	until.end_ns = b->start_ns + b->wait_ns;
 	before = &until;
 	r = explain(x, q, &before, 1, q->services[0].process, &meanwhile);
-	if (!r && meanwhile.items && meanwhile.item[0].ns >= b.wait_ns / 2)
+	if (!r && meanwhile.items && meanwhile.item[0].ns >= b->wait_ns / 2)
 		ty_answer_note(out, "during %s of that queueing, %s",
 			       ty_fmt_duration(meanwhile.item[0].ns, d[0]), meanwhile.item[0].text);
 	return r;
+}
+
+/* Appends ", from get.py/12 and curl/15": the clients of these requests, each once. */
+static void say_clients(const struct ty_model *m, const uint32_t *client, uint32_t n, char *out,
+			size_t size)
+{
+	uint32_t named = 0;
+	bool more = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		char who[TY_WHO_MAX];
+		bool again = client[i] == TY_NONE;
+
+		for (uint32_t k = 0; k < i && !again; k++)
+			again = client[k] != TY_NONE &&
+				ty_process_of(m, client[k]) == ty_process_of(m, client[i]);
+		if (again)
+			continue;
+		if (named == CLIENTS) {
+			more = true;
+			break;
+		}
+		ty_put_behind(out, size, "%s%s", named++ ? " and " : ", from ",
+			      ty_model_who_process(m, client[i], who));
+	}
+	if (more)
+		ty_put_behind(out, size, " and others");
+}
+
+/* In the first line, behind how long the requests took: which client waited twice as long before
+ * its request; or that none waited, where no request was slow, either. */
+static void head_clients(const struct ty_explain *x, const struct ty_backlog *b,
+			 uint64_t longest_ns, struct ty_answer *out)
+{
+	char d[TY_DURATION_MAX], who[TY_WHO_MAX];
+
+	if (b->n && b->wait_ns / 2 > longest_ns)
+		ty_put_behind(out->head, sizeof(out->head),
+			      "; before that, %s waited %s until its request was received",
+			      ty_model_who_process(x->m, b->client, who),
+			      ty_fmt_duration(b->wait_ns, d));
+	else if (b->none && longest_ns < TY_BACKLOG_NS)
+		ty_put_behind(out->head, sizeof(out->head),
+			      "; none waited %s or more to be received (of clients on this "
+			      "machine)",
+			      ty_fmt_duration(TY_BACKLOG_NS, d));
 }
 
 /* Of a request that began before the recording only the reply is recorded. If its thread waited for
@@ -208,7 +279,8 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 	const struct ty_request *slow[SLOW], *median[MEDIAN];
 	struct ty_answer beside = {0};
 	char d[3][TY_DURATION_MAX], c[2][TY_COUNT_MAX], text[240] = "", who[TY_WHO_MAX];
-	uint32_t n = 0, medians;
+	uint32_t n = 0, medians, client[SLOW];
+	struct ty_backlog backlog;
 	int r;
 
 	for (int sure = 1; sure >= 0 && !n; sure--)
@@ -235,13 +307,19 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 		 ty_model_who_process(x->m, s->process, who), ty_fmt_count(s->n, c[0]),
 		 s->n == 1 ? "" : "s", text, s->open ? "; " : "", s->open ? c[1] : "",
 		 s->open ? " without a reply" : "");
+	r = ty_request_backlog_find(x, q, w, slow, n, client, &backlog);
+	if (r)
+		return r;
+	if (s->n && !s->open)
+		head_clients(x, &backlog, s->max_ns, out);
 	if (n > 1)
-		snprintf(out->sum_of, sizeof(out->sum_of), "sum of the %u slowest requests%s: ", n,
-			 overlap(slow, n) ? " (time in two of them counts twice)" : "");
+		snprintf(out->sum_of, sizeof(out->sum_of), "sum of the %u slowest requests", n);
 	else
-		snprintf(out->sum_of, sizeof(out->sum_of),
-			 "%srequest: ", s->n > 1 ? "slowest " : "");
-	r = note_backlog(x, w, q, out);
+		snprintf(out->sum_of, sizeof(out->sum_of), "%srequest", s->n > 1 ? "slowest " : "");
+	say_clients(x->m, client, n, out->sum_of, sizeof(out->sum_of));
+	ty_put_behind(out->sum_of, sizeof(out->sum_of), "%s: ",
+		      n > 1 && overlap(slow, n) ? " (time in two of them counts twice)" : "");
+	r = note_backlog(x, q, slow, n, &backlog, out);
 	if (r)
 		return r;
 	if (beside.total_ns && s->n > 1) {

@@ -80,14 +80,20 @@ void ty_fd_sides_sort(struct ty_fd_sides *s)
 	vec_sort(&s->v, by_time);
 }
 
+const struct ty_fd_side *ty_fd_side_at(const struct ty_fd_sides *s, uint32_t process, int64_t fd,
+				       uint64_t t_ns)
+{
+	const struct ty_fd_side key = {.from_ns = t_ns, .process = process, .fd = (int32_t)fd};
+	const size_t i = partition_point(k, (size_t)0, s->v.n, by_time(&s->v.v[k], &key) <= 0);
+	const struct ty_fd_side *at = i ? &s->v.v[i - 1] : NULL;
+
+	return at && at->process == process && at->fd == fd && t_ns < at->to_ns ? at : NULL;
+}
+
 enum ty_sock_role ty_fd_side(const struct ty_fd_sides *s, uint32_t process, int64_t fd,
 			     uint64_t t_ns)
 {
-	struct ty_fd_side key = {.from_ns = t_ns, .process = process, .fd = (int32_t)fd};
-	size_t i = partition_point(k, (size_t)0, s->v.n, by_time(&s->v.v[k], &key) <= 0);
+	const struct ty_fd_side *at = ty_fd_side_at(s, process, fd, t_ns);
 
-	key = i ? s->v.v[i - 1] : key;
-	return key.process == process && key.fd == fd && t_ns < key.to_ns
-		       ? (enum ty_sock_role)key.role
-		       : TY_SOCK_UNKNOWN;
+	return at ? (enum ty_sock_role)at->role : TY_SOCK_UNKNOWN;
 }

@@ -39,7 +39,10 @@ int ty_fd_side_ends(struct ty_fd_sides_now *now, int64_t fd, uint64_t t_ns);
 /* Adds what the descriptors still are, up to to_ns, and frees `now`. 0 or -TY_ENOMEM. */
 int ty_fd_sides_finish(struct ty_fd_sides *s, struct ty_fd_sides_now *now, uint64_t to_ns);
 void ty_fd_sides_sort(struct ty_fd_sides *s);
-/* TY_SOCK_UNKNOWN: also where it is no connection. Cost: log(sides). */
+/* What the descriptor was at t; NULL: unknown, or no connection. Cost: log(sides). */
+const struct ty_fd_side *ty_fd_side_at(const struct ty_fd_sides *s, uint32_t process, int64_t fd,
+				       uint64_t t_ns);
+/* TY_SOCK_UNKNOWN: also where it is no connection. Cost: the same. */
 enum ty_sock_role ty_fd_side(const struct ty_fd_sides *s, uint32_t process, int64_t fd,
 			     uint64_t t_ns);
 

@@ -8,12 +8,14 @@
 #include "partition.h"
 #include "process.h"
 #include "syscall_ipc.h"
+#include "thread_walk.h"
 #include "vec.h"
 #include "wait_retry.h"
 #include "wakeup.h"
 
-#define LOOKED	 200000
-#define REPLY_NS UINT64_C(10000000) /* from the wakeup to the end of the call that replies */
+#define LOOKED	  200000
+#define FOLLOWING 12 /* spans behind a sleep: those of the first request on a new connection */
+#define REPLY_NS  UINT64_C(10000000) /* from the wakeup to the end of the call that replies */
 
 /* When replies of kept requests ended, in order. */
 struct ends {
@@ -98,42 +100,91 @@ static uint64_t others_ran_ns(const struct ty_explain *x, uint32_t thread, uint3
 	return last;
 }
 
-/* What the end of the client's sleep says of the request. */
-static void look(const struct ty_explain *x, const struct ty_requests *q, uint64_t from_ns,
-		 const struct ty_span *s, uint32_t span, bool several, struct ty_backlog *out)
-{
-	struct ty_waker by = ty_waker_find(x->m, ty_model_span_edge(x->m, s, span));
-	const struct ty_request *r;
-	uint64_t slept_ns, others_ns = 0;
-	uint32_t first;
-	bool inferred = false; /* all of it is, anyway */
+/* The search, and what it has found. */
+struct search {
+	const struct ty_explain *x;
+	const struct ty_requests *q;
+	const struct ty_request *const *of;
+	uint32_t of_n, *client_of;
+	uint64_t from_ns;
+	struct ty_backlog *out;
+};
 
-	if (by.kind != TY_WAKER_THREAD || ty_process_of(x->m, by.thread) != q->services[0].process)
-		return;
-	r = replied_by(x, q, &by);
+/* A timer of the network ended the sleep: the kernel sent a packet again. Of the request that the
+ * thread sent next the reply, if the connection was accepted in between. NULL: there is none. */
+static const struct ty_request *connected_late(const struct search *h, const struct ty_span *s,
+					       uint32_t span)
+{
+	const struct ty_model *m = h->x->m;
+	const uint32_t end = ty_thread_spans(m, s->thread).to;
+	const uint32_t server = h->q->services[0].process;
+
+	for (unsigned n = 0; n < FOLLOWING && ++span < end; n++) {
+		struct ty_span next = ty_model_span_brief(m, s->thread, span);
+		const struct ty_fd_side *side;
+		const struct ty_request *r;
+		struct ty_waker by;
+
+		if (next.state != TY_ST_SLEEPING)
+			continue;
+		by = ty_waker_find(m, ty_model_span_edge(m, &next, span));
+		r = by.kind == TY_WAKER_THREAD && ty_process_of(m, by.thread) == server
+			    ? replied_by(h->x, h->q, &by)
+			    : NULL;
+		side = r ? ty_fd_side_at(&h->q->sides, server, r->fd, r->start_ns) : NULL;
+		if (side && side->from_ns >= s->end_ns)
+			return r;
+	}
+	return NULL;
+}
+
+/* What the end of the client's sleep says of the request. */
+static void look(const struct search *h, const struct ty_span *s, uint32_t span, bool several)
+{
+	const struct ty_explain *x = h->x;
+	struct ty_waker by = ty_waker_find(x->m, ty_model_span_edge(x->m, s, span));
+	const bool connecting = by.kind == TY_WAKER_TIMER && by.net;
+	const struct ty_request *r = NULL;
+	uint64_t slept_ns = s->start_ns, others_ns = 0;
+	bool inferred = false; /* all of it is, anyway */
+	uint32_t first;
+
+	if (connecting)
+		r = connected_late(h, s, span);
+	else if (by.kind == TY_WAKER_THREAD &&
+		 ty_process_of(x->m, by.thread) == h->q->services[0].process)
+		r = replied_by(x, h->q, &by);
 	if (!r || r->flags & TY_REQ_BEFORE)
 		return;
-	first = ty_wait_retry_first(x, s->thread, span, from_ns, &inferred);
-	first = ty_wait_loop_first(x, s->thread, first, from_ns, &by);
-	slept_ns = ty_model_span_brief(x->m, s->thread, first).start_ns;
+	for (uint32_t i = 0; i < h->of_n; i++)
+		if (h->of[i]->replied_by == r->replied_by && h->of[i]->end_ns == r->end_ns)
+			h->client_of[i] = s->thread;
+	if (!connecting) {
+		first = ty_wait_retry_first(x, s->thread, span, h->from_ns, &inferred);
+		first = ty_wait_loop_first(x, s->thread, first, h->from_ns, &by);
+		slept_ns = ty_model_span_brief(x->m, s->thread, first).start_ns;
+	}
 	if (several)
 		others_ns =
 			others_ran_ns(x, s->thread, ty_process_of(x->m, s->thread), r->start_ns);
 	slept_ns = others_ns > slept_ns ? others_ns : slept_ns;
 	if (r->start_ns < slept_ns + TY_BACKLOG_NS)
 		return;
-	out->n++;
-	if (r->start_ns - slept_ns > out->wait_ns) {
-		out->wait_ns = r->start_ns - slept_ns;
-		out->start_ns = slept_ns;
-		out->client = s->thread;
-		out->longest = *r;
+	h->out->n++;
+	if (r->start_ns - slept_ns > h->out->wait_ns) {
+		h->out->wait_ns = r->start_ns - slept_ns;
+		h->out->start_ns = slept_ns;
+		h->out->client = s->thread;
+		h->out->longest = *r;
+		h->out->connecting = connecting;
 	}
 }
 
 int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests *q,
-			    const struct ty_window *w, struct ty_backlog *out)
+			    const struct ty_window *w, const struct ty_request *const *of,
+			    uint32_t of_n, uint32_t *client_of, struct ty_backlog *out)
 {
+	const struct search h = {x, q, of, of_n, client_of, w->from_ns, out};
 	const struct ty_seek sleep = {
 		.states = 1u << TY_ST_SLEEPING, .min_ns = TY_BACKLOG_NS, .nr = -1};
 	uint32_t threads = ty_model_summary(x->m)->threads, looked = 0;
@@ -141,6 +192,8 @@ int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests
 	struct ends ends = {0};
 
 	*out = (struct ty_backlog){.client = TY_NONE};
+	for (uint32_t i = 0; i < of_n; i++)
+		client_of[i] = TY_NONE;
 	if (!several || find_ends(q, &ends)) {
 		vec_fini(&ends);
 		free(several);
@@ -172,10 +225,11 @@ int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests
 				return -TY_EINTR;
 			}
 			if (may_be_reply(&ends, &s))
-				look(x, q, w->from_ns, &s, k, several[process] > 1, out);
+				look(&h, &s, k, several[process] > 1);
 			at = s.start_ns;
 		}
 	}
+	out->none = !out->n && looked < LOOKED && q->n == q->all && !q->cut_ns;
 	vec_fini(&ends);
 	free(several);
 	return 0;
