@@ -12,11 +12,13 @@
 
 enum {
 	PLACES_MAX = 1 << 18, /* then all are forgotten */
-	BUCKETS_BITS = 12,    /* at first */
+	BUCKETS_BITS = 13,    /* at first */
 	LOOK = 64,	      /* places examined in a bucket */
-	MANY = 1 << 13,
+	MANY = 1 << 11,
 	TEXT = 512,	 /* of a name, at most */
-	TEXTS = 1 << 16, /* bytes of texts at a time */
+	TEXTS = 1 << 16, /* bytes of texts at a time, after a few times: */
+	TEXTS_FEW = 4,
+	TEXTS_HUGE = 2 << 20,
 };
 
 int ty_flow_places_init(struct ty_flow_places *ps, struct ty_flow_names *names)
@@ -65,11 +67,12 @@ static enum ty_flow_trait trait_of(const char *name)
 /* A copy of n bytes of text, kept as long as the places; NULL: out of memory. */
 static const char *keep(struct ty_flow_places *ps, const char *s, size_t length)
 {
-	const size_t n = length + 1, size = n > TEXTS ? n : TEXTS;
+	const size_t n = length + 1, most = ps->texts.n < TEXTS_FEW ? TEXTS : TEXTS_HUGE;
+	const size_t size = n > most ? n : most;
 	char *to;
 
 	if (!ps->texts.n || ps->text_left < n) {
-		to = malloc(size);
+		to = ty_huge_alloc(size);
 		if (!to || vec_push(&ps->texts, to)) {
 			free(to);
 			ps->nomem = true;
@@ -148,7 +151,8 @@ static uint32_t function(struct ty_flow_places *ps, const char *own, size_t n, c
 		return id;
 	if (ps->funcs.n == MANY) {
 		(void)vec_reserve(&ps->funcs, TY_CALLS_FUNCS);
-		(void)vec_reserve(&ps->own, TY_CALLS_FUNCS);
+		(void)vec_reserve(&ps->own, 2 * TY_CALLS_FUNCS); /* huge pages */
+		(void)ty_hash_reserve(&ps->by_name, TY_CALLS_FUNCS);
 	}
 	f.file = ps->files.v[of];
 	kept = keep(ps, own, n);

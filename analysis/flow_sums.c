@@ -7,7 +7,7 @@
 #include "compare.h"
 #include "huge_alloc.h"
 
-enum { PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24, MANY = 1 << 11 };
+enum { PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24, MANY = 1 << 10 };
 
 /* Room for another function; after many for all that there can be: memory that is not written yet
  * costs nothing, and copying does. */

@@ -19,12 +19,15 @@ static void place(struct ty_hash_index *x, struct ty_hash_slot s)
 	x->slot[i] = s;
 }
 
-static int grow(struct ty_hash_index *x)
+/* To twice the slots, or more for so many numbers. */
+static int grow(struct ty_hash_index *x, uint32_t n)
 {
 	struct ty_hash_index big = {.mask = x->slot ? x->mask * 2 + 1 : SLOTS_FIRST - 1, .n = x->n};
 
-	if (x->n >= UINT32_MAX / 4)
+	if (n > UINT32_MAX / 4)
 		return -TY_ENOMEM;
+	while (n > big.mask / 2 + 1)
+		big.mask = big.mask * 2 + 1;
 	big.slot = ty_huge_table(((size_t)big.mask + 1) * sizeof(*big.slot));
 	if (!big.slot)
 		return -TY_ENOMEM;
@@ -36,9 +39,14 @@ static int grow(struct ty_hash_index *x)
 	return 0;
 }
 
+int ty_hash_reserve(struct ty_hash_index *x, uint32_t n)
+{
+	return !x->slot || n > x->mask / 2 + 1 ? grow(x, n) : 0;
+}
+
 int ty_hash_add(struct ty_hash_index *x, uint32_t key, uint32_t number)
 {
-	if ((!x->slot || x->n > x->mask / 2) && grow(x))
+	if (ty_hash_reserve(x, x->n + 1))
 		return -TY_ENOMEM;
 	place(x, (struct ty_hash_slot){.key = key, .at = number + 1});
 	x->n++;

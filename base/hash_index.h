@@ -96,6 +96,8 @@ static inline uint32_t ty_hash_get(const struct ty_hash_index *x, uint32_t key)
 
 /* Adds a number under the key. 0 or -TY_ENOMEM. */
 int ty_hash_add(struct ty_hash_index *x, uint32_t key, uint32_t number);
+/* Makes room for n numbers, so that it need not grow. 0 or -TY_ENOMEM. */
+int ty_hash_reserve(struct ty_hash_index *x, uint32_t n);
 /* Sets the number of a unique key. 0 or -TY_ENOMEM. */
 int ty_hash_put(struct ty_hash_index *x, uint32_t key, uint32_t number);
 /* Removes an entry, which must exist. */

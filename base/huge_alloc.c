@@ -9,12 +9,13 @@
 #include "err.h"
 
 #define HUGE_PAGE (2u << 20)
+#define SMALL	  (256u << 10)
 
 void *ty_huge_alloc(size_t n)
 {
 	void *p;
 
-	if (n < 2 * HUGE_PAGE || n > SIZE_MAX - HUGE_PAGE)
+	if (n < HUGE_PAGE || n > SIZE_MAX - HUGE_PAGE)
 		return malloc(n);
 	n = (n + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	p = aligned_alloc(HUGE_PAGE, n);
@@ -40,13 +41,13 @@ void *ty_huge_reserve(size_t n)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	from = (uint8_t *)(((uintptr_t)p + HUGE_PAGE - 1) & -(uintptr_t)HUGE_PAGE);
+	from = (uint8_t *)(((uintptr_t)p + SMALL + HUGE_PAGE - 1) & -(uintptr_t)HUGE_PAGE) - SMALL;
 	if (from > p)
 		(void)munmap(p, (size_t)(from - p));
 	if (from < p + HUGE_PAGE)
 		(void)munmap(from + n, (size_t)(p + HUGE_PAGE - from));
-	if (n > HUGE_PAGE)
-		(void)madvise(from + HUGE_PAGE, n - HUGE_PAGE, MADV_HUGEPAGE);
+	if (n > SMALL)
+		(void)madvise(from + SMALL, n - SMALL, MADV_HUGEPAGE);
 	return from;
 }
 

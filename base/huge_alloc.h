@@ -15,7 +15,7 @@ void *ty_huge_alloc(size_t n);
 void *ty_huge_table(size_t n);
 
 /* Reserves n bytes (a multiple of 2 MB) of addresses, which are zero and take memory when they are
- * written: the first 2 MB in small pages, so that little costs little. NULL: out of memory. */
+ * written: the first 256 KB in small pages, so that little costs little. NULL: out of memory. */
 void *ty_huge_reserve(size_t n);
 void ty_huge_release(void *p, size_t n); /* p: NULL, or reserved with the same n */
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "vec.h"
 
+#include "huge_alloc.h"
+
+/* Arrays of so many bytes are moved to huge pages, once they are; larger ones grow in place. */
+enum { HUGE_MIN = 2 << 20, HUGE_MAX = 16 << 20 };
+
 int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size)
 {
 	size_t n = *cap ? *cap : size < 16 ? 16 : 4, bytes;
@@ -13,6 +18,8 @@ int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size)
 	}
 	if (__builtin_mul_overflow(n, size, &bytes))
 		return -TY_ENOMEM;
+	if (bytes >= HUGE_MIN && bytes <= HUGE_MAX)
+		return ty_huge_grow(v, *cap, cap, n, size);
 	p = realloc(*v, bytes);
 	if (!p)
 		return -TY_ENOMEM;

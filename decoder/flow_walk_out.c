@@ -8,7 +8,7 @@
 
 /* From so many runs on there is room for so many (6 MB) in huge pages: a fault for each small page
  * costs as much as following the code. */
-enum { RUNS_MANY = 1 << 14, RUNS_HUGE = 1 << 17 };
+enum { RUNS_MANY = 1 << 12, RUNS_HUGE = 1 << 17 };
 
 int ty_walk_more_runs(struct ty_walk *w, size_t n)
 {

@@ -21,6 +21,26 @@ static uint32_t next(void)
 	return seed >> 8;
 }
 
+/* Room that is made at any time changes nothing, but that the slots stay where they are. */
+static void room_for_numbers(void **state)
+{
+	struct ty_hash_index x = {0};
+	const struct ty_hash_slot *slot;
+
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(ty_hash_add(&x, i * 7, i), 0);
+	assert_int_equal(ty_hash_reserve(&x, N), 0);
+	slot = x.slot;
+	for (uint32_t i = 100; i < N; i++)
+		assert_int_equal(ty_hash_add(&x, i * 7, i), 0);
+	assert_ptr_equal(x.slot, slot);
+	assert_int_equal(ty_hash_reserve(&x, 1), 0);
+	assert_ptr_equal(x.slot, slot);
+	for (uint32_t i = 0; i < N; i++)
+		assert_int_equal(ty_hash_get(&x, i * 7), i);
+	ty_hash_fini(&x);
+}
+
 /* Keys of one number each, few enough that they come again, and many with one home. */
 static void one_number_for_a_key(void **state)
 {
@@ -127,6 +147,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_number_for_a_key),
+		cmocka_unit_test(room_for_numbers),
 		cmocka_unit_test(several_numbers_with_one_key),
 		cmocka_unit_test(numbers_of_pairs),
 		cmocka_unit_test(elements_of_pairs),
