@@ -46,10 +46,14 @@ struct ty_flow_places {
 	char *text;		 /* the next goes there, where is room for: */
 	size_t text_left;
 	VEC(struct ty_flow_place) places;
-	uint32_t age;				     /* of those that hold */
-	uint32_t recent[1 << TY_PLACES_RECENT_BITS]; /* places by address, plus 1 */
-	uint32_t before;			     /* the last one that was not there, plus 1 */
-	uint32_t *buckets;			     /* 2^bits: the first place of each, plus 1 */
+	uint32_t age; /* of those that hold */
+	struct {
+		uint32_t ip; /* lower half: another place need not be read, which may be in no cache
+			      */
+		uint32_t at; /* plus 1 */
+	} recent[1 << TY_PLACES_RECENT_BITS]; /* places by address */
+	uint32_t before;		      /* the last one that was not there, plus 1 */
+	uint32_t *buckets;		      /* 2^bits: the first place of each, plus 1 */
 	unsigned bits;
 	bool nomem;
 };
@@ -84,11 +88,14 @@ static inline const struct ty_flow_place *ty_flow_place_at(struct ty_flow_places
 							   uint64_t t, uint64_t ip)
 {
 	static const struct ty_flow_place none = {.func = TY_NO_FUNC};
-	uint32_t *recent = &ps->recent[ty_hash_bits(ip, TY_PLACES_RECENT_BITS)];
+	typeof(*ps->recent) *r = &ps->recent[ty_hash_bits(ip, TY_PLACES_RECENT_BITS)];
 
-	if (!*recent || !ty_flow_is_place(ps, &ps->places.v[*recent - 1], pid, t, ip))
-		*recent = ty_flow_place_find(ps, pid, t, ip);
-	return *recent ? &ps->places.v[*recent - 1] : &none;
+	if (!r->at || r->ip != (uint32_t)ip ||
+	    !ty_flow_is_place(ps, &ps->places.v[r->at - 1], pid, t, ip)) {
+		r->at = ty_flow_place_find(ps, pid, t, ip);
+		r->ip = (uint32_t)ip;
+	}
+	return r->at ? &ps->places.v[r->at - 1] : &none;
 }
 
 #endif

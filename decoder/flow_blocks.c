@@ -417,9 +417,10 @@ static __attribute__((noinline)) struct ty_block *link_far(struct ty_blocks *b,
 {
 	const unsigned age = b->age;
 	struct ty_block *n = ty_blocks_at(b, pid, t_ns, ip);
+	const size_t i = ty_hash_bits(ip, TY_BLOCKS_RECENT_BITS);
 
-	if (n)
-		b->recent[ty_blocks_recent_of(ip)] = n;
+	b->recent[i].ip = (uint32_t)ip;
+	b->recent[i].to = n ? ty_block_ref_of(b, n) : 0;
 	if (n && from && age == b->age)
 		from->after[ip != ty_block_next(from)] = ty_block_ref_of(b, n);
 	return n;
@@ -430,9 +431,9 @@ static __attribute__((noinline)) struct ty_block *link_far(struct ty_blocks *b,
 struct ty_block *ty_blocks_link(struct ty_blocks *b, struct ty_block *from, int32_t pid,
 				uint64_t t_ns, uint64_t ip)
 {
-	struct ty_block *n = b->recent[ty_blocks_recent_of(ip)];
+	struct ty_block *n = ty_blocks_recent(b, pid, t_ns, ip);
 
-	if (!n || !ty_block_is(b, n, pid, t_ns, ip))
+	if (!n)
 		return link_far(b, from, pid, t_ns, ip);
 	if (from)
 		from->after[ip != ty_block_next(from)] = ty_block_ref_of(b, n);

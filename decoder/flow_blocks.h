@@ -71,8 +71,11 @@ struct ty_blocks {
 	size_t used, most;
 	struct ty_block_when *whens; /* whens_n */
 	size_t whens_n;
-	struct ty_block *recent[1 << TY_BLOCKS_RECENT_BITS]; /* by address: where branches led to */
-	ty_block_ref *buckets; /* 2^bits: the first of each, the most recent */
+	struct {
+		uint32_t ip; /* lower half */
+		ty_block_ref to;
+	} recent[1 << TY_BLOCKS_RECENT_BITS]; /* by address: where branches led to */
+	ty_block_ref *buckets;		      /* 2^bits: the first of each, the most recent */
 	unsigned bits;
 	size_t n; /* blocks */
 	unsigned age;
@@ -158,18 +161,27 @@ unsigned ty_blocks_age(const struct ty_blocks *b);
 struct ty_block *ty_blocks_link(struct ty_blocks *b, struct ty_block *from, int32_t pid,
 				uint64_t t_ns, uint64_t ip);
 
-static inline size_t ty_blocks_recent_of(uint64_t ip)
+/* One of the recent blocks; NULL: not among them. Another one that is there is not read: it may be
+ * in no cache. */
+static inline struct ty_block *ty_blocks_recent(const struct ty_blocks *b, int32_t pid,
+						uint64_t t_ns, uint64_t ip)
 {
-	return ty_hash_bits(ip, TY_BLOCKS_RECENT_BITS);
+	const size_t i = ty_hash_bits(ip, TY_BLOCKS_RECENT_BITS);
+	struct ty_block *x;
+
+	if (!b->recent[i].to || b->recent[i].ip != (uint32_t)ip)
+		return NULL;
+	x = ty_block_at(b, b->recent[i].to);
+	return ty_block_is(b, x, pid, t_ns, ip) ? x : NULL;
 }
 
 /* As ty_blocks_at, where an indirect branch led to. */
 static inline struct ty_block *ty_blocks_entered(struct ty_blocks *b, int32_t pid, uint64_t t_ns,
 						 uint64_t ip)
 {
-	struct ty_block *n = b->recent[ty_blocks_recent_of(ip)];
+	struct ty_block *n = ty_blocks_recent(b, pid, t_ns, ip);
 
-	return n && ty_block_is(b, n, pid, t_ns, ip) ? n : ty_blocks_link(b, NULL, pid, t_ns, ip);
+	return n ? n : ty_blocks_link(b, NULL, pid, t_ns, ip);
 }
 
 /* As ty_blocks_at, after a valid block (or NULL). */
