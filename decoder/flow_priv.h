@@ -157,10 +157,17 @@ struct ty_flow_block {
 	size_t lo, hi, seg_lo, seg_hi;
 	size_t range; /* range that it is part of, where known */
 	bool first_only, searched;
-	VEC(struct ty_pt_point) points;
 	int failed;
+	size_t points_n;
+	struct ty_pt_point first; /* mostly the only one; the others: */
+	VEC(struct ty_pt_point) more;
 };
 typedef VEC(struct ty_flow_block) ty_flow_blocks;
+
+static inline const struct ty_pt_point *ty_flow_point(const struct ty_flow_block *b, size_t i)
+{
+	return i ? &b->more.v[i - 1] : &b->first;
+}
 
 struct ty_flow {
 	struct ty_code *code;

@@ -24,13 +24,23 @@ bool ty_flow_is_border(const struct ty_pt_point *p)
 	return p->whole && (!p->on || p->mode);
 }
 
+static int add_point(struct ty_flow_block *b, struct ty_pt_point p)
+{
+	if (!b->points_n)
+		b->first = p;
+	else if (vec_push(&b->more, p))
+		return -TY_ENOMEM;
+	b->points_n++;
+	return 0;
+}
+
 /* The PSBs of a block that ranges begin at; its first one in any case. How often it was looked. */
 static size_t search_block(struct ty_flow_block *b, struct ty_flow_ahead *ahead)
 {
 	uint8_t buf[LOOK_MAX + HEADER_MAX];
 	size_t at = b->lo, look = LOOK_MIN, looks = 0;
 
-	while (at < b->hi && !(b->first_only && b->points.n)) {
+	while (at < b->hi && !(b->first_only && b->points_n)) {
 		size_t n = b->seg_hi - at < look + HEADER_MAX ? b->seg_hi - at : look + HEADER_MAX;
 		size_t k;
 		struct ty_pt_point p;
@@ -49,7 +59,7 @@ static size_t search_block(struct ty_flow_block *b, struct ty_flow_ahead *ahead)
 			break;
 		p = ty_pt_point_at(buf, n - k < HEADER_MAX ? n : k + HEADER_MAX, k);
 		p.off = at + k;
-		if ((!b->points.n || ty_flow_is_border(&p)) && vec_push(&b->points, p)) {
+		if ((!b->points_n || ty_flow_is_border(&p)) && add_point(b, p)) {
 			b->failed = -TY_ENOMEM;
 			break;
 		}

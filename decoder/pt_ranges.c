@@ -110,6 +110,8 @@ static int add_blocks(ty_flow_blocks *all, struct ty_flow_stream *s)
 {
 	size_t lo = 0;
 
+	if (vec_reserve(all, all->n + s->cuts.n + 1 + s->size / BLOCK))
+		return -TY_ENOMEM;
 	for (size_t i = 0; i <= s->cuts.n; i++) {
 		size_t hi = i < s->cuts.n ? s->cuts.v[i] : s->size;
 
@@ -152,7 +154,9 @@ static bool is_smooth(const struct ty_flow_block *b, size_t n)
 	const struct ty_pt_point *last = NULL;
 
 	for (size_t i = 0; i < n; i++)
-		vec_each (p, &b[i].points) {
+		for (size_t k = 0; k < b[i].points_n; k++) {
+			const struct ty_pt_point *p = ty_flow_point(&b[i], k);
+
 			if (!is_in_order(last, p))
 				return false;
 			last = p;
@@ -163,11 +167,10 @@ static bool is_smooth(const struct ty_flow_block *b, size_t n)
 /* To be searched as a whole; again, if more can be found than its first PSB. */
 static void want_all(struct ty_flow_block *b)
 {
-	const bool more =
-		b->first_only && b->points.n && b->hi - b->points.v[0].off > TY_FLOW_RANGE_MIN;
+	const bool more = b->first_only && b->points_n && b->hi - b->first.off > TY_FLOW_RANGE_MIN;
 
 	if (more)
-		b->points.n = 0;
+		b->points_n = 0;
 	b->searched &= !more;
 	b->first_only = false;
 }
@@ -181,7 +184,7 @@ static int search(ty_flow_blocks *all)
 
 	for (size_t i = 0, k, last; !r && i < all->n; i = k) {
 		k = stream_end(all, i);
-		for (last = k - 1; last > i && !v[last].points.n; last--)
+		for (last = k - 1; last > i && !v[last].points_n; last--)
 			;
 		want_all(&v[last]);
 	}
@@ -206,7 +209,9 @@ static int cut(ty_flow_ranges *out, const struct ty_flow_range *whole,
 	r.inner = false;
 	r.coarse_to = 0;
 	for (size_t i = 0; i < n; i++)
-		vec_each (p, &b[i].points) {
+		for (size_t k = 0; k < b[i].points_n; k++) {
+			const struct ty_pt_point *p = ty_flow_point(&b[i], k);
+
 			if (!r.blind && !ty_flow_is_border(p))
 				continue;
 			if (!r.blind) {
@@ -231,6 +236,9 @@ static int assemble(struct ty_flow *f, const ty_flow_blocks *all)
 {
 	size_t i = 0, k;
 
+	/* Many segments: mostly they are one block with one point each. */
+	if (vec_reserve(&f->ranges, all->n))
+		return -TY_ENOMEM;
 	vec_each (s, &f->streams) {
 		s->ranges = f->ranges.n;
 		for (; i < all->n && all->v[i].s == s; i = k) {
@@ -253,7 +261,7 @@ static int assemble(struct ty_flow *f, const ty_flow_blocks *all)
 static void free_blocks(ty_flow_blocks *all)
 {
 	vec_each (b, all)
-		vec_fini(&b->points);
+		vec_fini(&b->more);
 	vec_fini(all);
 }
 
