@@ -127,8 +127,13 @@ uint64_t ty_flow_bytes(const struct ty_flow *f)
 
 static struct ty_flow_stream *stream_of(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx)
 {
-	struct ty_flow_stream fresh = {.cpu = cpu, .tid = tid, .idx = idx};
+	struct ty_flow_stream *last = f->streams.n ? &f->streams.v[f->streams.n - 1] : NULL;
+	struct ty_flow_stream fresh;
 
+	/* Of many pieces mostly the same. */
+	if (last && last->cpu == cpu && last->tid == tid && last->idx == idx)
+		return last;
+	fresh = (struct ty_flow_stream){.cpu = cpu, .tid = tid, .idx = idx};
 	ty_buf_init(&fresh.bytes, SIZE_MAX / 2);
 	return pair_element(&f->stream_ids, (uint64_t)(uint32_t)cpu << 32 | (uint32_t)tid, idx,
 			    &f->streams, fresh);

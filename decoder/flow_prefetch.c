@@ -20,6 +20,7 @@ enum { AHEAD = 8, THREADS_MAX = 32, FEW = 4 };
 
 struct ty_flow_work {
 	struct ty_flow *flow;
+	struct ty_walk_cpu cpu;
 	pthread_mutex_t lock;
 	pthread_cond_t room; /* for threads: there is little ahead */
 	pthread_cond_t done; /* for the reader: `awaited` is */
@@ -75,7 +76,7 @@ static bool decode(struct ty_flow *f, const struct tools *t, const struct ty_flo
 {
 	struct ty_flow_stream *s = &f->streams.v[r->stream];
 	struct job j = {.s = s};
-	struct ty_walk_range w = {.cpu = &f->cpu,
+	struct ty_walk_range w = {.cpu = &f->work->cpu,
 				  .end = r->end - r->at.off,
 				  .stops = r->stops,
 				  .stop_ip = r->stop_ip,
@@ -294,6 +295,7 @@ int ty_flow_work_start(struct ty_flow *f)
 		return -TY_ENOMEM;
 	f->work = w;
 	w->flow = f;
+	w->cpu = ty_walk_cpu(&f->cpu);
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->room, NULL);
 	pthread_cond_init(&w->done, NULL);

@@ -521,10 +521,23 @@ static int steps(struct ty_walk *w)
 	return step(w);
 }
 
+struct ty_walk_cpu ty_walk_cpu(const struct ty_pt_cpu *cpu)
+{
+	struct pt_config conf;
+
+	ty_pt_conf(&conf, cpu, NULL, 0);
+	return (struct ty_walk_cpu){.clock = {.cpuid_15_eax = conf.cpuid_0x15_eax,
+					      .cpuid_15_ebx = conf.cpuid_0x15_ebx,
+					      .mtc_freq = conf.mtc_freq,
+					      .nom_freq = conf.nom_freq,
+					      .skl168 = conf.errata.skl168},
+				    .bdm70 = conf.errata.bdm70,
+				    .skd007 = conf.errata.skd007};
+}
+
 int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, struct ty_walked *out)
 {
 	struct ty_walk w = {.blocks = blocks, .r = range, .out = out};
-	struct pt_config conf;
 	int r = TY_WALK_MORE;
 
 	out->taken.n = out->times.n = out->marks.n = out->gaps.n = out->runs.n = 0;
@@ -532,12 +545,11 @@ int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, st
 	w.taken_max = range->end * TAKEN_PER_BYTE + TAKEN_FREE;
 	if (w.taken_max > TY_WALK_TAKEN_MAX)
 		w.taken_max = TY_WALK_TAKEN_MAX;
-	ty_pt_conf(&conf, range->cpu, range->bytes, range->n);
 	w.q.end = range->bytes + range->n;
 	w.q.stop = range->bytes + range->end;
-	w.q.bdm70 = conf.errata.bdm70;
-	w.q.skd007 = conf.errata.skd007;
-	ty_walk_begin_clock(&w, &w.q.clock);
+	w.q.bdm70 = range->cpu->bdm70;
+	w.q.skd007 = range->cpu->skd007;
+	w.q.clock = range->cpu->clock;
 	w.t_ns = range->ns_of(range->ctx, false, 0);
 	ty_pt_query_start(&w.q, range->bytes);
 	ty_walk_now(&w);
@@ -560,6 +572,11 @@ int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, st
 }
 
 #else
+
+struct ty_walk_cpu ty_walk_cpu(const struct ty_pt_cpu *cpu)
+{
+	return (struct ty_walk_cpu){0};
+}
 
 int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, struct ty_walked *out)
 {

@@ -21,6 +21,7 @@
 
 #include "flow_blocks.h"
 #include "flow_memo.h"
+#include "pt_clock.h"
 #include "pt_stream.h"
 #include "vec.h"
 
@@ -133,8 +134,16 @@ struct ty_walked {
 	size_t paths_bytes;
 };
 
+/* What a walk needs of the CPU: found out once, not for each range. */
+struct ty_walk_cpu {
+	struct ty_pt_clock clock; /* at its start */
+	bool bdm70, skd007;	  /* errata */
+};
+
+struct ty_walk_cpu ty_walk_cpu(const struct ty_pt_cpu *cpu);
+
 struct ty_walk_range {
-	const struct ty_pt_cpu *cpu;
+	const struct ty_walk_cpu *cpu;
 	const uint8_t *bytes; /* from its PSB on, including what belongs to a PSB at its end */
 	size_t n;
 	size_t end; /* position of the next range's PSB (n: none) */

@@ -9,20 +9,6 @@
 
 #ifdef TY_HAVE_IPT
 
-#include "pt_conf.h"
-
-void ty_walk_begin_clock(struct ty_walk *w, struct ty_pt_clock *c)
-{
-	struct pt_config conf;
-
-	ty_pt_conf(&conf, w->r->cpu, w->r->bytes, w->r->n);
-	*c = (struct ty_pt_clock){.cpuid_15_eax = conf.cpuid_0x15_eax,
-				  .cpuid_15_ebx = conf.cpuid_0x15_ebx,
-				  .mtc_freq = conf.mtc_freq,
-				  .nom_freq = conf.nom_freq,
-				  .skl168 = conf.errata.skl168};
-}
-
 /* The next place behind `sure` where it can go on, which is not where the code is missing. */
 static bool find_entry(struct ty_walk *w, size_t sure, struct ty_pt_entry *e)
 {
@@ -33,7 +19,7 @@ static bool find_entry(struct ty_walk *w, size_t sure, struct ty_pt_entry *e)
 	if (!s->bytes) {
 		s->bytes = w->r->bytes;
 		s->n = w->r->n;
-		ty_walk_begin_clock(w, &s->clock);
+		s->clock = w->r->cpu->clock;
 	}
 	do {
 		found = ty_pt_entry_find(s, from, after, w->r->end, e);
@@ -55,7 +41,7 @@ static int enter(struct ty_walk *w, const struct ty_pt_entry *e)
 {
 	uint8_t psb[TY_PT_ENTRY_MAX];
 
-	ty_walk_begin_clock(w, &w->q.clock);
+	w->q.clock = w->r->cpu->clock;
 	w->leaving = w->nowhere = w->far = false;
 	w->returns_n = 0;
 	w->resume = 0;

@@ -284,8 +284,6 @@ int ty_walk_find_far(struct ty_walk *w, uint64_t to);
 
 /* ---- flow_walk_gap.c ---- */
 
-/* The clock before any packet. */
-void ty_walk_begin_clock(struct ty_walk *w, struct ty_pt_clock *c);
 /* No code at w->ip, or undecodable code: continues after it. */
 int ty_walk_no_code(struct ty_walk *w);
 /* Processes the event of a PSB+ right after an entry: libipt does not report it. */

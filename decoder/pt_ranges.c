@@ -74,9 +74,14 @@ static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 
 uint64_t ty_flow_lost_at(const struct ty_flow_stream *s, size_t at)
 {
-	size_t i = partition_point(k, 0, s->pieces.n, s->pieces.v[k].at < at);
-	const struct ty_flow_piece *p = &s->pieces.v[i];
+	/* Mostly that of the range read last. */
+	size_t i = s->flow->ahead.piece;
+	const struct ty_flow_piece *p;
 	uint64_t end;
+
+	if (i >= s->pieces.n || s->pieces.v[i].at != at)
+		i = partition_point(k, 0, s->pieces.n, s->pieces.v[k].at < at);
+	p = &s->pieces.v[i];
 
 	if (!i || i == s->pieces.n || p->at != at)
 		return 0;

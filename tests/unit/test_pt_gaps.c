@@ -178,7 +178,8 @@ static struct ty_pt_cpu traced; /* none named */
  */
 static struct seen decode(const struct ty_buf *b, bool quick)
 {
-	struct ty_walk_range range = {.cpu = &traced,
+	const struct ty_walk_cpu cpu = ty_walk_cpu(&traced);
+	struct ty_walk_range range = {.cpu = &cpu,
 				      .bytes = (const uint8_t *)b->p,
 				      .n = b->len,
 				      .end = b->len,

@@ -253,7 +253,8 @@ static struct ty_flow *flow_of(const struct ty_pt_cpu *cpu, const void *p, size_
 static int walk(struct ty_flow *f, const struct ty_pt_cpu *cpu, const struct ty_buf *b)
 {
 	struct ty_blocks *blocks = ty_blocks_new(ty_flow_code(f));
-	struct ty_walk_range r = {.cpu = cpu,
+	const struct ty_walk_cpu of = ty_walk_cpu(cpu);
+	struct ty_walk_range r = {.cpu = &of,
 				  .bytes = (const uint8_t *)b->p,
 				  .n = b->len,
 				  .end = b->len,
