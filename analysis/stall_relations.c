@@ -4,6 +4,8 @@
  * at most once for a wait; its cost is stated where it is implemented (stall_request.c,
  * stall_worker.c ...).
  */
+#include <signal.h>
+
 #include "process.h"
 #include "relations.h"
 #include "rule.h"
@@ -76,13 +78,22 @@ static bool holds(struct view *v, enum ty_relation r)
 	return ty_relation_holds(&v->of, r);
 }
 
+/* Did a signal end the wait that stops a service, or makes it read its files again? */
+static bool by_stop_request(const struct view *v)
+{
+	int sig = ty_waker_signal(v->h->x->m, v->c->s.thread, &v->c->waker);
+
+	return sig == SIGHUP || sig == SIGINT || sig == SIGQUIT || sig == SIGTERM;
+}
+
 /* The command needed this wait of its own first thread once, and then computed. */
 static bool needed_once(struct view *v)
 {
 	const struct ty_path *path = &v->h->path;
 
-	return path->seg.n && path->seg.v[path->seg.n - 1].thread == v->c->s.thread &&
-	       holds(v, TY_R_ON_PATH) && !holds(v, TY_R_RECURS) && holds(v, TY_R_COMPUTED_AFTER);
+	return !by_stop_request(v) && path->seg.n &&
+	       path->seg.v[path->seg.n - 1].thread == v->c->s.thread && holds(v, TY_R_ON_PATH) &&
+	       !holds(v, TY_R_RECURS) && holds(v, TY_R_COMPUTED_AFTER);
 }
 
 /* Several share the work; or the place of a pool's leader is handed over. */

@@ -79,7 +79,8 @@
 	  "the child that exited had only waited, or was its parent's only running child")         \
 	/* The command's critical path, and what the thread did afterwards. */                     \
 	X(ON_PATH, "the critical path covers at least half of the wait")                           \
-	X(NEEDED_ONCE, "the command's first thread needed this event once, and then ran")          \
+	X(NEEDED_ONCE, "the command's first thread needed this event once, and then ran; it was "  \
+		       "no signal that stops a service")                                           \
 	X(RECURS, "the thread waits about as long in the same call at other times")                \
 	X(RECURS_SAME_WAKER, "the same waker wakes the thread from similar waits at other times")  \
 	X(COMPUTED_AFTER, "the thread computed afterwards")                                        \

@@ -85,11 +85,41 @@ static void an_idle_program_owes_nothing_to_a_signal(void **state)
 	assert_int_equal(sends_then(false, true), 0);
 }
 
+/* A command waits in epoll until 12 sends it the signal, works, and exits. */
+static unsigned works_after(int sig)
+{
+	struct ty_event ev = {.kind = TY_EV_SIGNAL_GENERATE, .id = 33, .tid = 12};
+
+	begin("mode=pids\npid=11\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "srv") ROW("12", "11", "1", "other"));
+	ty_mx_switch(0, t, 0, R, 11);
+	sleeps(11, NR_EPOLL_WAIT, 8, 0, 12);
+	t += 400 * MS;
+	wakes(12, NR_KILL, 11, 0, 11);
+	ev.ts_ns = t;
+	ev.u.sig.sig = sig;
+	ev.u.sig.tid = 11;
+	ty_mx_feed(ev);
+	goes_on(12, S, 11, NR_EPOLL_WAIT, -4);
+	ends(t += 10 * MS, 11);
+	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 0);
+	return stalls_of_thread(11, 11);
+}
+
+static void who_is_told_to_end_waited_for_nothing(void **state)
+{
+	assert_int_equal(works_after(10), 1);
+	for (int sig = 1; sig < 4; sig++)
+		assert_int_equal(works_after(sig), 0);
+	assert_int_equal(works_after(15), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_one_signal_ends_is_one_stop),
 		cmocka_unit_test(an_idle_program_owes_nothing_to_a_signal),
+		cmocka_unit_test(who_is_told_to_end_waited_for_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
