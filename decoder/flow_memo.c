@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pt_query.h"
+
 enum { BITS_MIN = 11, BITS_MAX = 15, DEPTH_MAX = 16, BLOCKS_MAX = 128 };
 /* The cuts may take this part of the memory of blocks: 512 KB to 8 MB. */
 enum { BLOCKS_PART = 8 };
@@ -33,6 +35,7 @@ static void forget(void *ctx)
 	m->total = 0;
 	m->made = 0;
 	memset(m->slots, 0, sizeof(*m->slots) << m->bits);
+	memset(m->tried, 0, sizeof(m->tried));
 }
 
 struct ty_memos *ty_memos_new(struct ty_blocks *blocks)
@@ -85,6 +88,20 @@ struct making {
 	uint64_t rets[DEPTH_MAX];
 };
 
+/* True for several calls and returns from them, and nothing else. */
+static bool repeats(const struct making *k)
+{
+	unsigned depth = 0;
+
+	for (unsigned i = 0; i < k->cuts_n; i++) {
+		if (k->cuts[i].cls == TY_FC_CALL)
+			depth++;
+		else if (k->cuts[i].cls != TY_FC_RETURN || !depth--)
+			return false;
+	}
+	return k->cuts_n > 1;
+}
+
 static struct ty_memo_calls *keep(struct ty_memos *m, const struct making *k)
 {
 	const size_t cuts = k->cuts_n * sizeof(*k->cuts), rets = k->rets_n * sizeof(*k->rets);
@@ -109,11 +126,9 @@ static struct ty_memo_calls *keep(struct ty_memos *m, const struct making *k)
 	*to = (struct ty_memo_calls){.cuts_n = k->cuts_n,
 				     .rets_n = k->rets_n,
 				     .deepest = k->deepest,
-				     .repeats = k->cuts_n > 1};
+				     .repeats = repeats(k)};
 	memcpy(to->cuts, k->cuts, cuts);
 	memcpy((uint8_t *)to->cuts + cuts, k->rets, rets);
-	for (unsigned i = 0; i < k->cuts_n; i++)
-		to->repeats &= k->cuts[i].cls == TY_FC_CALL || k->cuts[i].cls == TY_FC_RETURN;
 	return to;
 }
 
@@ -204,23 +219,65 @@ static bool go(struct ty_memos *m, struct making *k, struct ty_block *b, uint64_
 	return true;
 }
 
+/* Makes room for it, and keeps its calls; false: out of memory. */
+static bool admit(struct ty_memos *m, struct making *k)
+{
+	if (++m->made > (size_t)1 << m->bits && m->bits < BITS_MAX)
+		grow(m);
+	if (k->cuts_n) {
+		k->memo.calls = keep(m, k);
+		if (!k->memo.calls)
+			return false;
+	}
+	return true;
+}
+
 const struct ty_memo *ty_memo_make(struct ty_memos *m, struct ty_block *from, uint64_t bits,
 				   unsigned n, bool on, uint64_t t_ns)
 {
-	struct making k = {.memo = {.from = from, .until_ns = UINT64_MAX}};
+	struct making k = {.memo = {.from = (uintptr_t)from, .until_ns = UINT64_MAX}};
 	struct ty_memo *slot;
 
 	k.memo.key = (uint16_t)ty_memo_key(bits, n, on);
 	if (!go(m, &k, from, bits, n, on, t_ns))
 		return NULL;
-	if (++m->made > (size_t)1 << m->bits && m->bits < BITS_MAX)
-		grow(m);
-	if (k.cuts_n) {
-		k.memo.calls = keep(m, &k);
-		if (!k.memo.calls)
-			return NULL;
-	}
+	if (!admit(m, &k))
+		return NULL;
 	slot = ty_memo_slot(m, from, k.memo.key);
 	*slot = k.memo;
 	return slot->next ? slot : NULL;
+}
+
+void ty_memo_learn(struct ty_memos *m, const struct ty_block *from, int32_t pid, uint64_t to,
+		   uint8_t tnt, uint64_t t_ns)
+{
+	const unsigned age = ty_blocks_age(m->blocks);
+	const unsigned n = tnt ? ty_pt_tnt_width(tnt) : 0;
+	struct making k = {.memo = {.from = from->end.call ? (uintptr_t)from : ty_memo_process(pid),
+				    .to = to,
+				    .until_ns = UINT64_MAX,
+				    .key = (uint16_t)(TY_MEMO_HOP | tnt)}};
+	const uint64_t hash = ty_memo_hop_hash(k.memo.from, to, tnt);
+	uint8_t *tried = &m->tried[hash >> (64 - TY_MEMO_TRIED_BITS)];
+	const uint8_t tag = (uint8_t)(hash >> 32) | 1;
+	struct ty_block *b;
+
+	if (*tried != tag) {
+		*tried = tag;
+		return;
+	}
+	if (from->end.call) {
+		hold_while(&k.memo, ty_block_when(m->blocks, from));
+		k.rets[k.rets_n++] = ty_block_next(from);
+		k.deepest = 1;
+		pass(&k, from, to);
+	}
+	b = ty_blocks_entered(m->blocks, pid, t_ns, to);
+	if (!b || age != ty_blocks_age(m->blocks))
+		return;
+	k.memo.next = b;
+	k.memo.idle = 0;
+	if (go(m, &k, b, tnt ? ty_pt_tnt_bits(tnt) : 0, n, true, t_ns) && k.memo.next &&
+	    admit(m, &k))
+		m->slots[hash >> (64 - m->bits)] = k.memo;
 }

@@ -42,116 +42,8 @@ size_t ty_walked_size(const struct ty_walked *w)
 
 /* Direct jumps produce no packet; one byte covers 6 branches and the jumps between them. */
 enum { TAKEN_PER_BYTE = 64, TAKEN_FREE = 4096 };
-/* Different paths of a range. */
-enum { PATHS_MAX = 4096 };
 
 /* ---- counting ---- */
-
-static inline void take_calls(struct ty_walk *w, const struct ty_memo_calls *m)
-{
-	const uint64_t *rets = ty_memo_rets(m);
-
-	/* At its deepest, what did not fit any more was lost. */
-	if (w->returns_n + m->deepest > TY_WALK_RETURNS)
-		w->returns_n = TY_WALK_RETURNS - m->deepest;
-	for (unsigned i = 0; i < m->rets_n; i++)
-		w->returns[w->returns_at++ % TY_WALK_RETURNS] = rets[i];
-	w->returns_n += m->rets_n;
-}
-
-/* The runs that end within a step: all but the first are of the time that is known. */
-static inline int take_cuts(struct ty_walk *w, const struct ty_memo_calls *m)
-{
-	struct ty_walked *out = w->out;
-	const struct ty_memo_cut *c = m->cuts, *end = c + m->cuts_n;
-	const uint32_t marks = (uint32_t)out->marks.n;
-	const uint64_t tsc = w->tsc;
-	const uint8_t flags = w->timed ? 0 : TY_FF_NO_TIME;
-	struct ty_walk_run *run;
-	uint64_t ip;
-
-	if (out->runs.n + m->cuts_n > out->runs.cap || out->runs.n >= TY_WALK_TAKEN_MAX) {
-		int r = ty_walk_more_runs(w, m->cuts_n);
-
-		if (r)
-			return r;
-	}
-	run = &out->runs.v[out->runs.n];
-	out->runs.n += m->cuts_n;
-	ty_walk_put_run(w, run, c->insns, c->last, c->size, c->cls);
-	for (ip = c->to, c++, run++; c < end; ip = c->to, c++, run++) {
-		run->ip = ip;
-		run->last = c->last;
-		run->tsc = run->until = tsc;
-		run->insns = c->insns;
-		run->marks = marks;
-		run->size = c->size;
-		run->cls = c->cls;
-		run->flags = flags;
-	}
-	w->run.insns = 0;
-	ty_walk_begin_run(w, ip);
-	return 0;
-}
-
-/* The runs of a step that is taken for the second time as one, from now on; false: it has to be
- * taken run by run. */
-static bool make_path(struct ty_walk *w, struct ty_memo_calls *m)
-{
-	struct ty_walked *out = w->out;
-	const size_t size = sizeof(*m->path) + m->cuts_n * sizeof(*m->cuts);
-	struct ty_walk_path *p;
-
-	if (m->walk != w->memos->walks) {
-		m->walk = w->memos->walks;
-		m->path = NULL;
-		return false;
-	}
-	if (!m->repeats || out->paths.n >= PATHS_MAX)
-		return false;
-	p = malloc(size);
-	if (!p || vec_push(&out->paths, p)) {
-		free(p);
-		return false;
-	}
-	out->paths_bytes += size;
-	*p = (struct ty_walk_path){.cuts_n = m->cuts_n};
-	memcpy(p->cuts, m->cuts, m->cuts_n * sizeof(*m->cuts));
-	for (unsigned i = 1; i < m->cuts_n; i++)
-		p->others += m->cuts[i].insns;
-	m->path = p;
-	return true;
-}
-
-/* All runs of a step as one; false: their times differ otherwise than those of a path. */
-static inline bool take_path(struct ty_walk *w, struct ty_memo_calls *m)
-{
-	struct ty_walked *out = w->out;
-	struct ty_walk_run *run;
-
-	if (w->run.until != w->tsc || !(w->run.flags & TY_FF_NO_TIME) != w->timed ||
-	    out->runs.n >= out->runs.cap || out->runs.n >= TY_WALK_TAKEN_MAX)
-		return false;
-	if (m->walk != w->memos->walks || !m->path) {
-		if (!make_path(w, m))
-			return false;
-	}
-	run = &out->runs.v[out->runs.n++];
-	ty_walk_put_run(w, run, m->cuts[0].insns + m->path->others, 0, 0, TY_WALK_PATH);
-	run->path = m->path;
-	w->run.insns = 0;
-	ty_walk_begin_run(w, m->cuts[m->cuts_n - 1].to);
-	return true;
-}
-
-static __attribute__((noinline)) int take_all(struct ty_walk *w, struct ty_memo_calls *m)
-{
-	int r = take_path(w, m) ? 0 : take_cuts(w, m);
-
-	if (m->deepest)
-		take_calls(w, m);
-	return r;
-}
 
 /* A step that was taken before. */
 static inline int take_step(struct ty_walk *w, const struct ty_memo *m)
@@ -162,7 +54,7 @@ static inline int take_step(struct ty_walk *w, const struct ty_memo *m)
 	w->q.branches -= m->used;
 	w->idle = m->idle + (m->used ? 0 : w->idle);
 	if (m->calls)
-		r = take_all(w, m->calls);
+		r = ty_walk_take_calls(w, m->calls);
 	w->run.insns += m->insns;
 	ty_walk_last_is(w, m->last, m->size, m->cls);
 	w->ip = m->next->ip;
@@ -395,11 +287,19 @@ static inline bool waits(const struct ty_walk *w)
 	return w->q.branches || w->q.next <= TY_PT_TIP;
 }
 
-/* As indirect, counted: the block that follows; NULL: to be looked for at w->ip, or *r. */
-static inline struct ty_block *jump(struct ty_walk *w, const struct ty_block *b, int *r)
+/* As indirect, counted: the block that follows; NULL: to be looked for at w->ip, or *r. Not inline:
+ * a loop of known steps has few registers. */
+static __attribute__((noinline)) struct ty_block *jump(struct ty_walk *w, struct ty_block *b,
+						       int *r)
 {
+	const uint8_t *p = w->q.p;
 	uint64_t to;
 
+	if (ty_walk_can_hop(w, b)) {
+		b = ty_walk_hops(w, b, r);
+		if (!b || p != w->q.p)
+			return b;
+	}
 	*r = target(w, b, &to);
 	if (*r)
 		return NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internals of flow_walk.h: the walk's state. flow_walk.c takes steps; flow_walk_out.c collects the
- * output; flow_walk_end.c finds where tracing ended; flow_walk_gap.c continues after missing code.
- * Functions that return int return TY_WALK_MORE, TY_WALK_DONE (nothing more of the range can be
- * decoded) or -TY_E...
+ * Internals of flow_walk.h: the walk's state. flow_walk.c takes steps, of these flow_walk_steps.c
+ * what was taken before, where it is counted; flow_walk_out.c collects the output; flow_walk_end.c
+ * finds where tracing ended; flow_walk_gap.c continues after missing code. Functions that return
+ * int return TY_WALK_MORE, TY_WALK_DONE (nothing more of the range can be decoded) or -TY_E...
  */
 #ifndef TY_FLOW_WALK_PRIV_H
 #define TY_FLOW_WALK_PRIV_H
@@ -272,6 +272,28 @@ static inline int ty_walk_branch(struct ty_walk *w, const struct ty_block *b, ui
 /* Advances one block without a packet (flow_walk_out.c); -TY_EUNSUPPORTED when its end needs
  * one. */
 int ty_walk_pass(struct ty_walk *w, const struct ty_block *b);
+
+/* ---- flow_walk_steps.c ---- */
+
+/* The block ends with a near indirect branch. */
+static inline bool ty_walk_is_near(const struct ty_block *b)
+{
+	return b->end.cls == TY_STEP_INDIRECT && !b->end.far;
+}
+
+/* The calls of a step: the runs that end within it. */
+int ty_walk_take_calls(struct ty_walk *w, struct ty_memo_calls *m);
+
+/* At the block b, nothing of which is executed, the next packet may begin a hop. */
+static inline bool ty_walk_can_hop(const struct ty_walk *w, const struct ty_block *b)
+{
+	return w->q.quick && w->q.next == TY_PT_TIP && !w->q.branches && !w->fresh && !w->done &&
+	       ty_walk_is_near(b);
+}
+
+/* As many hops as are known: the block that follows them, which is b when there were none (to find
+ * one out may discard all blocks: NULL, or *r). */
+struct ty_block *ty_walk_hops(struct ty_walk *w, struct ty_block *b, int *r);
 
 /* ---- flow_walk_end.c ---- */
 

@@ -60,7 +60,7 @@ static inline bool take_ip(struct ty_pt_query *q)
 		return odd(q);
 	v = has(q, 9) ? ty_le_at(q->p + 1, 8) : ty_le_at(q->p + 1, n); /* mostly one load */
 	q->p += 1 + n;
-	ty_pt_query_ip(q, ipc, v);
+	q->ip = ty_pt_ip_of(q->ip, ipc, v);
 	return true;
 }
 

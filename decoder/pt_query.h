@@ -98,9 +98,14 @@ extern const uint8_t ty_pt_ip_sizes[8];
 extern const uint64_t ty_pt_ip_masks[8];
 void ty_pt_query_far(struct ty_pt_query *q);
 
+static inline uint8_t ty_pt_query_quick_at(const struct ty_pt_query *q, const uint8_t *p)
+{
+	return p < q->quick ? ty_pt_quick[*p] : 0;
+}
+
 static inline void ty_pt_query_went(struct ty_pt_query *q, const uint8_t *p)
 {
-	const uint8_t next = p < q->quick ? ty_pt_quick[*p] : 0;
+	const uint8_t next = ty_pt_query_quick_at(q, p);
 
 	q->p = p;
 	if (next)
@@ -109,12 +114,22 @@ static inline void ty_pt_query_went(struct ty_pt_query *q, const uint8_t *p)
 		ty_pt_query_far(q);
 }
 
-/* The address of which these are the bytes. */
-static inline void ty_pt_query_ip(struct ty_pt_query *q, unsigned ipc, uint64_t v)
+/* The address of which these are the bytes, after address `ip`. */
+static inline uint64_t ty_pt_ip_of(uint64_t ip, unsigned ipc, uint64_t v)
 {
-	q->ip = (q->ip & ~ty_pt_ip_masks[ipc]) | (v & ty_pt_ip_masks[ipc]);
-	if (ipc == 3)
-		q->ip = (uint64_t)((int64_t)(q->ip << 16) >> 16);
+	ip = (ip & ~ty_pt_ip_masks[ipc]) | (v & ty_pt_ip_masks[ipc]);
+	return ipc == 3 ? (uint64_t)((int64_t)(ip << 16) >> 16) : ip;
+}
+
+/* Branches of a TNT packet of 8 bits; the highest bit set is the stop bit, not a branch. */
+static inline unsigned ty_pt_tnt_width(uint8_t tnt)
+{
+	return 30 - (unsigned)__builtin_clz(tnt);
+}
+
+static inline uint64_t ty_pt_tnt_bits(uint8_t tnt)
+{
+	return (uint64_t)tnt << (63 - ty_pt_tnt_width(tnt));
 }
 
 static inline bool ty_pt_query_quick_branches(struct ty_pt_query *q)
@@ -124,8 +139,7 @@ static inline bool ty_pt_query_quick_branches(struct ty_pt_query *q)
 
 	if (!q->quick || q->next != TY_PT_TNT)
 		return false;
-	/* The highest bit set is the stop bit, not a branch. */
-	width = 30 - (unsigned)__builtin_clz(*p);
+	width = ty_pt_tnt_width(*p);
 	q->bits = (uint64_t)*p << (63 - width);
 	q->branches = q->left = width;
 	q->before = p;
@@ -141,7 +155,7 @@ static inline bool ty_pt_query_quick_tip(struct ty_pt_query *q, uint64_t *to)
 	if (!q->quick || q->next != TY_PT_TIP)
 		return false;
 	ipc = *p >> 5;
-	ty_pt_query_ip(q, ipc, ty_u64_at(p + 1));
+	q->ip = ty_pt_ip_of(q->ip, ipc, ty_u64_at(p + 1));
 	*to = q->ip;
 	q->before = p;
 	q->left = q->branches + 1;
