@@ -4,6 +4,7 @@
  *
  * Budget: TY_STALL_BACK calls of one thread, 16 parents.
  */
+#include "process.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 
@@ -26,13 +27,13 @@ bool ty_stall_is_program(const struct ty_stall_search *h, uint32_t thread, uint6
 bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
 {
 	for (unsigned n = 0; n < 16 && tgid >= 0; n++) {
-		int32_t by = ty_model_thread(m, thread)->forked_by;
+		uint32_t by = ty_process_parent(m, thread);
 
-		if (by < 0)
+		if (by == TY_NONE)
 			return ty_model_thread(m, thread)->ppid == tgid;
-		if (ty_model_thread(m, (uint32_t)by)->tgid == tgid)
+		if (ty_model_thread(m, by)->tgid == tgid)
 			return true;
-		thread = (uint32_t)by;
+		thread = by;
 	}
 	return false;
 }

@@ -6,6 +6,7 @@
  * each thread once for others that wait for the same object; of those that share work, the spans of
  * TY_STALL_LOOKED threads; and once for each such object, the spans of all its waiters.
  */
+#include "fd_kind.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 #include "thread_walk.h"
@@ -472,15 +473,41 @@ bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_ca
 	return false;
 }
 
+/* A thread that is older than the recording may have executed one. */
+static bool may_be_program(const struct ty_stall_search *h, uint32_t thread, uint64_t t_ns)
+{
+	return !ty_model_thread(h->x->m, thread)->born || ty_stall_is_program(h, thread, t_ns);
+}
+
+/* Does the thread read from a pipe what another program that its parent started works at, as in a
+ * pipeline of a shell? */
+static bool reads_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *own = ty_model_thread(m, c->s.thread);
+	const int32_t parent =
+		own->forked_by < 0 ? own->ppid : ty_model_thread(m, (uint32_t)own->forked_by)->tgid;
+	const char *name;
+
+	return parent > 1 && parent != own->tgid && c->w.fd >= 0 &&
+	       may_be_program(h, c->s.thread, c->s.start_ns) &&
+	       may_be_program(h, c->root.thread, c->s.culprit_ns) &&
+	       ty_stall_descends(m, c->root.thread, parent) &&
+	       ty_model_thread(m, c->root.thread)->tgid != own->tgid &&
+	       ty_fd_kind(h->x, c->s.thread, (uint64_t)c->w.fd, c->s.start_ns, &name) == TY_FD_PIPE;
+}
+
 bool ty_stall_is_for_program(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
 	uint8_t what = p->seg.v[c->root.seg].what;
 
-	return (ty_seg_on_cpu(what) || what == TY_SEG_RUNNABLE) &&
-	       ty_stall_descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
-	       ty_stall_is_program(h, c->root.thread, c->s.culprit_ns);
+	if (!ty_seg_on_cpu(what) && what != TY_SEG_RUNNABLE)
+		return false;
+	return (ty_stall_descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
+		ty_stall_is_program(h, c->root.thread, c->s.culprit_ns)) ||
+	       reads_in_pipeline(h, c);
 }
 
 bool ty_stall_is_started(const struct ty_stall_search *h, const struct ty_candidate *c)

@@ -402,7 +402,8 @@ bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c);
  * created for that. p: the path of the wait. */
 bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p);
-/* True if it leads to the work of a program that the waiter's process started. */
+/* True if it leads to the work of a program that the waiter's process started, or that writes in
+ * the pipeline in which the waiter reads. */
 bool ty_stall_is_for_program(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p);
 /* True if the thread is a program that was started by the process of its waker. */

@@ -69,7 +69,9 @@
 	/* Locks, pools, children. */                                                              \
 	X(PASSED_ON, "waiter and waker both wait on that futex and both wake it, as with a lock")  \
 	X(WORK_SHARED, "several threads share the work, or a slot in a pool is handed over")       \
-	X(FOR_PROGRAM, "the process of the thread had started the program that worked")            \
+	X(FOR_PROGRAM,                                                                             \
+	  "the process of the thread had started the program that worked, or both are in one "     \
+	  "pipeline")                                                                              \
 	X(WORLD_STOPPED, "threads of the process slept together while one worked alone")           \
 	X(PEER_IDLE,                                                                               \
 	  "threads of its process were idle for most of the wait (on a timer, on a thread that "   \

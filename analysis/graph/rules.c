@@ -137,7 +137,8 @@ const struct ty_rule ty_rule_table[] = {
 	RULE("end-of-work", IDLE, BY_PATTERN, 78, "the awaited child did its work and exited",
 	     WHEN(TY_R_END)),
 	RULE("started-program", IDLE, BY_PATTERN, 75,
-	     "a program that waits for a running program that it started is not stalled",
+	     "a program that waits for a running program that it started, or whose output it "
+	     "reads in a pipeline, is not stalled",
 	     WHEN(TY_R_FOR_PROGRAM)),
 	RULE("needed-once", STALL, BY_PATTERN, 72,
 	     "the command made no progress until this one-time event",

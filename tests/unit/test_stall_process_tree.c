@@ -18,7 +18,8 @@ static void by_forks_and_by_the_table(void **state)
 	uint32_t shell, old, child, grandchild;
 	uint64_t executed;
 
-	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "sh") ROW("12", "12", "11", "old"));
+	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "sh") ROW("12", "12", "11", "old")
+				    ROW("16", "16", "12", "older"));
 	ty_mx_switch(0, t, 0, R, 11);
 	ty_mx_fork(0, t += 1000, 11, 13, 0);
 	ty_mx_fork(0, t += 1000, 11, 14, CLONE_THREAD);
@@ -38,6 +39,7 @@ static void by_forks_and_by_the_table(void **state)
 	assert_true(ty_stall_descends(x.m, grandchild, 11));
 	assert_true(ty_stall_descends(x.m, grandchild, 13));
 	assert_true(ty_stall_descends(x.m, old, 11)); /* by its parent in the table */
+	assert_true(ty_stall_descends(x.m, ty_model_thread_find(x.m, 16, t), 11));
 	assert_false(ty_stall_descends(x.m, shell, 13));
 	assert_true(ty_stall_is_related(&h, shell, grandchild));
 	assert_false(ty_stall_is_related(&h, child, old));

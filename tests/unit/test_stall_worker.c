@@ -19,9 +19,11 @@ enum {
 	NR_READ = 0,
 	NR_WRITE = 1,
 	NR_NANOSLEEP = 35,
+	NR_EXECVE = 59,
 	NR_WAIT4 = 61,
 	NR_FUTEX = 202,
 	NR_EXIT_GROUP = 231,
+	NR_PIPE2 = 293,
 	WAIT = 0,
 	WAKE = 1,
 	LOCKED = 2,
@@ -246,6 +248,70 @@ static void who_had_no_cpu_shares_the_work(void **state)
 	assert_int_equal(read_of_two(true), 0);
 }
 
+static void executes(uint64_t at, int tid)
+{
+	give(at, 0, 0, 0);
+	ty_mx_enter(0, at, tid, NR_EXECVE);
+	ty_mx_exit(0, at + 1000, tid, NR_EXECVE, 0);
+}
+
+/* The command, 11, starts 12 and 13 with a pipe between them, and waits for 13, which reads what 12
+ * computes; both execute a program or not. Stalls of 13. */
+static uint32_t pipeline(bool programs)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 2 * MS;
+	uint32_t n = 0;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "sh"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	give(t, 0x5000, 0, 0);
+	ty_mx_enter(0, t, 11, NR_PIPE2);
+	ty_mx_exit(0, t += 1000, 11, NR_PIPE2, 0);
+	ty_mx_fork(0, t += 1000, 11, 12, 0);
+	ty_mx_fork(0, t += 1000, 11, 13, 0);
+	give(t += 1000, (uint64_t)-1, 0, 0);
+	ty_mx_enter(0, t, 11, NR_WAIT4);
+	ty_mx_switch(0, t += 1000, 11, S, 13);
+	if (programs)
+		executes(t += 1000, 13);
+	give(t += 2000, 3, 0, 100);
+	ty_mx_enter(0, t, 13, NR_READ);
+	ty_mx_switch(0, t += 1000, 13, S, 12);
+	if (programs)
+		executes(t += 1000, 12);
+	t += 100 * MS;
+	give(t, 4, 0, 100);
+	ty_mx_enter(0, t, 12, NR_WRITE);
+	ty_mx_waking(0, t += 1000, 12, 13, 0);
+	ty_mx_exit(0, t += 1000, 12, NR_WRITE, 100);
+	ends(t += 1000, 12);
+	ty_mx_switch(0, t += 1000, 12, TY_TASK_DEAD, 13);
+	ty_mx_exit(0, t += 1000, 13, NR_READ, 100);
+	t += 5 * MS;
+	ty_mx_waking(0, t, 13, 11, 0);
+	ends(t += 1000, 13);
+	ty_mx_switch(0, t += 1000, 13, TY_TASK_DEAD, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_WAIT4, 13);
+	ends(t += MS, 11);
+	ty_mx_switch(0, t + 1000, 11, TY_TASK_DEAD, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 11, false);
+	for (uint32_t i = 0; i < s.n; i++)
+		n += ty_model_thread(m, s.v[i].thread)->tid == 13;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void a_pipelines_reader_is_as_fast_as_its_writer(void **state)
+{
+	assert_int_equal(pipeline(false), 1);
+	assert_int_equal(pipeline(true), 0);
+}
+
 /* 12, a child of 11, sleeps and ends; that wakes 13, another thread of its parent, too. Before that
  * it may write something that wakes 13. How many waits for its exit are reported? */
 static uint32_t end_of_a_sleeper(bool tells)
@@ -309,6 +375,7 @@ int main(void)
 		cmocka_unit_test(a_wait_for_one_without_a_cpu_is_not_long),
 		cmocka_unit_test(a_late_beat_is_no_stall),
 		cmocka_unit_test(who_had_no_cpu_shares_the_work),
+		cmocka_unit_test(a_pipelines_reader_is_as_fast_as_its_writer),
 		cmocka_unit_test(what_an_end_wakes_was_told_nothing),
 	};
 
