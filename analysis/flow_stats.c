@@ -229,12 +229,14 @@ static void close_all(struct stats *s, bool software, size_t most, struct ty_flo
 	uint64_t least = 0; /* others have as much, or more: */
 	bool full = false;
 
-	ty_flow_sums_callers(&s->sums, &out->callers);
+	out->calls = s->sums.unknown;
 	vec_each (a, &s->sums.of) {
-		struct place p = {a->f.self_insns, (uint32_t)(a - s->sums.of.v)};
+		struct place p = {a->self_insns, (uint32_t)(a - s->sums.of.v)};
+		const uint64_t calls = a->others + a->calls;
 
-		if (!a->f.count && !a->f.insns)
+		if (!calls && !a->insns)
 			continue;
+		out->calls += calls;
 		out->functions++;
 		if (full && p.self_insns <= least)
 			continue;
@@ -248,16 +250,15 @@ static void close_all(struct stats *s, bool software, size_t most, struct ty_flo
 	}
 	vec_sort(&order, by_self);
 	for (size_t i = 0; i < order.n && i < most; i++) {
-		struct ty_flow_sum *a = &s->sums.of.v[order.v[i].func];
+		struct ty_flow_func f = ty_flow_sums_func(&s->sums, order.v[i].func);
 
-		a->f.func = order.v[i].func;
-		ty_flow_sum_percentiles(a);
-		close_calls(s, &a->f, software);
-		if (vec_push(&out->funcs, a->f)) {
-			free(a->f.calls);
+		close_calls(s, &f, software);
+		if (vec_push(&out->funcs, f)) {
+			free(f.calls);
 			s->sums.nomem = true;
 		}
 	}
+	ty_flow_sums_callers(&s->sums, out->funcs.v, out->funcs.n, &out->callers);
 	vec_fini(&order);
 }
 
@@ -280,7 +281,6 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls, si
 	if (out->calls_of)
 		ty_flow_calls_finish(out->calls_of);
 	close_all(&s, ty_flow_software(f), most, out);
-	out->calls = s.sums.calls;
 	out->beyond = s.sums.beyond;
 	out->kept = s.sums.kept;
 	out->bytes = ty_flow_window_bytes(f);

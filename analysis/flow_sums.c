@@ -86,19 +86,6 @@ uint32_t *ty_flow_sums_new_level(struct ty_flow_sums *s, const struct ty_flow_ca
 	return &l->of[c->func];
 }
 
-/* Adds the quick calls of a function to its other counts. */
-static void settle(struct ty_flow_sums *s, struct ty_flow_sum *a)
-{
-	const uint64_t n = a->quick;
-
-	if (!n)
-		return;
-	a->quick = 0;
-	s->calls += n;
-	a->f.count += n;
-	a->caller_calls += n;
-}
-
 /* The calls by the most recent caller are added to those of that caller before. */
 static void put_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t func)
 {
@@ -112,35 +99,32 @@ static void put_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t f
 			*at = (uint32_t)s->caller_calls.n - 1;
 	}
 	if (at && *at != TY_PAIR_NONE)
-		s->caller_calls.v[*at] += a->caller_calls;
-	a->caller_calls = 0;
+		s->caller_calls.v[*at] += a->calls;
+	a->others += a->calls;
+	a->calls = 0;
 }
 
 static void other_caller(struct ty_flow_sums *s, struct ty_flow_sum *a, uint32_t func,
 			 uint32_t caller)
 {
-	settle(s, a);
-	if (a->caller_calls) {
+	if (a->calls)
 		put_caller(s, a, func);
-		a->f.callers.n = 1; /* or more: counted when closed */
-	}
 	a->caller = caller;
 }
 
 static void add_whole(struct ty_flow_sums *s, struct ty_flow_sum *a, const struct ty_flow_call *c,
 		      uint64_t ns)
 {
-	if (ns >= a->f.max_ns)
+	if (ns >= a->max_ns)
 		ty_flow_sum_longest(a, c, ns);
-	a->f.max_insns = c->insns > a->f.max_insns ? c->insns : a->f.max_insns;
+	a->max_insns = c->insns > a->max_insns ? c->insns : a->max_insns;
 	if (!ty_flow_sums_room(s)) {
 		s->beyond++;
-	} else if (ty_ranks_add(&a->insns, c->insns, &s->held) ||
-		   ty_ranks_add(&a->ns, ns, &s->held)) {
+	} else if (ty_ranks_add(&a->of_insns, c->insns, &s->held) ||
+		   ty_ranks_add(&a->of_ns, ns, &s->held)) {
 		s->nomem = true;
 	} else {
 		s->kept++;
-		a->kept++;
 	}
 }
 
@@ -152,21 +136,21 @@ void ty_flow_sums_add(struct ty_flow_sums *s, const struct ty_flow_call *c, bool
 
 	a = c->func == TY_NO_FUNC ? NULL : ty_flow_sum_of(s, c->func);
 	if (!a) {
-		s->calls += counts;
+		s->unknown += counts;
 		return;
 	}
-	a->f.self_insns += c->self_insns;
+	a->self_insns += c->self_insns;
 	if (ns > c->children_ns)
-		a->f.self_ns += ns - c->children_ns;
+		a->self_ns += ns - c->children_ns;
 	if (outermost) {
-		a->f.insns += c->insns;
-		a->f.total_ns += ns;
+		a->insns += c->insns;
+		a->total_ns += ns;
 	}
 	if (counts && a->caller != c->caller)
 		other_caller(s, a, c->func, c->caller);
-	a->quick += counts;
+	a->calls += counts;
 	if (c->flags & TY_CALL_PARTIAL)
-		a->f.not_whole += counts;
+		a->not_whole += counts;
 	else
 		add_whole(s, a, c, ns);
 }
@@ -180,82 +164,116 @@ void ty_flow_sums_add_many(struct ty_flow_sums *s, const struct ty_flow_call *c,
 		return;
 	if (a->caller != c->caller)
 		other_caller(s, a, c->func, c->caller);
-	a->quick += n;
-	a->kept += n;
-	a->f.self_insns += n * c->self_insns;
-	a->f.insns += outermost * c->insns;
-	if (c->insns > a->f.max_insns)
-		a->f.max_insns = c->insns;
-	if (!a->f.max_ns)
+	a->calls += n;
+	a->self_insns += n * c->self_insns;
+	a->insns += outermost * c->insns;
+	if (c->insns > a->max_insns)
+		a->max_insns = c->insns;
+	if (!a->max_ns)
 		ty_flow_sum_longest(a, c, 0);
-	if (ty_ranks_add_many(&a->insns, c->insns, n, &s->held) ||
-	    ty_ranks_add_many(&a->ns, 0, n, &s->held))
+	if (ty_ranks_add_many(&a->of_insns, c->insns, n, &s->held) ||
+	    ty_ranks_add_many(&a->of_ns, 0, n, &s->held))
 		s->nomem = true;
 }
 
 ORDER(by_count, struct ty_flow_caller, compare(b->count, a->count) ?: compare(a->func, b->func))
 
-/* The callers of all functions: first how many, then where they are, then which. In few passes:
- * what is summed of many functions is in no cache. */
-static void close_callers(struct ty_flow_sums *s, struct ty_flow_caller *all)
+/* By function: its place among n of them, plus 1; NULL: out of memory. */
+static uint32_t *places_of(const struct ty_flow_sums *s, const struct ty_flow_func *of, size_t n)
+{
+	uint32_t *at = calloc(s->of.n, sizeof(*at));
+
+	for (size_t i = 0; at && i < n; i++)
+		at[of[i].func] = (uint32_t)i + 1;
+	return at;
+}
+
+/* First how many, then where they are, then which. */
+static void fill(const struct ty_flow_sums *s, const uint32_t *at, struct ty_flow_func *of,
+		 size_t n, struct ty_flow_caller *all)
 {
 	vec_each (p, &s->callers.pairs)
-		s->of.v[p->a].f.callers.n += p->value != TY_PAIR_NONE;
-	vec_each (a, &s->of) {
-		const size_t n = a->f.callers.n;
-
-		a->f.callers.v = all;
-		if (!n && a->caller_calls)
-			all[a->f.callers.n++] = (struct ty_flow_caller){.func = a->caller,
-									.count = a->caller_calls};
-		all += n ? n : a->f.callers.n;
-		a->f.callers.n = n ? 0 : a->f.callers.n;
+		if (at[p->a] && p->value != TY_PAIR_NONE)
+			of[at[p->a] - 1].callers.n++;
+	for (size_t i = 0; i < n; i++) {
+		of[i].callers.v = all;
+		all += of[i].callers.n;
+		of[i].callers.n = 0;
 	}
 	vec_each (p, &s->callers.pairs) {
-		struct ty_flow_func *f = &s->of.v[p->a].f;
+		struct ty_flow_func *f = at[p->a] ? &of[at[p->a] - 1] : NULL;
 
-		if (p->value != TY_PAIR_NONE)
+		if (f && p->value != TY_PAIR_NONE)
 			f->callers.v[f->callers.n++] = (struct ty_flow_caller){
 				.func = (uint32_t)p->b, .count = s->caller_calls.v[p->value]};
 	}
-	if (!s->callers.pairs.n)
-		return;
-	vec_each (a, &s->of)
-		vec_sort(&a->f.callers, by_count);
+	for (size_t i = 0; i < n; i++)
+		vec_sort(&of[i].callers, by_count);
 }
 
-void ty_flow_sums_callers(struct ty_flow_sums *s, struct ty_flow_caller **callers)
+void ty_flow_sums_callers(struct ty_flow_sums *s, struct ty_flow_func *of, size_t n,
+			  struct ty_flow_caller **callers)
 {
-	vec_each (a, &s->of) {
-		settle(s, a);
-		if (!a->f.callers.n) /* as of most functions: one */
-			continue;
-		if (a->caller_calls)
-			put_caller(s, a, (uint32_t)(a - s->of.v));
-		a->f.callers.n = 0;
+	uint32_t *at = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct ty_flow_sum *a = &s->of.v[of[i].func];
+
+		if (a->others && a->calls)
+			put_caller(s, a, of[i].func);
 	}
-	*callers = malloc((s->of.n + s->callers.pairs.n + 1) * sizeof(**callers));
+	*callers = malloc((n + s->callers.pairs.n + 1) * sizeof(**callers));
+	if (*callers && s->callers.pairs.n) {
+		at = places_of(s, of, n);
+		if (at)
+			fill(s, at, of, n, *callers + n);
+		s->nomem |= !at;
+		free(at);
+	}
+	/* As of most functions: one. */
+	for (size_t i = 0; *callers && i < n; i++) {
+		const struct ty_flow_sum *a = &s->of.v[of[i].func];
+
+		if (!a->calls)
+			continue;
+		(*callers)[i] = (struct ty_flow_caller){.func = a->caller, .count = a->calls};
+		of[i].callers.v = &(*callers)[i];
+		of[i].callers.n = 1;
+	}
 	s->nomem |= !*callers;
-	if (*callers)
-		close_callers(s, *callers);
 }
 
-void ty_flow_sum_percentiles(struct ty_flow_sum *a)
+struct ty_flow_func ty_flow_sums_func(struct ty_flow_sums *s, uint32_t func)
 {
-	if (!a->kept)
-		return;
-	a->f.p50_insns = ty_ranks_nth(&a->insns, ty_flow_rank(a->kept, 50));
-	a->f.p99_insns = ty_ranks_nth(&a->insns, ty_flow_rank(a->kept, 99));
-	a->f.p50_ns = ty_ranks_nth(&a->ns, ty_flow_rank(a->kept, 50));
-	a->f.p99_ns = ty_ranks_nth(&a->ns, ty_flow_rank(a->kept, 99));
+	struct ty_flow_sum *a = &s->of.v[func];
+	const uint64_t n = ty_ranks_count(&a->of_insns);
+	struct ty_flow_func f = {.insns = a->insns,
+				 .self_insns = a->self_insns,
+				 .max_ns = a->max_ns,
+				 .max_start_ns = a->max_start_ns,
+				 .max_tid = a->max_tid,
+				 .func = func,
+				 .count = a->others + a->calls,
+				 .not_whole = a->not_whole,
+				 .total_ns = a->total_ns,
+				 .self_ns = a->self_ns,
+				 .max_insns = a->max_insns};
+
+	if (!n)
+		return f;
+	f.p50_insns = ty_ranks_nth(&a->of_insns, ty_flow_rank(n, 50));
+	f.p99_insns = ty_ranks_nth(&a->of_insns, ty_flow_rank(n, 99));
+	f.p50_ns = ty_ranks_nth(&a->of_ns, ty_flow_rank(n, 50));
+	f.p99_ns = ty_ranks_nth(&a->of_ns, ty_flow_rank(n, 99));
+	return f;
 }
 
 void ty_flow_sums_fini(struct ty_flow_sums *s)
 {
 	if (s->held) /* which most functions have none of */
 		vec_each (a, &s->of) {
-			ty_ranks_fini(&a->insns);
-			ty_ranks_fini(&a->ns);
+			ty_ranks_fini(&a->of_insns);
+			ty_ranks_fini(&a->of_ns);
 		}
 	vec_fini(&s->of);
 	vec_each (l, &s->levels)

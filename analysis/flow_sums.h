@@ -3,7 +3,7 @@
  * Sums of calls by function, for flow_stats.h. Private to the analysis of calls, which adds to them
  * without callbacks (flow_calls_priv.h). Memory: 8 bytes per complete call and percentile at most
  * (ranks.h), for the first complete calls, until these take `most`; counts, sums and maxima include
- * all. 240 bytes per function, 4 per function and thread, for the first 2^24, and 60 per further
+ * all. 128 bytes per function, 4 per function and thread, for the first 2^24, and 60 per further
  * caller of a function, for the first 2^22. Budget: 60 instructions per call.
  */
 #ifndef TY_FLOW_SUMS_H
@@ -16,18 +16,19 @@
 /* Calls that are in parts, or not known from begin to end. */
 #define TY_CALL_PARTIAL (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
 
+/* Two cache lines: each call reads and writes them. As struct ty_flow_func has it, but: */
 struct ty_flow_sum {
-	/* Calls by `caller` that are not in f.count and caller_calls yet. */
-	uint64_t quick;
+	uint64_t calls;	 /* by `caller`, since the last one by another */
+	uint64_t others; /* before these; by caller in ty_flow_sums.callers */
+	uint64_t insns, self_insns, total_ns, self_ns;
+	uint64_t max_insns, max_ns, max_start_ns;
 	uint64_t max_seq; /* of the complete call with the most time, plus 1; 0: there is none */
+	uint64_t not_whole;
+	int32_t max_tid;
 	uint32_t caller;
-	struct ty_ranks insns;
-	struct ty_flow_func f;
-	struct ty_ranks ns;
-	uint64_t kept; /* complete calls in insns and ns */
-	/* By the most recent caller, and not in ty_flow_sums.callers; 0: there was no call. */
-	uint64_t caller_calls;
+	struct ty_ranks of_insns, of_ns; /* of complete calls */
 };
+_Static_assert(sizeof(struct ty_flow_sum) == 128, "two cache lines");
 
 /* A thread's active calls, by function. */
 struct ty_flow_levels {
@@ -44,7 +45,8 @@ struct ty_flow_sums {
 	struct ty_flow_levels *last; /* of the last thread; NULL */
 	struct ty_pair_map callers;  /* by function and caller: place in: */
 	VEC(uint64_t) caller_calls;
-	uint64_t calls, kept, beyond; /* all; complete ones in percentiles, and not in them */
+	uint64_t unknown;      /* calls of no function */
+	uint64_t kept, beyond; /* complete calls in percentiles, and not in them */
 	size_t held,
 		most; /* bytes that the percentiles take, and may take, a little more or less */
 	bool nomem, many_pairs;
@@ -95,11 +97,11 @@ static inline bool ty_flow_sums_room(const struct ty_flow_sums *s)
 static inline void ty_flow_sum_longest(struct ty_flow_sum *a, const struct ty_flow_call *c,
 				       uint64_t ns)
 {
-	if (ns == a->f.max_ns && c->seq < a->max_seq)
+	if (ns == a->max_ns && c->seq < a->max_seq)
 		return;
-	a->f.max_ns = ns;
-	a->f.max_start_ns = c->start_ns;
-	a->f.max_tid = c->tid;
+	a->max_ns = ns;
+	a->max_start_ns = c->start_ns;
+	a->max_tid = c->tid;
 	a->max_seq = c->seq + 1;
 }
 
@@ -122,26 +124,25 @@ static inline __attribute__((always_inline)) bool ty_flow_sums_quick(struct ty_f
 
 	if (!a || a->caller != c->caller || !room || c->flags & TY_CALL_BACK)
 		return false;
-	a->quick++;
-	a->f.self_insns += c->self_insns;
+	a->calls++;
+	a->self_insns += c->self_insns;
 	if (outermost)
-		a->f.insns += c->insns;
+		a->insns += c->insns;
 	if (c->start_ns != c->end_ns) {
 		ns = ty_flow_call_ns(c);
-		a->f.self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
-		a->f.total_ns += outermost ? ns : 0;
+		a->self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
+		a->total_ns += outermost ? ns : 0;
 	}
 	if (c->flags & TY_CALL_PARTIAL) {
-		a->f.not_whole++;
+		a->not_whole++;
 		return true;
 	}
 	s->kept++;
-	a->kept++;
-	if (c->insns > a->f.max_insns)
-		a->f.max_insns = c->insns;
-	if (ns >= a->f.max_ns)
+	if (c->insns > a->max_insns)
+		a->max_insns = c->insns;
+	if (ns >= a->max_ns)
 		ty_flow_sum_longest(a, c, ns);
-	if (ty_ranks_add(&a->insns, c->insns, &s->held) || ty_ranks_add(&a->ns, ns, &s->held))
+	if (ty_ranks_add(&a->of_insns, c->insns, &s->held) || ty_ranks_add(&a->of_ns, ns, &s->held))
 		s->nomem = true;
 	return true;
 }
@@ -155,10 +156,12 @@ static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow
 		ty_flow_sums_add(s, c, outermost);
 }
 
-/* The callers of each function with calls, the most frequent first: they are in *callers, to be
- * freed by the caller of this. */
-void ty_flow_sums_callers(struct ty_flow_sums *s, struct ty_flow_caller **callers);
-void ty_flow_sum_percentiles(struct ty_flow_sum *a);
+/* The sums of a function, without callers. */
+struct ty_flow_func ty_flow_sums_func(struct ty_flow_sums *s, uint32_t func);
+/* The callers of n different functions, the most frequent first: they are in *callers, to be freed
+ * by the caller of this. After all other calls. */
+void ty_flow_sums_callers(struct ty_flow_sums *s, struct ty_flow_func *of, size_t n,
+			  struct ty_flow_caller **callers);
 void ty_flow_sums_fini(struct ty_flow_sums *s);
 
 /* The value below which `percent` of n lie: nearest rank. */

@@ -16,83 +16,98 @@ enum { FIRST = 4, MANY = TY_RANKS_SMALL / 2, MOST = 1 << 23 };
  * for that they stay stored. */
 static void count(struct ty_ranks *r, uint32_t limit, size_t *held)
 {
+	struct ty_ranks_kept *k = r->kept;
 	uint32_t large = 0, *more;
 
-	for (uint32_t i = 0; i < r->n; i++)
-		large += r->v[i] >= limit;
-	if (r->limit && large > r->n / 2)
+	for (uint32_t i = 0; i < k->n; i++)
+		large += k->v[i] >= limit;
+	if (r->limit && large > k->n / 2)
 		return;
-	more = realloc(r->small, limit * sizeof(*more));
+	more = realloc(k->small, limit * sizeof(*more));
 	if (!more)
 		return;
 	*held += (limit - r->limit) * sizeof(*more);
 	memset(more + r->limit, 0, (limit - r->limit) * sizeof(*more));
-	r->small = more;
+	k->small = more;
 	r->limit = limit;
 	large = 0;
-	for (uint32_t i = 0; i < r->n; i++) {
-		if (r->v[i] < limit)
-			more[r->v[i]]++;
+	for (uint32_t i = 0; i < k->n; i++) {
+		if (k->v[i] < limit)
+			more[k->v[i]]++;
 		else
-			r->v[large++] = r->v[i];
+			k->v[large++] = k->v[i];
 	}
-	r->n = large;
+	k->n = large;
 }
 
-/* Room for more values. 0 or -TY_ENOMEM. */
-static int grow(struct ty_ranks *r, size_t *held)
+/* Room for more than n stored values. 0 or -TY_ENOMEM. */
+static int grow(struct ty_ranks *r, uint32_t n, size_t *held)
 {
-	const uint64_t one = r->one;
-	uint64_t cap = r->cap < FIRST ? FIRST : r->cap, *more;
+	struct ty_ranks_kept *was = r->n ? NULL : r->kept, *more;
+	uint64_t cap = was && was->cap > FIRST ? was->cap : FIRST;
 
-	while (cap <= r->n)
+	while (cap <= n)
 		cap *= cap < MANY ? 4 : 2;
 	cap = cap < UINT32_MAX ? cap : UINT32_MAX;
-	more = r->n < cap ? realloc(r->cap ? r->v : NULL, cap * sizeof(*more)) : NULL;
+	more = n < cap ? realloc(was, sizeof(*more) + cap * sizeof(*more->v)) : NULL;
 	if (!more)
 		return -TY_ENOMEM;
-	for (uint32_t i = 0; !r->cap && i < r->n; i++)
-		more[i] = one;
-	*held += (cap - r->cap) * sizeof(*more);
-	r->v = more;
-	r->cap = (uint32_t)cap;
+	if (!was)
+		*more = (struct ty_ranks_kept){0};
+	*held += (cap - more->cap) * sizeof(*more->v);
+	more->cap = (uint32_t)cap;
+	if (!was) {
+		for (; more->n < n; more->n++)
+			more->v[more->n] = r->one;
+		r->n = 0;
+	}
+	r->kept = more;
 	return 0;
 }
 
-/* Many that were equal are counted before another one comes, if that takes less than to store
- * them. */
-static void count_equal(struct ty_ranks *r, size_t *held)
+/* Another value than the n equal ones comes. These are counted, if that takes less than to store
+ * them. 0 or -TY_ENOMEM. */
+static int expand(struct ty_ranks *r, size_t *held)
 {
-	const uint32_t n = r->n, one = (uint32_t)r->one;
+	const uint32_t n = r->n;
+	const uint64_t one = r->one;
+	const bool counts = n >= MANY && one < 2 * (uint64_t)n && one < MOST;
+	int e = grow(r, counts ? 0 : n, held);
 
-	if (n < MANY || r->one >= 2 * (uint64_t)n || r->one >= MOST)
-		return;
-	r->n = 0;
-	count(r, one < TY_RANKS_SMALL ? TY_RANKS_SMALL : one + 1, held);
-	if (one < r->limit)
-		r->small[one] = n;
-	else
-		r->n = n;
+	if (e || !counts)
+		return e;
+	count(r, one < TY_RANKS_SMALL ? TY_RANKS_SMALL : (uint32_t)one + 1, held);
+	if (one < r->limit) {
+		r->kept->small[one] = n;
+		return 0;
+	}
+	e = grow(r, n, held);
+	for (; !e && r->kept->n < n; r->kept->n++)
+		r->kept->v[r->kept->n] = one;
+	return e;
 }
 
 int ty_ranks_keep(struct ty_ranks *r, uint64_t v, size_t *held)
 {
-	if (!r->cap && v != r->one)
-		count_equal(r, held);
-	if (r->n == r->cap && r->n >= MANY && r->n <= MOST && 2 * r->n > r->limit)
-		count(r, 2 * r->n, held);
-	if (v < r->limit) {
-		r->small[v]++;
-		return 0;
-	}
-	if (!r->cap && (!r->n || v == r->one)) {
+	struct ty_ranks_kept *k;
+
+	if (!r->n && !r->kept) {
 		r->one = v;
-		r->n++;
+		r->n = 1;
 		return 0;
 	}
-	if (r->n >= r->cap && grow(r, held))
+	if (r->n && expand(r, held))
 		return -TY_ENOMEM;
-	r->v[r->n++] = v;
+	k = r->kept;
+	if (k->n == k->cap && k->n >= MANY && k->n <= MOST && 2 * k->n > r->limit)
+		count(r, 2 * k->n, held);
+	if (v < r->limit) {
+		k->small[v]++;
+		return 0;
+	}
+	if (k->n >= k->cap && grow(r, k->n, held))
+		return -TY_ENOMEM;
+	r->kept->v[r->kept->n++] = v;
 	return 0;
 }
 
@@ -100,10 +115,10 @@ int ty_ranks_add_many(struct ty_ranks *r, uint64_t v, uint64_t n, size_t *held)
 {
 	for (; n; n--) {
 		if (v < r->limit) {
-			r->small[v] += (uint32_t)n;
+			r->kept->small[v] += (uint32_t)n;
 			return 0;
 		}
-		if (!r->cap && r->n && v == r->one) {
+		if (r->n && v == r->one) {
 			r->n += (uint32_t)n;
 			return 0;
 		}
@@ -113,22 +128,36 @@ int ty_ranks_add_many(struct ty_ranks *r, uint64_t v, uint64_t n, size_t *held)
 	return 0;
 }
 
+uint64_t ty_ranks_count(const struct ty_ranks *r)
+{
+	uint64_t n = r->n;
+
+	if (n || !r->kept)
+		return n;
+	for (uint32_t v = 0; v < r->limit; v++)
+		n += r->kept->small[v];
+	return n + r->kept->n;
+}
+
 uint64_t ty_ranks_nth(struct ty_ranks *r, uint64_t k)
 {
+	struct ty_ranks_kept *of = r->n ? NULL : r->kept;
+
+	if (!of)
+		return r->one;
 	for (uint32_t v = 0; v < r->limit; v++) {
-		if (k < r->small[v])
+		if (k < of->small[v])
 			return v;
-		k -= r->small[v];
+		k -= of->small[v];
 	}
-	if (!r->cap || !r->n)
-		return r->cap ? r->limit : r->one;
-	return ty_nth_element(r->v, r->n, k < r->n ? k : r->n - 1);
+	return of->n ? ty_nth_element(of->v, of->n, k < of->n ? k : of->n - 1) : r->limit;
 }
 
 void ty_ranks_fini(struct ty_ranks *r)
 {
-	if (r->cap)
-		free(r->v);
-	free(r->small);
+	if (!r->n && r->kept) {
+		free(r->kept->small);
+		free(r->kept);
+	}
 	*r = (struct ty_ranks){0};
 }

@@ -14,15 +14,21 @@
 
 enum { TY_RANKS_SMALL = 512 };
 
+/* What there is of values that differ. */
+struct ty_ranks_kept {
+	uint32_t *small; /* how often each value below the limit came */
+	uint32_t n, cap; /* stored values, and room for them */
+	uint64_t v[];
+};
+
+/* 16 bytes, because there are many of which all values are equal. */
 struct ty_ranks {
-	uint32_t *small; /* counts of the values below: */
-	uint32_t limit;	 /* 0: all values are stored */
-	/* Stored values: n, room for cap. Without room, n times the same. */
-	uint32_t n, cap;
 	union {
-		uint64_t *v;
-		uint64_t one;
+		uint64_t one;		    /* came n times */
+		struct ty_ranks_kept *kept; /* without n; NULL: no values */
 	};
+	uint32_t n;
+	uint32_t limit; /* smaller values are counted; 0: all are stored */
 };
 
 /* Stores a value that is not counted. 0 or -TY_ENOMEM. */
@@ -33,8 +39,8 @@ static inline __attribute__((always_inline)) int ty_ranks_add(struct ty_ranks *r
 							      size_t *held)
 {
 	if (v < r->limit)
-		r->small[v]++;
-	else if (!r->cap && r->n && v == r->one)
+		r->kept->small[v]++;
+	else if (r->n && v == r->one)
 		r->n++;
 	else
 		return ty_ranks_keep(r, v, held);
@@ -42,6 +48,8 @@ static inline __attribute__((always_inline)) int ty_ranks_add(struct ty_ranks *r
 }
 /* As ty_ranks_add, n times; with all others at most 2^32 - 1. */
 int ty_ranks_add_many(struct ty_ranks *r, uint64_t v, uint64_t n, size_t *held);
+/* How many values there are. */
+uint64_t ty_ranks_count(const struct ty_ranks *r);
 /* The k-th smallest (0: the smallest) of more than k values. */
 uint64_t ty_ranks_nth(struct ty_ranks *r, uint64_t k);
 void ty_ranks_fini(struct ty_ranks *r);
