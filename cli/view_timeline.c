@@ -30,7 +30,7 @@
 /* Strings of calls, some 20 ms of reading: of more of them, processes get their command lines with
  * the stalls, after the first frame. */
 #define TITLES_AT_ONCE (8 << 20)
-#define PRINT_STEPS    1000000 /* spans, for the stalls of a printed frame: some 0.1 s */
+#define PRINT_STEPS    2000000 /* calls and spans, for the stalls of a printed frame: some 0.2 s */
 
 static uint64_t recorder_cpu(const struct ty_trace *t)
 {

@@ -90,8 +90,7 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 	*f = (struct ty_findings){0};
 	f->traced_only = !w->tids_n && !w->comms_n && some_traced_only(m);
 	win.traced_only |= f->traced_only;
-	/* Where only so many steps may be made, they are for stalls. */
-	if (x && !x->steps)
+	if (x)
 		rc = ty_requests_find(x, w, TY_REQUESTS_KEPT, TY_REQUESTS_CALLS, &requests, err);
 	if (x && !rc)
 		rc = ty_stalls_find(x, w, &opts, TY_FINDINGS_MAX, &f->stalls, err);

@@ -75,6 +75,9 @@ assert 0.48 < slow[1][0] < 1.2, slow
 assert sum("futex" in w for _, w in slow) == 1, slow
 assert q["services"][0]["p50_ns"] < 0.1e9
 P
+found=$("$TARRY" report t.dat stalls --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["stalls"]))')
+passes "a printed frame has the report's stalls ($found), those inside requests, too" \
+	eval '[ "$found" -gt 0 ] && "$TARRY" view t.dat --print --size 100x30 | grep -q " $found stall"'
 "$TARRY" report t.dat requests >text
 judge "the slowest beside a median one, with the counters of their threads" <<'P'
 import json
