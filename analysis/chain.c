@@ -37,7 +37,7 @@ const char *ty_seg_text(const struct ty_model *m, enum ty_seg_what w)
 		[TY_SEG_DEVICE] = "waiting for I/O completion",
 		[TY_SEG_QUEUED] = "blocked, I/O request not yet issued to the device",
 		[TY_SEG_NO_REQUEST] = "blocked, no I/O request in flight",
-		[TY_SEG_TIMER] = "waiting, woken by a timer",
+		[TY_SEG_TIMER] = "waiting, woken by a timer or its packet",
 		[TY_SEG_IRQ] = "waiting, woken by an interrupt",
 		[TY_SEG_UNWOKEN] = "waiting, waker not recorded",
 		[TY_SEG_KILLED] = "waiting, until a signal killed it",
@@ -667,7 +667,7 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, bool s
 			 ty_explain_disk(x, io.major, io.minor, disk));
 	} else if (l->what == TY_SEG_NO_REQUEST && k->io != TY_NONE) {
 		io = ty_model_io(m, k->io);
-		snprintf(out, size, ", no request in flight yet on %s",
+		snprintf(out, size, ", before any request was in flight on %s",
 			 ty_explain_disk(x, io.major, io.minor, disk));
 	} else if (l->what == TY_SEG_TIMER && sleeps && !k->net) {
 		*out = 0;

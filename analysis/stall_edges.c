@@ -80,7 +80,9 @@ static void root(const struct ty_explain *x, struct list *l, const struct ty_lin
 	}
 	waits(x, l, k);
 	if (k->waker.kind == TY_WAKER_TIMER || k->what == TY_SEG_TIMER) {
-		add(l, TY_EDGE_EXPIRES, TY_NONE, k->end_ns, k->end_ns)->to = k->thread;
+		e = add(l, TY_EDGE_EXPIRES, TY_NONE, k->end_ns, k->end_ns);
+		e->to = k->thread;
+		e->net = k->waker.net;
 	} else if (k->waker.kind == TY_WAKER_DEVICE) {
 		e = add(l, TY_EDGE_COMPLETES, TY_NONE, k->waker.ts_ns, k->waker.ts_ns);
 		e->to = k->thread;

@@ -29,6 +29,7 @@ const char *ty_edge_kind_name(enum ty_edge_kind k);
 struct ty_stall_edge {
 	uint8_t kind;		   /* enum ty_edge_kind */
 	uint8_t basis;		   /* enum ty_basis: recorded, or by protocol (inferred) */
+	bool net;		   /* EXPIRES: a timer of the network, which sent a packet */
 	uint32_t thread, to;	   /* the thread, and its receiver or wakee: TY_NONE: none */
 	uint32_t call;		   /* in or by which; TY_NONE */
 	uint32_t io;		   /* COMPLETES: the block request; TY_NONE */

@@ -306,8 +306,9 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 	if (root > 1 && l[root - 1].what == TY_SEG_RUNNABLE)
 		root--; /* the last one is what ran there */
 	ty_put(o, "%s", link_who(c, &l[1]));
-	if (c->s.kind == TY_STALL_LOCK && !c->s.proven && !saw_holder(h, c, l[1].thread))
-		ty_put(o, " (inferred)");
+	/* The sentence ends with the grade of the rest. */
+	if (c->s.kind == TY_STALL_LOCK && !c->s.proven && saw_holder(h, c, l[1].thread))
+		ty_put(o, " (proven)");
 	if (root > 1 && l[1].span != TY_NONE &&
 	    ty_model_span(h->x->m, l[1].span).state == TY_ST_STOPPED)
 		ty_put(o, ", which was stopped");
@@ -318,7 +319,8 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 	else
 		ty_put(o, root > 1 ? ". Root cause: " : ", which ");
 	if (root > 1) {
-		ty_put(o, "%s ", link_who(c, &l[root]));
+		ty_put(o, "%s %s", link_who(c, &l[root]),
+		       l[root].thread == c->s.thread ? "itself, which " : "");
 		say_held(o, h, &l[root - 1]);
 	}
 	say_root(o, h, c, root);
@@ -539,7 +541,7 @@ static void others(struct ty_sentence *o, const struct ty_stall_search *h,
 		       : c->s.more_waits > 1 ? "were of the same kind"
 					     : "was of the same kind");
 	ty_put(o, " (all these %ss together: %s%s)", noun, ty_duration(c->s.sum_ns),
-	       c->s.sum_inferred && c->s.proven ? ", inferred" : "");
+	       c->s.sum_inferred && c->s.proven ? "; this sum is inferred" : "");
 }
 
 const char *ty_stall_grade(const struct ty_stall *s)
@@ -572,15 +574,18 @@ static void say_clients(struct ty_sentence *o, const struct ty_stall_search *h,
 			const struct ty_candidate *c)
 {
 	uint32_t v[TY_STALL_CLIENTS], n = ty_stall_clients(h, c, v);
+	char process[TY_WHO_MAX];
 
 	ty_put(o, ". Meanwhile ");
 	for (uint32_t i = 0; i < n && i < TY_STALL_CLIENTS; i++)
 		ty_put(o, "%s%s", !i ? "" : n == 2 ? " and " : ", ", who(v[i], c->end_ns - 1));
 	if (n > TY_STALL_CLIENTS)
 		ty_put(o, " and %u more", n - TY_STALL_CLIENTS);
-	ty_put(o, n > 1 ? " waited for replies"
-		  : n	? " waited for the reply"
-			: "a client waited for the reply");
+	ty_put(o, "%s from process %s",
+	       n > 1 ? " waited for replies"
+	       : n   ? " waited for a reply"
+		     : "a client waited for a reply",
+	       ty_model_who_process(h->x->m, c->s.thread, process));
 }
 
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)

@@ -310,9 +310,10 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 				 "--all; for details use --why N --all)"
 			       : "waits that kept a thread from making progress",
 		       !e->stalls.n	      ? ""
-		       : e->stalls.by_command ? ", ranked by how much each delayed the "
-						"command (the length of the wait unless stated)"
-					      : ", ranked by length");
+		       : e->stalls.by_command ? ", ranked by delay of the command (the "
+						"length of the wait where none is stated)"
+					      : ", ranked by the victim's time in all waits with "
+						"that cause");
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
 
@@ -331,7 +332,7 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 			fprintf(f,
 				s->rank_ns < s->duration_ns
 					? "(delayed the command by %s) "
-					: "(with its other waits, delayed the command by %s) ",
+					: "(all waits with this cause delayed the command by %s) ",
 				ty_fmt_duration(s->rank_ns, d));
 		if (s->rule && s->rule->verdict != TY_STALL)
 			fprintf(f, "(%s) ", ty_verdict_text((enum ty_verdict)s->rule->verdict));

@@ -24,7 +24,8 @@ static void put_waker(const struct ty_model *m, const struct ty_stall_edge *e, F
 {
 	struct ty_waker by = {.kind = e->kind == TY_EDGE_EXPIRES ? TY_WAKER_TIMER : TY_WAKER_DEVICE,
 			      .name = e->kind == TY_EDGE_EXPIRES ? 0 : e->name,
-			      .io = e->io};
+			      .io = e->io,
+			      .net = e->net};
 	char text[TY_WAKER_TEXT];
 
 	ty_put_plain(f, ty_waker_text(m, &by, text));
