@@ -27,6 +27,7 @@ struct ty_ledger_row {
 	char row[160]; /* "on CPU outside system calls", "sleeping in read, woken by a timer", ...
 			*/
 	uint64_t ns, longest_ns; /* total; longest piece */
+	uint64_t pieces;	 /* of a row of waits: how many */
 	uint32_t span;		 /* of the longest piece; TY_NONE */
 	uint8_t state;		 /* its enum ty_state, for colours */
 	/* User mode: its CPU samples (ledger_samples.h), those with most weight first. */
@@ -62,6 +63,20 @@ void ty_ledger_fini(struct ty_ledger *l);
 #define TY_LEDGER_ROW_TEXT 240
 const char *ty_ledger_row_text(const struct ty_model *m, const struct ty_ledger_row *row,
 			       char out[TY_LEDGER_ROW_TEXT]);
+
+/* The state in which a thread spent most time, and that state's largest row. */
+struct ty_ledger_most {
+	uint64_t state_ns, ns; /* all rows of that state; its largest row */
+	uint64_t waits;	       /* that row is the sum of so many; 0: of none, or of one */
+	uint8_t state;	       /* enum ty_state */
+	char row[TY_LEDGER_ROW_TEXT];
+};
+/* False: the ledger has no rows. */
+bool ty_ledger_most(const struct ty_explain *x, const struct ty_ledger *l,
+		    struct ty_ledger_most *out);
+/* "2.54 s runnable; 1.11 s of it: runnable after preemption, cc1 ran on its CPU"; thread: "", or
+ * its name and ": ". */
+void ty_ledger_most_text(const struct ty_ledger_most *k, const char *thread, char *buf, size_t n);
 
 /* Adds the rows of a path (chain.h) over [from, to) to the book, not yet as text: each thread's
  * under group_of[thread].thread (ledger_book.h). The added rows sum to `to - from`. 0 or -TY_E...;

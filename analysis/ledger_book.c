@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_args.h"
 #include "compare.h"
+#include "units.h"
 #include "waits.h"
 
 #define ROWS_MAX 2000u
@@ -311,6 +313,7 @@ int ty_book_close(struct ty_book *b, struct ty_ledger *out)
 	for (size_t i = 0; i < b->row.n && !b->failed; i++) {
 		out->rows[i].ns = b->row.v[i].ns;
 		out->rows[i].longest_ns = b->row.v[i].longest;
+		out->rows[i].pieces = b->row.v[i].pieces;
 		out->rows[i].span = b->row.v[i].span;
 		out->rows[i].state = b->row.v[i].k.state;
 		text(b, &b->row.v[i], out->rows[i].row, sizeof(out->rows[i].row));
@@ -319,10 +322,12 @@ int ty_book_close(struct ty_book *b, struct ty_ledger *out)
 		qsort(out->rows, b->row.n, sizeof(*out->rows), by_text);
 		for (size_t i = 0; i < b->row.n; i++) {
 			/* The first of a text has the longest piece. */
-			if (w && !strcmp(out->rows[w - 1].row, out->rows[i].row))
+			if (w && !strcmp(out->rows[w - 1].row, out->rows[i].row)) {
 				out->rows[w - 1].ns += out->rows[i].ns;
-			else
+				out->rows[w - 1].pieces += out->rows[i].pieces;
+			} else {
 				out->rows[w++] = out->rows[i];
+			}
 		}
 		qsort(out->rows, w, sizeof(*out->rows), by_ns);
 		out->n = w;
@@ -360,4 +365,45 @@ const char *ty_ledger_row_text(const struct ty_model *m, const struct ty_ledger_
 		snprintf(out + (by - row->row), TY_LEDGER_ROW_TEXT - (size_t)(by - row->row), "%s",
 			 ty_model_who(m, w.thread, s.end_ns, who));
 	return out;
+}
+
+bool ty_ledger_most(const struct ty_explain *x, const struct ty_ledger *l,
+		    struct ty_ledger_most *out)
+{
+	uint64_t ns[TY_ST_COUNT] = {0};
+	const struct ty_ledger_row *row = l->rows;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		ns[l->rows[i].state] += l->rows[i].ns;
+	/* The first one of a state is its largest. */
+	for (uint32_t i = 1; i < l->n; i++)
+		if (ns[l->rows[i].state] > ns[row->state])
+			row = &l->rows[i];
+	*out = (struct ty_ledger_most){0};
+	if (!l->n)
+		return false;
+	out->state = row->state;
+	out->state_ns = ns[row->state];
+	out->ns = row->ns;
+	if (row->pieces > 1 && (row->state == TY_ST_SLEEPING || row->state == TY_ST_BLOCKED))
+		out->waits = row->pieces;
+	ty_ledger_row_text(x->m, row, out->row);
+	if (row->ns == row->longest_ns)
+		ty_call_name_row(x, row->span, out->row, sizeof(out->row));
+	return true;
+}
+
+void ty_ledger_most_text(const struct ty_ledger_most *k, const char *thread, char *buf, size_t n)
+{
+	const bool nearly_all = k->ns >= k->state_ns - k->state_ns / 20;
+	const char *all = ty_duration(k->state_ns), *ns = ty_duration(k->ns);
+	char waits[48] = "";
+
+	if (k->waits)
+		snprintf(waits, sizeof(waits), " (%s waits)", ty_count(k->waits));
+	if (nearly_all)
+		snprintf(buf, n, "%s%s %s%s", ns, waits, thread, k->row);
+	else
+		snprintf(buf, n, "%s %s%s; %s of it%s: %s", all, thread,
+			 ty_state_name((enum ty_state)k->state), ns, waits, k->row);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "request_compare.h"
 
-#include "call_args.h"
 #include "err.h"
 #include "outlier_parts.h"
 #include "thread_walk.h"
@@ -38,6 +37,7 @@ static uint64_t handed_over(const struct ty_model *m, const struct ty_request *r
 static int most_of(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
 		   struct ty_request_most *out)
 {
+	struct ty_ledger_most most;
 	struct ty_ledger l;
 	int r;
 
@@ -46,13 +46,8 @@ static int most_of(const struct ty_explain *x, uint32_t thread, uint64_t from, u
 	r = ty_ledger_thread(x, thread, from, to, &l);
 	if (r)
 		return r;
-	if (l.n && l.rows[0].ns > out->ns) {
-		out->thread = thread;
-		out->ns = l.rows[0].ns;
-		ty_ledger_row_text(x->m, &l.rows[0], out->row);
-		if (l.rows[0].ns == l.rows[0].longest_ns)
-			ty_call_name_row(x, l.rows[0].span, out->row, sizeof(out->row));
-	}
+	if (ty_ledger_most(x, &l, &most) && most.state_ns > out->most.state_ns)
+		*out = (struct ty_request_most){thread, most};
 	ty_ledger_fini(&l);
 	return 0;
 }

@@ -16,8 +16,7 @@ uint32_t ty_request_thread(const struct ty_request *r);
  * first woke the one that replied, and from then on that one. */
 struct ty_request_most {
 	uint32_t thread; /* TY_NONE: nothing is known */
-	uint64_t ns;
-	char row[TY_LEDGER_ROW_TEXT]; /* of the thread's ledger */
+	struct ty_ledger_most most;
 };
 /* Cost: the ledgers of both, and the spans of the second one. 0 or as ty_ledger_thread. */
 int ty_request_most(const struct ty_explain *x, const struct ty_request *r,

@@ -102,14 +102,17 @@ static const char *where(const void *ctx, const void *record, char *buf, size_t 
 	const struct ty_report *r = ctx;
 	const char *noun = ty_model_noun(r->s->model);
 	const struct shown *s = record;
+	char who[TY_WHO_MAX + 2] = "", most[2 * TY_LEDGER_ROW_TEXT] = "";
 
 	/* Of another thread than the column says. */
 	bool other = s->most.thread != TY_NONE && s->most.thread != s->q.thread;
 
-	snprintf(buf, n, "%s%s%s%s%s%s%s%s%s%s%s", *s->most.row ? ty_duration(s->most.ns) : "",
-		 *s->most.row ? " " : "",
-		 other ? ty_who(r->s->model, s->most.thread, s->q.end_ns) : "", other ? ": " : "",
-		 s->most.row, s->open ? "; no reply before the " : "",
+	if (other)
+		snprintf(who, sizeof(who),
+			 "%s: ", ty_who(r->s->model, s->most.thread, s->q.end_ns));
+	if (*s->most.most.row)
+		ty_ledger_most_text(&s->most.most, who, most, sizeof(most));
+	snprintf(buf, n, "%s%s%s%s%s%s%s", most, s->open ? "; no reply before the " : "",
 		 s->open ? (r->whole ? noun : "selected part") : "", s->open ? " ended" : "",
 		 s->before ? "; began before the " : "", s->before ? noun : "",
 		 s->inferred ? " (inferred)" : "");
@@ -120,7 +123,7 @@ static const char *where_json(const void *ctx, const void *record, char *buf, si
 {
 	const struct shown *s = record;
 
-	return *s->most.row ? s->most.row : NULL;
+	return *s->most.most.row ? s->most.most.row : NULL;
 }
 
 /* How it is known which end serves. */
@@ -141,7 +144,7 @@ static const struct ty_field service_fields[] = {
 	{TY_F_DURATION, "max_ns", "max", 7, .at = OF(max_ns)},
 	{TY_F_U64, "open", "no reply", 8, .at = OF(open)},
 	{TY_F_DURATION, "total_ns", NULL, 0, .at = OF(total_ns)},
-	{TY_F_TEXT, NULL, "server role", 0, .text = server_end},
+	{TY_F_TEXT, NULL, "is server", 0, .text = server_end},
 	{TY_F_BOOL, "inferred", NULL, 0, .at = OF(inferred)},
 	{.type = TY_F_END}};
 #undef OF
@@ -155,10 +158,10 @@ static const struct ty_field request_fields[] = {
 	{TY_F_TEXT, "received_by", NULL, 0, .text = receiver},
 	{TY_F_TEXT, "replied_by", NULL, 0, .text = replier},
 	{TY_F_I32, "fd", "fd", 4, .at = OF(q.fd)},
-	{TY_F_TEXT, NULL, "mostly", 0, .text = where},
+	{TY_F_TEXT, NULL, "state with most time", 0, .text = where},
 	{TY_F_TEXT, "most_in", NULL, 0, .text = where_json},
 	{TY_F_TEXT, "most_thread", NULL, 0, .text = most_of},
-	{TY_F_DURATION, "most_ns", NULL, 0, .at = OF(most.ns)},
+	{TY_F_DURATION, "most_ns", NULL, 0, .at = OF(most.most.ns)},
 	{TY_F_BOOL, "open", NULL, 0, .at = OF(open)},
 	{TY_F_BOOL, "began_before", NULL, 0, .at = OF(before)},
 	{TY_F_BOOL, "inferred", NULL, 0, .at = OF(inferred)},
@@ -242,7 +245,9 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 			"and --to.\n",
 			ty_report_instant(r, q->cut_ns, buf, sizeof(buf)));
 	putc('\n', f);
-	ty_put_heading(f, "slowest requests", "with what their threads did most of the time");
+	ty_put_heading(
+		f, "slowest requests",
+		"with the state in which their threads spent most time, and its largest part");
 	ty_fields_head(request_fields, &c, f);
 	for (uint32_t i = 0; i < q->n && i < SLOWEST_SHOWN; i++) {
 		struct shown s = show(r, i);

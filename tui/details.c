@@ -207,8 +207,7 @@ static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span 
 	if (s->cpu == TY_NONE)
 		return;
 	if (ran != TY_NONE) {
-		add(line, "; longest single slice in that time: %s",
-		    ty_timeline_thread_name(t, ran, at, who));
+		add(line, "; longest run meanwhile: %s", ty_timeline_thread_name(t, ran, at, who));
 		add_link(t, line, ran, at);
 		add(line, " on CPU %u", s->cpu);
 	} else {
@@ -465,8 +464,8 @@ static void irq_cell(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint6
 	if (c.spans <= 1)
 		return;
 	line = next(l);
-	add(line, "this cell (%s) holds %u interrupts, %.1f%% of its time; above is the longest",
-	    ty_fmt_length(to - from, len), c.spans,
+	add(line, "%u interrupts in this cell (%s), %.1f%% of its time; shown above: the longest",
+	    c.spans, ty_fmt_length(to - from, len),
 	    100.0 * (double)c.ns[TY_ST_RUNNING] / (double)(to - from));
 }
 
@@ -474,24 +473,23 @@ static void irq_cell(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint6
 static void cell_line(struct ty_timeline *t, struct lines *l, const struct ty_cell *c,
 		      const struct ty_track *track, uint64_t width)
 {
+	const bool calls = track->kind == TY_TRACK_SYSCALLS;
 	char len[TY_TIME_MAX], *line;
 
 	if (c->spans <= 1 || !width)
 		return;
 	line = next(l);
-	add(line, "this cell (%s) holds %u %s:", ty_fmt_length(width, len), c->spans,
-	    track->kind == TY_TRACK_SYSCALLS ? "system calls" : "spans");
+	add(line, "%u %s in this cell (%s)%s", c->spans, calls ? "system calls" : "spans",
+	    ty_fmt_length(width, len), calls ? "" : ":");
 	for (unsigned s = 0; s < TY_ST_COUNT; s++)
 		if (c->ns[s])
-			add(line, " %s %.1f%%",
-			    track->kind == TY_TRACK_SYSCALLS ? "inside"
-							     : ty_state_name((enum ty_state)s),
+			add(line, calls ? "%s %.1f%% of its time" : " %s %.1f%%",
+			    calls ? "," : ty_state_name((enum ty_state)s),
 			    100.0 * (double)c->ns[s] / (double)width);
 	add(line, ty_timeline_span_at_instant(t, *track) != TY_NONE
-			  ? "; above is the one at the cursor's time"
-		  : t->exact_ns == t->cursor_ns
-			  ? "; none at the cursor's time: above is the longest"
-			  : "; above is the longest");
+			  ? "; shown above: the one at the cursor"
+		  : t->exact_ns == t->cursor_ns ? "; none at the cursor; shown above: the longest"
+						: "; shown above: the longest");
 }
 
 /* The region under the cursor. */

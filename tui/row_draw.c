@@ -61,21 +61,21 @@ static void row_name(const struct draw *d, char buf[64], char count[16], char ri
 	switch (d->r->kind) {
 	case TY_ROW_CPUS:
 		snprintf(buf, 64, "CPUs");
-		snprintf(right, 24, "%u", tr->cpus_n);
+		snprintf(count, 16, " (%u)", tr->cpus_n);
 		break;
 	case TY_ROW_CPU: snprintf(buf, 64, "CPU %u", d->r->id); break;
 	case TY_ROW_IRQS: snprintf(buf, 64, d->p->utf8 ? "└ interrupts" : "` interrupts"); break;
 	case TY_ROW_QUIET:
 		snprintf(buf, 64, "did not run");
-		snprintf(right, 24, "%u", tr->quiet_n);
+		snprintf(count, 16, " (%u)", tr->quiet_n);
 		break;
 	case TY_ROW_MORE:
 		snprintf(buf, 64, "more threads");
-		snprintf(right, 24, "%u", tr->processes.v[d->r->id].more_n);
+		snprintf(count, 16, " (%u)", tr->processes.v[d->r->id].more_n);
 		break;
 	case TY_ROW_OTHERS:
 		snprintf(buf, 64, "not traced");
-		snprintf(right, 24, "%u", tr->others_n);
+		snprintf(count, 16, " (%u)", tr->others_n);
 		break;
 	case TY_ROW_PROCESS:
 		th = ty_model_thread(d->t->m, tr->processes.v[d->r->id].leader);

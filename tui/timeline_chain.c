@@ -31,14 +31,15 @@ static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned de
 }
 
 /* The time of the path by thread, which one line of causes cannot show. */
-static void add_root(struct ty_timeline *t, const struct ty_path *p, const struct ty_root *r)
+static void add_root(struct ty_timeline *t, const struct ty_path *p, const struct ty_root *r,
+		     uint64_t wait_ns)
 {
 	char who[TY_THREAD_NAME_MAX], len[TY_TIME_MAX];
 
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "What %s did during the first wait above (%s):",
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "What %s did during the first wait above (%s%s):",
 		    ty_timeline_thread_name(t, r->thread, p->seg.v[r->seg].start_ns, who),
-		    ty_fmt_length(r->ns, len));
+		    ty_fmt_length(r->ns, len), r->ns < wait_ns ? " of it" : "");
 	for (unsigned w = 0; w < TY_SEG_WHATS; w++)
 		if (r->what_ns[w])
 			ty_page_add(&t->page, TY_ROLE_TEXT, "  %-12s %s",
@@ -134,7 +135,7 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 	for (uint32_t i = 0; i < n; i++)
 		add_link(t, &links[i], i);
 	if (links[n - 1].thread == root.thread)
-		add_root(t, path, &root);
+		add_root(t, path, &root, links->end_ns - links->start_ns);
 	if (a->links)
 		add_calls(t, &a->sums, links[n - 1].thread, links[n - 1].start_ns);
 	else /* the links may end before it: there are at most TY_STALL_LINKS */

@@ -26,7 +26,7 @@ static void headline(struct ty_grid *g, const struct ty_palette *p, int y, const
 	n = ty_grid_text(g, 3, y, g->w - 6, name,
 			 ty_palette_role(p, focus ? TY_ROLE_ACCENT : TY_ROLE_STRONG));
 	ty_grid_put(g, 3 + n, y, ' ', dim);
-	if (*right && n + w + 10 < g->w) {
+	if (*right && n + w + 8 < g->w) { /* a dash between */
 		ty_grid_put(g, g->w - w - 4, y, ' ', dim);
 		ty_grid_text(g, g->w - w - 3, y, w, right, dim);
 		ty_grid_put(g, g->w - 3, y, ' ', dim);
@@ -274,7 +274,7 @@ static void draw_list(struct ty_timeline *t, struct ty_grid *g, const struct ty_
 	if (!l->list_h)
 		return;
 	snprintf(ranked, sizeof(ranked), "Stalls by %s, then the longest waits%s",
-		 t->findings.stalls.by_command ? "delay" : "length",
+		 t->findings.stalls.by_command ? "delay" : "total time",
 		 t->findings.traced_only && l->w >= 100 ? " of traced threads" : "");
 	snprintf(right, sizeof(right), "%u stall%s, %u wait%s", t->findings.stalls.n,
 		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,
@@ -354,6 +354,7 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	const struct ty_layout *l = &t->lay;
 	char lines[TY_DETAIL_LINES][TY_DETAIL_MAX], right[120], at[TY_TIME_MAX], other[TY_TIME_MAX],
 		title[64];
+	const char *more;
 	uint64_t cell = (t->vp.to_ns - t->vp.from_ns) / (uint64_t)l->cells_w, real;
 	const uint64_t rounded = t->cursor_ns + ty_fmt_unit(cell) / 2;
 	unsigned n = ty_details(t, lines);
@@ -384,10 +385,13 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 					     (struct ty_style){0});
 	skip = settle_details(t, end - y);
 	below = t->details_n - t->details_top - (end - y);
+	more = g->w < 100 ? "" : "more "; /* the time at the right has priority */
 	if (below > 0)
-		snprintf(title + strlen(title), 24, " (J: %d more)", below);
+		snprintf(title + strlen(title), 32, " (J: %d %sline%s)", below, more,
+			 below == 1 ? "" : "s");
 	else if (skip)
-		snprintf(title + strlen(title), 24, " (K: %d more)", skip);
+		snprintf(title + strlen(title), 32, " (K: %d %sline%s)", skip, more,
+			 skip == 1 ? "" : "s");
 	headline(g, p, l->details_y, title, right, false);
 	for (unsigned i = 0; i < n && y < end; i++) {
 		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);

@@ -48,7 +48,7 @@ static const struct ty_page_job_ops the_list = {
 	.name = "requests",
 	.title = "Requests",
 	.about = "The slowest requests: from the receipt of data on a socket to the reply on it. "
-		 "Length, thread, start, and where most of the time went. Below: each process that "
+		 "Duration, thread, start, and the state with most time. Below: each process that "
 		 "replied, with percentiles.",
 	.doing = "finding requests",
 	.make = make,

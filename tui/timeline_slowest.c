@@ -26,19 +26,17 @@ void ty_timeline_slowest_fini(struct ty_timeline_slowest *s)
 	*s = (struct ty_timeline_slowest){0};
 }
 
-static char *mostly(const struct ty_explain *x, const struct ty_slow *s)
+static char *most_of(const struct ty_explain *x, const struct ty_slow *s)
 {
-	char len[TY_DURATION_MAX], row[TY_LEDGER_ROW_TEXT], *text = NULL;
+	char buf[2 * TY_LEDGER_ROW_TEXT], *text = NULL;
+	struct ty_ledger_most most;
 	struct ty_ledger l;
 
 	if (s->thread == TY_NONE || ty_ledger_thread(x, s->thread, s->start_ns, s->end_ns, &l))
 		return NULL;
-	if (l.n) {
-		ty_ledger_row_text(x->m, &l.rows[0], row);
-		if (l.rows[0].ns == l.rows[0].longest_ns)
-			ty_call_name_row(x, l.rows[0].span, row, sizeof(row));
-		if (asprintf(&text, "%s %s", ty_fmt_duration(l.rows[0].ns, len), row) < 0)
-			text = NULL;
+	if (ty_ledger_most(x, &l, &most)) {
+		ty_ledger_most_text(&most, "", buf, sizeof(buf));
+		text = strdup(buf);
 	}
 	ty_ledger_fini(&l);
 	return text;
@@ -56,7 +54,7 @@ void ty_slowest_add(struct ty_page_job *a, const struct ty_slow *s)
 	struct ty_slow *to = &a->slowest.v[a->slowest.n++];
 
 	*to = *s;
-	to->mostly = ty_explain_stopped(&a->explain) ? NULL : mostly(&a->explain, s);
+	to->mostly = ty_explain_stopped(&a->explain) ? NULL : most_of(&a->explain, s);
 }
 
 void ty_slowest_forget(struct ty_page_job *a)
@@ -74,8 +72,8 @@ static void fill_list(struct ty_timeline *t)
 		 "The slowest of %s %s%s%s%s; Enter compares one with a median %s",
 		 ty_count(s->all), s->of, s->all == 1 ? "" : "s", *s->name ? " " : "", s->name,
 		 s->of);
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "%9s  %-16s %12s  %s", "length", "thread", "start",
-		    "most of it");
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "%9s  %-16s %12s  %s", "duration", "thread", "start",
+		    "state with most time");
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct ty_slow *v = &s->v[i];
 
@@ -250,7 +248,7 @@ static bool beside_page(struct ty_timeline *t, struct ty_page_job *a)
 	add_parts(t, o);
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 	if (a->object[0])
-		ty_page_add(&t->page, TY_ROLE_TEXT, "most of its time: in %s", a->object[0]);
+		ty_page_add(&t->page, TY_ROLE_TEXT, "the call with most time: %s", a->object[0]);
 	add_place(t, "this one", o->thread, o->slow_start_ns, o->slow_ns);
 	add_place(t, "the median one", a->slow.median_thread, o->median_start_ns, o->median_ns);
 	ty_page_add(&t->page, TY_ROLE_DIM,

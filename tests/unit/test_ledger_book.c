@@ -109,6 +109,52 @@ static void too_many_rows(void **state)
 	ty_mx_drop();
 }
 
+/* The largest row need not be of the state with most time. */
+static void the_state_with_most_time(void **state)
+{
+	const struct ty_ledger_key user = {.what = TY_ROW_USER, .state = TY_ST_RUNNING, .nr = -1},
+				   ready = {.what = TY_ROW_RUNNABLE,
+					    .end = TY_END_IDLE,
+					    .state = TY_ST_RUNNABLE,
+					    .nr = -1},
+				   again = {.what = TY_ROW_RUNNABLE,
+					    .end = TY_END_PREEMPT,
+					    .state = TY_ST_RUNNABLE,
+					    .nr = -1},
+				   wait = {.what = TY_ROW_WAIT,
+					   .end = TY_END_TIMER,
+					   .state = TY_ST_SLEEPING,
+					   .nr = -1};
+	struct ty_explain x = explained();
+	struct ty_book b = {.x = &x, .who = TY_NONE};
+	struct ty_ledger l = {0};
+	struct ty_ledger_most most;
+	char text[400];
+
+	assert_false(ty_ledger_most(&x, &l, &most));
+	ty_book_add(&b, user, 400, 0);
+	ty_book_add(&b, ready, 300, 0);
+	ty_book_add(&b, again, 200, 0);
+	assert_int_equal(ty_book_close(&b, &l), 0);
+	assert_true(ty_ledger_most(&x, &l, &most));
+	assert_int_equal(most.state, TY_ST_RUNNABLE);
+	assert_int_equal(most.state_ns, 500);
+	assert_int_equal(most.ns, 300);
+	ty_ledger_most_text(&most, "a/1: ", text, sizeof(text));
+	assert_non_null(strstr(text, "500 ns a/1: runnable; 300 ns of it: runnable"));
+	ty_ledger_fini(&l);
+
+	b = (struct ty_book){.x = &x, .who = TY_NONE};
+	ty_book_add(&b, wait, 300, 0);
+	ty_book_add(&b, wait, 200, 0);
+	assert_int_equal(ty_book_close(&b, &l), 0);
+	assert_true(ty_ledger_most(&x, &l, &most));
+	ty_ledger_most_text(&most, "", text, sizeof(text));
+	assert_non_null(strstr(text, "500 ns (2 waits) sleeping"));
+	ty_ledger_fini(&l);
+	ty_mx_drop();
+}
+
 static void objects_are_numbered_once(void **state)
 {
 	struct ty_book b = {0};
@@ -141,6 +187,7 @@ int main(void)
 		cmocka_unit_test(one_row_per_key),
 		cmocka_unit_test(calls_that_share_a_hint),
 		cmocka_unit_test(too_many_rows),
+		cmocka_unit_test(the_state_with_most_time),
 		cmocka_unit_test(objects_are_numbered_once),
 		cmocka_unit_test(a_failed_book_is_empty),
 	};

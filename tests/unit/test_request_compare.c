@@ -50,7 +50,8 @@ static void pages(const struct ty_explain *x, uint64_t slow_ns)
 	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24),
 			       "The slowest of 5 requests; Enter compares"));
 	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24), "Enter compare "));
-	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 200, 24), "most of it"));
+	assert_non_null(
+		strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 200, 24), "state with most time"));
 	assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 200, 24),
 			       "ms sleeping in flock(fd 5 </srv/site.lock>), "));
 	for (int i = 0; i < 2; i++) { /* the second time out of what was kept */
@@ -183,7 +184,7 @@ static int most(unsigned own, unsigned lock, bool woken, char *row, size_t n)
 	assert_int_equal(q.all, 1);
 	assert_int_equal(ty_request_most(&x, &q.v[0], &out), 0);
 	tid = ty_model_thread(x.m, out.thread)->tid;
-	snprintf(row, n, "%s", out.row);
+	snprintf(row, n, "%s", out.most.row);
 	ty_requests_fini(&q);
 	ty_mx_drop();
 	return tid;

@@ -173,7 +173,7 @@ static void a_time_shows_its_span(void **state)
 		ty_timeline_ops.act(t, TY_ACT_ZOOM_IN);
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "CPU 0 ran busy/56"));
 	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 40)),
-			       "above is the one at the cursor's time"));
+			       "shown above: the one at the cursor"));
 	/* and when the row changes: what each row has at that time */
 	ty_timeline_ops.act(t, TY_ACT_ALL);
 	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
@@ -186,7 +186,7 @@ static void a_time_shows_its_span(void **state)
 	t->row = ty_tracks_find(&t->tracks, TY_ROW_SYSCALLS, ty_model_thread_find(m, 55, START));
 	assert_int_not_equal(t->row, TY_NONE);
 	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 40)),
-			       "none at the cursor's time: above is the longest"));
+			       "none at the cursor; shown above: the longest"));
 	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
 	/* by cells it is the cell's again */
 	ty_timeline_ops.act(t, TY_ACT_RIGHT);
