@@ -86,20 +86,20 @@ static void check(uint64_t op, unsigned spins_ms, unsigned sleeps_ms, int by, ui
 static void who_lets_go_held_it(void **state)
 {
 	check(LOCK_PI | PRIVATE, 100, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "t11/11 busy-waited in futex(0x1000) at 0.001 s, released by t12/12 "
-	      "(inferred), which ran 100 ms [inferred]");
+	      "t11/11 busy-waited in futex(0x1000) at 0.001 s, released by "
+	      "t12/12, which ran 100 ms [inferred]");
 	/* Shorter than a call that computes must be. */
 	check(LOCK_PI | PRIVATE, 30, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "released by t12/12 ");
-	check(LOCK_PI, 100, 0, 13, WORD, UNLOCK_PI, 0, TY_STALL_LOCK, 13, "released by t13/13 ");
+	      "released by t12/12, ");
+	check(LOCK_PI, 100, 0, 13, WORD, UNLOCK_PI, 0, TY_STALL_LOCK, 13, "released by t13/13, ");
 }
 
 static void spun_and_slept_is_one(void **state)
 {
 	check(LOCK_PI | PRIVATE, 60, 50, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "busy-waited and slept in futex(0x1000) at 0.001 s, held by t12/12 ");
+	      "busy-waited and slept in futex(0x1000) at 0.001 s, held by t12/12, ");
 	check(LOCK_PI | PRIVATE, 60, 5, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "busy-waited in futex(0x1000) at 0.001 s, released by t12/12 ");
+	      "busy-waited in futex(0x1000) at 0.001 s, released by t12/12, ");
 }
 
 /* 11 sleeps, is woken in vain and spins, and sleeps longer or shorter than before. */

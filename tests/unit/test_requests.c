@@ -336,8 +336,8 @@ static void a_wait_within_a_request_is_a_stall(void **state)
 			assert_true(s.v[0].in_request);
 			assert_false(s.v[0].proven);
 			assert_int_equal(s.v[0].culprit, ty_model_thread_find(model, 12, 130 * MS));
-			assert_non_null(
-				strstr(s.v[0].sentence, "Meanwhile a client waited for the reply"));
+			assert_non_null(strstr(s.v[0].sentence,
+					       "Meanwhile a client waited for a reply from"));
 		}
 		ty_stalls_fini(&s);
 		ty_requests_fini(&r);

@@ -61,8 +61,8 @@ static unsigned clients(enum since how)
 	assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
 	for (uint32_t i = 0; i < s.n; i++)
 		if (s.v[i].in_request)
-			named += 1 +
-				 !!strstr(s.v[i].sentence, "Meanwhile t13/13 waited for the reply");
+			named += 1 + !!strstr(s.v[i].sentence,
+					      "Meanwhile t13/13 waited for a reply from");
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	assert_true(named); /* the stall itself */

@@ -100,11 +100,11 @@ static void a_blocked_loop_is_a_stall_of_its_clients(void **state)
 	assert_non_null(strstr(text, " before it replied. Meanwhile "));
 	assert_non_null(strstr(text, "13"));
 	assert_non_null(strstr(text, "14"));
-	assert_non_null(strstr(text, " waited for replies [inferred]"));
+	assert_non_null(strstr(text, " waited for replies from process "));
 	/* Far longer than usual. */
 	assert_int_equal(stalls_with((struct blocked){.ms = 400, .quick = 12}, text, sizeof(text)),
 			 1);
-	assert_non_null(strstr(text, "waited for the reply [inferred]"));
+	assert_non_null(strstr(text, "waited for a reply from process "));
 	assert_int_equal(stalls_with((struct blocked){.ms = 400, .quick = 12, .open = true}, text,
 				     sizeof(text)),
 			 1);

@@ -647,7 +647,7 @@ static void what_was_not_traced_is_folded(void **state)
 	in = ty_tl_input(m);
 	t = ty_tl_open(&in);
 	s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
-	assert_non_null(strstr(s, "not traced    20│"));
+	assert_non_null(strstr(s, "not traced (20) │"));
 	others = ty_tracks_find(&t->tracks, TY_ROW_OTHERS, 0);
 	traced = t->findings.v[0].thread;
 	assert_int_equal(ty_model_thread(m, traced)->tid, 75);
@@ -661,7 +661,7 @@ static void what_was_not_traced_is_folded(void **state)
 	others = ty_tracks_find(&t->tracks, TY_ROW_OTHERS, 0);
 	assert_true(t->row < others);
 	assert_int_equal(t->tracks.rows.n, others + 1);
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "not traced    19│"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "not traced (19) │"));
 	/* the head unfolds all, and says what it is */
 	t->row = others;
 	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 24));

@@ -128,7 +128,7 @@ static void network_timer(void **state)
 	assert_int_equal(w.kind, TY_WAKER_TIMER);
 	assert_true(w.net);
 	assert_string_equal(ty_waker_text(m, &w, by),
-			    "a network timer's packet (delayed ACK or retransmission)");
+			    "a packet that a network timer sent (delayed ACK or retransmission)");
 	w = ty_waker_find(m, 1);
 	assert_int_equal(w.kind, TY_WAKER_TIMER);
 	assert_false(w.net);
