@@ -377,12 +377,10 @@ static void before_birth(struct walk *w, uint32_t thread, uint64_t from, uint64_
 static uint32_t first_attempt(struct walk *w, uint32_t thread, uint32_t span, uint64_t from,
 			      const struct ty_waker *by)
 {
-	uint32_t first = ty_wait_retry_first(w->x, thread, span, from, &w->p->inferred);
+	uint32_t retried = ty_wait_retry_first(w->x, thread, span, from, &w->p->inferred);
+	uint32_t first = ty_wait_loop_first(w->x, thread, retried, from, by);
 
-	if (first != span)
-		return first;
-	first = ty_wait_loop_first(w->x, thread, span, from, by);
-	w->p->inferred |= first != span;
+	w->p->inferred |= first != retried;
 	return first;
 }
 

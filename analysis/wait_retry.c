@@ -261,6 +261,27 @@ static bool paused_before(const struct ty_model *m, uint32_t thread, uint32_t pr
 	return k != TY_NONE && by_own_timer(m, thread, k, process);
 }
 
+/* Since when had the thread of another process that ended the wait slept, until its own timer? What
+ * was sent after that did not make it act. UINT64_MAX: no such thread ended the wait. */
+static uint64_t by_others_timer(const struct ty_model *m, uint32_t thread, uint32_t span,
+				uint32_t process)
+{
+	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED, .nr = -1};
+	const struct ty_span s = ty_model_span_brief(m, thread, span);
+	struct ty_waker by = ty_waker_find(m, ty_model_span_edge(m, &s, span));
+	struct ty_span slept;
+	uint32_t k;
+
+	if (by.kind != TY_WAKER_THREAD || ty_process_of(m, by.thread) == process)
+		return UINT64_MAX;
+	k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, by.thread}, &q, by.act_ns, true);
+	if (k == TY_NONE)
+		return UINT64_MAX;
+	slept = ty_model_span_brief(m, by.thread, k);
+	by = ty_waker_find(m, ty_model_span_edge(m, &slept, k));
+	return by.kind == TY_WAKER_TIMER && !by.net ? slept.start_ns : UINT64_MAX;
+}
+
 uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
 			    uint64_t from_ns, const struct ty_waker *by)
 {
@@ -273,19 +294,23 @@ uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_
 		return span;
 	process = ty_process_of(m, thread);
 	for (unsigned n = 0; n < LOOP_BACK && !ty_explain_stopped(x); n++, first = k) {
-		uint64_t t;
+		uint64_t t, others;
+		bool own;
 
 		k = ty_wait_retry_beside(m, thread, first, false);
 		if (k == TY_NONE)
 			break;
 		t = ty_model_span_brief(m, thread, k).start_ns;
-		if (since == UINT64_MAX && by_own_timer(m, thread, k, process))
+		own = by_own_timer(m, thread, k, process);
+		others = own || call == TY_NONE ? UINT64_MAX
+						: by_others_timer(m, thread, k, process);
+		if (since == UINT64_MAX && (own || others != UINT64_MAX))
 			since = independent_since(m, by->thread, process, start);
 		if (call == TY_NONE && since && since != UINT64_MAX &&
 		    paused_before(m, thread, process, since))
 			break;
-		if (t < since || !by_own_timer(m, thread, k, process) ||
-		    !is_loop(x, thread, t, &before) || !same_epoll(x, before, call))
+		if (t < since || !(own || others < since) || !is_loop(x, thread, t, &before) ||
+		    !same_epoll(x, before, call))
 			break;
 		if (t <= from_ns)
 			return k;

@@ -58,12 +58,13 @@ uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32
 /*
  * The first of the waits of an event loop (one epoll descriptor, or a thread whose calls are not
  * recorded) that had nothing to do with what ended the one in this span, which a thread of another
- * process did: timers ended them, and the thread did little in between. That other thread has not
- * been woken by this process since: what it did meanwhile held the loop up, however often a timer
- * woke the loop. Where calls are not recorded, a thread whose timer ended before it last woke that
- * other one pauses between its requests, and its timers are none of a loop. The span itself when
- * there are none. Goes back at most to the wait that contains
- * from_ns. Cost: LOOP_BACK sleeps of both threads.
+ * process did: timers ended them, or a thread that slept until its timer, since before this process
+ * last woke the other one; and the thread did little in between. The other one has not been woken
+ * by this process since: what it did meanwhile held the loop up, however often the loop was woken.
+ * Where calls are not recorded, a thread whose timer ended before it last woke that other one
+ * pauses between its requests, and its timers are none of a loop. The span itself when there are
+ * none. Goes back at most to the wait that contains from_ns. Cost: LOOP_BACK sleeps of both
+ * threads.
  */
 uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
 			    uint64_t from_ns, const struct ty_waker *by);

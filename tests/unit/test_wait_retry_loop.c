@@ -18,6 +18,8 @@ enum how {
 	WORKS,	    /* or computes for 3 ms */
 	READS,	    /* it waits for one descriptor, each time */
 	OWN_THREAD, /* the first wait ends by a thread of its process, which a timer woke */
+	OTHERS,	    /* by one of another process, asleep since before the backend was woken */
+	OTHERS_NEW, /* or only since then */
 };
 
 static void sleeps_in(bool recorded, int tid, int nr, uint64_t fd, int next)
@@ -40,6 +42,7 @@ static void timer_ends(bool recorded, int tid, int nr, unsigned ms)
 static unsigned backend_ms(enum how how)
 {
 	bool rec = how != UNRECORDED && how != PAUSES;
+	const bool others = how == OTHERS || how == OTHERS_NEW;
 	int nr = how == READS ? NR_READ : NR_EPOLL_WAIT;
 	struct ty_path p = {0};
 	struct ty_explain x;
@@ -49,6 +52,7 @@ static unsigned backend_ms(enum how how)
 	begin(rec ? "mode=all\n" : "mode=pids\npid=11\n",
 	      rec ? "taken 1 2\n" ROW("11", "11", "1", "client") ROW("12", "12", "1", "loop")
 			      ROW("13", "13", "1", "backend") ROW("14", "12", "1", "loop")
+				      ROW("15", "15", "1", "pinger")
 		  : "taken 1 2\n" ROW("11", "11", "1", "client"));
 	if (how == PAUSES) {
 		ty_mx_switch(0, t, 0, R, 13);
@@ -65,15 +69,30 @@ static unsigned backend_ms(enum how how)
 		ty_mx_switch(0, t, 0, R, 11);
 	}
 	from = t + MS / 10 + 1000;
-	sleeps(11, NR_READ, 3, 0, 13);
-	sleeps_in(rec, 13, NR_NANOSLEEP, 0, how == OWN_THREAD ? 14 : 12);
+	sleeps(11, NR_READ, 3, 0, how == OTHERS ? 15 : 13);
+	if (how == OTHERS)
+		sleeps(15, NR_NANOSLEEP, 0, 0, 13);
+	if (others) {
+		sleeps(13, NR_READ, 6, 0, 12);
+		wakes(12, NR_WRITE, 6, 0, 13);
+		sleeps(12, nr, 4, 0, 13);
+		ty_mx_exit(0, t += 1000, 13, NR_READ, 1);
+		sleeps(13, NR_NANOSLEEP, 0, 0, how == OTHERS_NEW ? 15 : 0);
+		if (how == OTHERS_NEW)
+			sleeps(15, NR_NANOSLEEP, 0, 0, 0);
+	} else {
+		sleeps_in(rec, 13, NR_NANOSLEEP, 0, how == OWN_THREAD ? 14 : 12);
+	}
 	if (how == OWN_THREAD)
 		sleeps_in(rec, 14, NR_FUTEX, 0x1400, 12);
-	sleeps_in(rec, 12, nr, 4, 0);
-	if (how == OWN_THREAD) {
-		timer_ends(rec, 14, NR_FUTEX, 200);
-		wakes(14, NR_WRITE, 5, 0, 12);
-		goes_on(14, S, 12, nr, 1);
+	if (!others)
+		sleeps_in(rec, 12, nr, 4, 0);
+	if (how == OWN_THREAD || others) {
+		const int by = others ? 15 : 14;
+
+		timer_ends(rec, by, others ? NR_NANOSLEEP : NR_FUTEX, 200);
+		wakes(by, NR_WRITE, 5, 0, 12);
+		goes_on(by, S, 12, nr, 1);
 	} else {
 		timer_ends(rec, 12, nr, 200);
 	}
@@ -113,6 +132,7 @@ static void what_timers_wake_waits_for_the_one_that_ends_it(void **state)
 	assert_int_equal(backend_ms(RECORDED), 300);
 	assert_int_equal(backend_ms(UNRECORDED), 300);
 	assert_int_equal(backend_ms(OWN_THREAD), 300);
+	assert_int_equal(backend_ms(OTHERS), 300);
 }
 
 /* Its own work, a request made only then, a wait for one descriptor: these come before. */
@@ -122,6 +142,7 @@ static void what_the_loop_did_itself_is_its_own(void **state)
 	assert_int_equal(backend_ms(WORKS), 100);
 	assert_int_equal(backend_ms(READS), 100);
 	assert_int_equal(backend_ms(PAUSES), 100);
+	assert_int_equal(backend_ms(OTHERS_NEW), 100);
 }
 
 int main(void)
