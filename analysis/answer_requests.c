@@ -6,6 +6,7 @@
  */
 #include "answer_priv.h"
 #include "request_backlog.h"
+#include "request_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,25 +36,6 @@ struct paths {
 	uint64_t total_ns;
 	uint32_t n;
 };
-
-static int add_path(struct paths *p, struct ty_path *one)
-{
-	uint32_t base = (uint32_t)p->all.hop.n;
-	int r = 0;
-
-	vec_each (h, &one->hop) {
-		if (h->parent != TY_NONE)
-			h->parent += base;
-		r = r ? r : vec_push(&p->all.hop, *h);
-	}
-	vec_each (s, &one->seg) {
-		if (s->hop != TY_NONE)
-			s->hop += base;
-		r = r ? r : vec_push(&p->all.seg, *s);
-	}
-	p->all.inferred |= one->inferred;
-	return r;
-}
 
 static uint32_t served_by(const struct ty_request *r)
 {
@@ -87,11 +69,11 @@ static int explain(const struct ty_explain *x, const struct ty_requests *q,
 	for (uint32_t i = 0; i + 1 < threads && !r; i++)
 		mine[i] = ty_process_of(m, i) == process;
 	for (uint32_t i = 0; i < n && !r; i++) {
-		r = ty_path_find(x, served_by(v[i]), v[i]->start_ns, v[i]->end_ns, &one);
+		r = ty_request_path(x, v[i], mine, &one);
 		if (!r)
 			vec_each (s, &one.seg)
 				group_of[s->thread].n = 1;
-		r = r ? r : add_path(&p, &one);
+		r = r ? r : ty_path_append(&p.all, &one);
 		at[i + 1] = p.all.seg.n;
 	}
 	ty_path_fini(&one);

@@ -541,6 +541,25 @@ void ty_path_cut(struct ty_path *p, uint64_t from_ns, uint64_t to_ns)
 	}
 }
 
+int ty_path_append(struct ty_path *to, struct ty_path *from)
+{
+	const uint32_t base = (uint32_t)to->hop.n;
+	int r = 0;
+
+	vec_each (h, &from->hop) {
+		if (h->parent != TY_NONE)
+			h->parent += base;
+		r = r ? r : vec_push(&to->hop, *h);
+	}
+	vec_each (s, &from->seg) {
+		if (s->hop != TY_NONE)
+			s->hop += base;
+		r = r ? r : vec_push(&to->seg, *s);
+	}
+	to->inferred |= from->inferred;
+	return r;
+}
+
 void ty_path_fini(struct ty_path *p)
 {
 	vec_fini(&p->seg);

@@ -93,6 +93,8 @@ int ty_path_of_wait(const struct ty_explain *x, uint32_t span, uint64_t from_ns,
 		    struct ty_path *p);
 /* Clips the path to [from, to); hops outside get no length. */
 void ty_path_cut(struct ty_path *p, uint64_t from_ns, uint64_t to_ns);
+/* Adds the segments and hops of a path that is to be freed then. 0 or -TY_ENOMEM. */
+int ty_path_append(struct ty_path *to, struct ty_path *from);
 void ty_path_fini(struct ty_path *p);
 
 /* The root: the thread that the path spends most time in (for waits without a waking thread, the

@@ -85,7 +85,11 @@ static struct run follow(const struct ty_stall_search *h, uint32_t thread, uint3
 		    b.start_ns - a.end_ns >= TY_WAIT_RETRY_RUNNABLE_NS ||
 		    b.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 			break;
-		if (b.nr != a.nr || ty_sleep_in(m, &b) == TY_NONE)
+		if (ty_sleep_in(m, &b) == TY_NONE)
+			continue;
+		if (ty_syscall_row(h->x->arch, b.abi, b.nr)->wait_on == TY_WAIT_ON_SLEEP)
+			break; /* of its own accord */
+		if (b.nr != a.nr)
 			continue;
 		if (!ty_wait_retry_again(h->x, thread, r.last, k))
 			break; /* a new request: it waits for another reply */

@@ -287,8 +287,9 @@ static void who_only_exits_then_waited_for_nothing(void **state)
 
 /* 11 waits for 12 of its process, which waits until a timer expires and wakes 11: in epoll, where
  * 11 had woken it, or by futex. outside: 13, of another process, ends that wait. request: 11 and 12
- * each have one; serves: their process had replied to some. The rule on 11's wait. */
-static const char *timer_of_12(int nr, bool request, bool outside, bool serves)
+ * each have one; serves: their process had replied to some; blocked: since the request 14 of it is
+ * in a call, on CPU 1. The rule on 11's wait. */
+static const char *timer_beside_14(int nr, bool request, bool outside, bool serves, bool blocked)
 {
 	const struct ty_model *m;
 	struct ty_request open[2] = {{.replied_by = TY_NONE}, {.replied_by = TY_NONE}};
@@ -302,11 +303,17 @@ static const char *timer_of_12(int nr, bool request, bool outside, bool serves)
 	const char *rule = "";
 
 	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "loop") ROW("12", "11", "1", "loop")
-				    ROW("13", "13", "1", "client"));
+				    ROW("13", "13", "1", "client") ROW("14", "11", "1", "loop"));
 	ty_mx_switch(0, t, 0, R, 12);
 	if (nr == NR_EPOLL_WAIT)
 		sleeps(12, nr, 4, 0, 11);
 	open[0].start_ns = open[1].start_ns = t;
+	if (blocked) {
+		ty_mx_switch(1, t += 1000, 0, R, 14);
+		give(t += 1000, 8, 0, 0);
+		ty_mx_enter(1, t, 14, NR_FSYNC);
+		ty_mx_switch(1, t += 1000, 14, D, 0);
+	}
 	if (nr == NR_EPOLL_WAIT) {
 		wakes(11, NR_WRITE, 7, 0, 12);
 		sleeps(11, NR_FUTEX, 0x1100, 0, 12);
@@ -324,6 +331,11 @@ static const char *timer_of_12(int nr, bool request, bool outside, bool serves)
 	}
 	wakes(12, NR_FUTEX, 0x1100, 1, 11);
 	goes_on(12, S, 11, NR_FUTEX, 0);
+	if (blocked) {
+		ty_mx_waking_irq(1, t += 1000, 0, 14, 1);
+		ty_mx_switch(1, t += 1000, 0, R, 14);
+		ty_mx_exit(1, t += 1000, 14, NR_FSYNC, 0);
+	}
 	ty_mx_switch(0, t += MS, 11, S, 0);
 	m = ty_mx_end();
 	open[0].end_ns = open[1].end_ns = t;
@@ -341,11 +353,18 @@ static const char *timer_of_12(int nr, bool request, bool outside, bool serves)
 	return rule;
 }
 
+static const char *timer_of_12(int nr, bool request, bool outside, bool serves)
+{
+	return timer_beside_14(nr, request, outside, serves, false);
+}
+
 /* Threads of a runtime (Go) take turns to wait for its next timer. */
 static void an_own_event_loop_is_idle_without_a_request(void **state)
 {
 	assert_string_equal(timer_of_12(NR_EPOLL_WAIT, false, false, false), "peer-idle");
 	assert_string_equal(timer_of_12(NR_EPOLL_WAIT, true, false, true), "request-sent");
+	/* While another thread has the request. */
+	assert_string_equal(timer_beside_14(NR_EPOLL_WAIT, true, false, true, true), "peer-idle");
 	/* A server's worker waits for the next client; what others wait for there is not known. */
 	assert_string_equal(timer_of_12(NR_EPOLL_WAIT, false, true, true), "peer-idle");
 	assert_string_equal(timer_of_12(NR_EPOLL_WAIT, true, true, true), "peer-idle");

@@ -12,7 +12,9 @@
 
 #include "fixture_turns.h"
 
-enum { NR_FUTEX = 202, WAIT = 0, WAKE = 1, WORD = 0x1000, TIMED_OUT = -110 };
+enum { NR_NANOSLEEP = 35, NR_FUTEX = 202, WAIT = 0, WAKE = 1, WORD = 0x1000, TIMED_OUT = -110 };
+
+static bool naps; /* for a millisecond between two attempts */
 
 /* 11 sends something to 12, then waits for it in so many attempts of `ms` each; 12, which computes
  * meanwhile, wakes it in the last, or not. */
@@ -28,6 +30,10 @@ static struct ty_stalls attempts(unsigned n, unsigned ms, bool woken, const stru
 		sleeps(11, NR_FUTEX, WORD, WAIT, 0);
 		if (!last || !woken) {
 			time_is_up(11, NR_FUTEX, TIMED_OUT, ms);
+			if (naps) {
+				sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+				time_is_up(11, NR_NANOSLEEP, 0, 1);
+			}
 			continue;
 		}
 		give(t += ms * MS, WORD, WAKE, 1);
@@ -94,6 +100,19 @@ static void in_vain(void **state)
 	drop(&s);
 }
 
+/* A thread that sleeps of its own accord in between (Go's sysmon) does not wait all the time. */
+static void sleeps_between_attempts(void **state)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+
+	naps = true;
+	s = attempts(60, 5, true, &m);
+	naps = false;
+	assert_null(the_wait(&s, m));
+	drop(&s);
+}
+
 static void too_short_together(void **state)
 {
 	const struct ty_model *m;
@@ -112,6 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_wait_in_attempts),
 		cmocka_unit_test(in_vain),
+		cmocka_unit_test(sleeps_between_attempts),
 		cmocka_unit_test(too_short_together),
 	};
 
