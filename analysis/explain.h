@@ -57,6 +57,7 @@ struct ty_fd_other {
 
 struct ty_counts;
 struct ty_cpu_gaps;
+struct ty_fd_histories;
 struct ty_samples;
 struct ty_kept_paths;
 struct ty_ticks;
@@ -154,6 +155,8 @@ struct ty_explain {
 	/* Cache for many ledgers: the gaps of a window that contains theirs (ty_cpu_gaps_find).
 	 * NULL: each ledger scans all gaps of the recording. */
 	const struct ty_cpu_gaps *gaps;
+	/* Descriptors of processes, for one thread (fd_kind.h). NULL: each look-up begins anew. */
+	struct ty_fd_histories *fd_histories;
 	/* Caches of a search for stalls; else NULL (stall_woken.c, path_part.h). */
 	struct ty_woken *woken;
 	struct ty_kept_paths *paths;

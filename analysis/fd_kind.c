@@ -1,280 +1,85 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See fd_kind.h, fd_table.h. Replays the calls of all threads of a process that create or close
- * descriptors, in the order of their ends, on a copy of the table inherited by fork. A returned
- * descriptor proves that all lower ones were open (POSIX: the lowest free one is taken), which
- * corrects a table with an unknown start. If there is a snapshot of descriptors, it is the initial
- * table and includes all earlier changes; changes while it was taken, or after the queried time,
- * make their descriptors unknown.
+ * See fd_kind.h. Replays the calls of all threads of a process that create or close descriptors, in
+ * the order of their ends, on a copy of the table inherited by fork. If there is a snapshot of
+ * descriptors, it is the initial table and includes all earlier changes; changes while it was
+ * taken, or after the queried time, make their descriptors unknown.
+ *
+ * The calls of a process are collected once, and its table is kept every APART of them, so that a
+ * look-up costs APART calls at most. The last table is kept, too: look-ups are often near another.
  */
 #include "fd_kind.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare.h"
-#include "fd_table.h"
+#include "hash_index.h"
+#include "partition.h"
 #include "vec.h"
 
-#define FDS   TY_FDS
-#define DEPTH 16
+enum { DEPTH = 16, APART = 512 };
 
-enum { FD_CLOEXEC_ = 1, CLOSE_RANGE_CLOEXEC_ = 4 };
-
-struct call {
-	uint64_t end_ns;
-	uint32_t thread, call;
-	const struct ty_sysrow *row;
+/* A process. */
+struct history {
+	uint32_t leader;
+	int32_t tgid;	    /* -1: only that thread */
+	unsigned depth;	    /* of forks between it and the one that was asked for */
+	bool cut;	    /* they were too many, */
+	bool listed;	    /* its first table is from the snapshot */
+	uint32_t inherited; /* calls that led to its first table */
+	uint64_t until_ns;  /* beyond it there are too many calls */
+	VEC(uint32_t) threads;
+	VEC(struct ty_fd_call) call;
+	size_t first;		      /* the calls before are in the first table */
+	VEC(struct ty_fd_table *) at; /* before call first + APART * i */
 };
 
-struct calls {
-	struct call *v;
-	size_t n, cap;
+struct ty_fd_histories {
+	VEC(struct history *) v;
+	struct ty_hash_index by_leader;
+	size_t bytes, most;
+	struct history *last; /* whose table that is, before call last_at */
+	size_t last_at;
+	struct ty_fd_table table;
 };
 
-ORDER(by_end, struct call, compare(a->end_ns, b->end_ns) ?: compare(a->call, b->call))
+ORDER(by_end, struct ty_fd_call, compare(a->end_ns, b->end_ns) ?: compare(a->call, b->call))
 
-static void put(struct ty_fd_table *t, uint64_t fd, uint8_t kind, bool cloexec)
+static void history_free(struct history *h)
 {
-	if (fd >= FDS)
-		return;
-	t->open[fd] = true;
-	t->kind[fd] = kind;
-	t->cloexec[fd] = cloexec;
-	t->name[fd] = NULL;
-	t->by[fd].arg = -1;
+	vec_each (t, &h->at)
+		free(*t);
+	vec_fini(&h->at);
+	vec_fini(&h->call);
+	vec_fini(&h->threads);
+	free(h);
 }
 
-static void put_copy(struct ty_fd_table *t, uint64_t fd, uint64_t of, bool cloexec)
+static void forget(struct ty_fd_histories *k)
 {
-	put(t, fd, of < FDS ? t->kind[of] : TY_FD_UNKNOWN, cloexec);
-	if (fd < FDS && of < FDS) {
-		t->name[fd] = t->name[of];
-		t->by[fd] = t->by[of];
-	}
+	vec_each (h, &k->v)
+		history_free(*h);
+	vec_fini(&k->v);
+	ty_hash_fini(&k->by_leader);
+	k->bytes = 0;
+	k->last = NULL;
 }
 
-/* fd was the lowest free one. */
-static void mend(struct ty_fd_table *t, uint64_t fd)
+struct ty_fd_histories *ty_fd_histories_new(size_t bytes)
 {
-	for (uint64_t i = 0; i < fd && i < FDS; i++)
-		if (!t->open[i])
-			put(t, i, TY_FD_UNKNOWN, false);
+	struct ty_fd_histories *k = calloc(1, sizeof(*k));
+
+	if (k)
+		k->most = bytes;
+	return k;
 }
 
-static void put_lowest(struct ty_fd_table *t, uint8_t kind, bool cloexec, struct ty_fd_maker by)
+void ty_fd_histories_free(struct ty_fd_histories *k)
 {
-	for (unsigned i = 0; i < FDS; i++)
-		if (!t->open[i]) {
-			put(t, i, kind, cloexec);
-			t->by[i] = by;
-			return;
-		}
-}
-
-static uint8_t kind_of(const char *name)
-{
-	static const struct {
-		const char *begin;
-		uint8_t kind;
-	} v[] = {{"/", TY_FD_FILE},
-		 {"pipe:", TY_FD_PIPE},
-		 {"socket:", TY_FD_SOCKET},
-		 {"TCP:", TY_FD_SOCKET},
-		 {"UDP:", TY_FD_SOCKET},
-		 {"UNIX:", TY_FD_SOCKET},
-		 {"UNIX-", TY_FD_SOCKET},
-		 {"anon_inode:[eventfd]", TY_FD_EVENTFD},
-		 {"anon_inode:[timerfd]", TY_FD_TIMERFD},
-		 {"anon_inode:[signalfd]", TY_FD_SIGNALFD},
-		 {"anon_inode:[eventpoll]", TY_FD_EPOLL},
-		 {"anon_inode:", TY_FD_OTHER}};
-
-	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
-		if (!strncmp(name, v[i].begin, strlen(v[i].begin)))
-			return v[i].kind;
-	return TY_FD_UNKNOWN;
-}
-
-static void put_received(const struct ty_explain *x, struct ty_fd_table *t, const struct call *k)
-{
-	struct ty_fd_received o;
-
-	for (unsigned i = 0; x->received && x->received(x->ctx, k->thread, k->call, i, &o); i++) {
-		put(t, (uint64_t)o.fd, o.name ? kind_of(o.name) : TY_FD_UNKNOWN, o.cloexec);
-		if (o.fd >= 0 && o.fd < FDS)
-			t->name[o.fd] = o.name;
-	}
-}
-
-/* How many of its arguments say what becomes of the descriptors. */
-static unsigned needed(const struct ty_sysrow *r)
-{
-	const int last = r->fds == TY_FDS_RANGE ? 2 : r->fds == TY_FDS_FCNTL ? 1 : 0;
-
-	return (unsigned)(r->cloexec > last ? r->cloexec : last) + 1;
-}
-
-static void made_by(struct ty_fd_table *t, uint64_t fd, const struct call *k)
-{
-	const struct ty_sysrow *r = k->row;
-	bool path = r->object >= 0 && r->a[r->object] == TY_ARG_PATH;
-
-	if (fd < FDS)
-		t->by[fd] =
-			(struct ty_fd_maker){k->thread, k->call, path ? r->object : TY_POINTEE_FD};
-}
-
-/* executed: another program was, later, so it matters which descriptors that closes. */
-static void replay(const struct ty_explain *x, struct ty_fd_table *t, const struct call *k,
-		   bool executed)
-{
-	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
-	uint64_t args[6] = {0}, fd = (uint64_t)c.ret;
-	uint8_t kind = k->row->fd_kind;
-	bool cloexec;
-
-	if ((c.ret < 0 && (k->row->fds != TY_FDS_NAMED || c.ret != -EINPROGRESS)) ||
-	    c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
-		return;
-	if (k->row->fds == TY_FDS_RECEIVED) {
-		put_received(x, t, k);
-		return;
-	}
-	if (k->row->fds == TY_FDS_EXEC) {
-		for (unsigned i = 0; i < FDS; i++)
-			if (t->cloexec[i])
-				t->open[i] = t->cloexec[i] = false;
-		return;
-	}
-	if ((executed || k->row->fds != TY_FDS_NEW) && ty_explain_args(x, &c, needed(k->row), args))
-		return;
-	cloexec = ty_sysrow_cloexec(k->row, args);
-	switch ((enum ty_fds_effect)k->row->fds) {
-	case TY_FDS_NEW:
-		mend(t, fd);
-		put(t, fd, kind, cloexec);
-		made_by(t, fd, k);
-		break;
-	case TY_FDS_PAIR:
-		/* The lowest free ones, if it is known which are. */
-		for (unsigned i = 0; i < 2 && !t->left_out; i++)
-			put_lowest(t, kind, cloexec,
-				   (struct ty_fd_maker){k->thread, k->call,
-							(int8_t)(TY_POINTEE_FD + i)});
-		break;
-	case TY_FDS_CLOSE:
-		if (args[0] < FDS)
-			t->open[args[0]] = t->cloexec[args[0]] = false;
-		break;
-	case TY_FDS_RANGE:
-		for (uint64_t i = (uint32_t)args[0]; i < FDS && i <= (uint32_t)args[1]; i++) {
-			if (args[2] & CLOSE_RANGE_CLOEXEC_)
-				t->cloexec[i] = t->open[i];
-			else
-				t->open[i] = t->cloexec[i] = false;
-		}
-		break;
-	case TY_FDS_DUP:
-	case TY_FDS_DUP2:
-	case TY_FDS_FCNTL:
-		if (k->row->fds == TY_FDS_DUP)
-			mend(t, fd);
-		if (!ty_sysrow_copies(k->row, args)) {
-			if ((uint32_t)args[1] == TY_F_SETFD && args[0] < FDS &&
-			    !ty_explain_args(x, &c, 3, args))
-				t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
-		} else if (fd != args[0]) { /* dup2 to itself does nothing */
-			put_copy(t, fd, args[0], cloexec);
-		}
-		break;
-	case TY_FDS_NAMED:
-		if (args[0] < FDS && t->open[args[0]] && t->kind[args[0]] == TY_FD_SOCKET &&
-		    !t->name[args[0]])
-			t->by[args[0]] = (struct ty_fd_maker){k->thread, k->call, TY_FD_BY_ADDRESS};
-		break;
-	case TY_FDS_RECEIVED:
-	case TY_FDS_NONE:
-	case TY_FDS_EXEC: break;
-	}
-}
-
-/* The table of a process that existed before the recording; true: as listed, else none. */
-static bool begin(const struct ty_explain *x, int32_t pid, struct ty_fd_table *t)
-{
-	bool any = false;
-
-	memset(t, 0, sizeof(*t));
-	for (unsigned i = 0; i < FDS; i++)
-		t->by[i].arg = -1;
-	for (int32_t i = 0; x->fd_before && i < FDS; i++) {
-		bool cloexec = false;
-		const char *name = x->fd_before(x->ctx, pid, i, &cloexec);
-
-		if (!name)
-			continue;
-		any = true;
-		put(t, (uint64_t)i, kind_of(name), cloexec);
-		t->name[i] = name;
-	}
-	for (unsigned i = 0; i < 3 && !any; i++)
-		t->open[i] = true;
-	t->left_out = x->fd_before && x->fds_left_out(x->ctx, pid);
-	return any;
-}
-
-static void forget(struct ty_fd_table *t, uint64_t from, uint64_t to)
-{
-	for (uint64_t i = from; i < FDS && i <= to; i++) {
-		t->kind[i] = TY_FD_UNKNOWN;
-		t->name[i] = NULL;
-		t->by[i].arg = -1;
-	}
-}
-
-/* A call whose effect may or may not be in the listed table, or is in it but followed t. */
-static void unlearn(const struct ty_explain *x, struct ty_fd_table *t, const struct call *k,
-		    uint64_t t_ns)
-{
-	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
-	uint64_t fd = (uint64_t)c.ret, args[6];
-	uint8_t kind = k->row->fd_kind;
-	struct ty_fd_received got;
-
-	if (c.ret < 0 || c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED) ||
-	    ty_explain_args(x, &c, needed(k->row), args))
-		return;
-	switch ((enum ty_fds_effect)k->row->fds) {
-	case TY_FDS_NEW:
-		forget(t, fd, fd);
-		if (k->end_ns <= t_ns) {
-			put(t, fd, kind, false);
-			made_by(t, fd, k);
-		}
-		break;
-	case TY_FDS_DUP:
-	case TY_FDS_DUP2:
-	case TY_FDS_FCNTL:
-		if (ty_sysrow_copies(k->row, args))
-			forget(t, fd, fd);
-		break;
-	case TY_FDS_CLOSE: forget(t, args[0], args[0]); break;
-	case TY_FDS_RANGE: forget(t, (uint32_t)args[0], (uint32_t)args[1]); break;
-	case TY_FDS_PAIR: /* the numbers are unknown */
-		for (uint64_t i = 0; i < FDS; i++)
-			if (t->kind[i] == kind)
-				forget(t, i, i);
-		break;
-	case TY_FDS_RECEIVED:
-		for (unsigned i = 0;
-		     x->received && x->received(x->ctx, k->thread, k->call, i, &got); i++)
-			forget(t, (uint64_t)got.fd, (uint64_t)got.fd);
-		break;
-	case TY_FDS_NAMED:
-	case TY_FDS_NONE:
-	case TY_FDS_EXEC: break; /* what it closed is not listed */
-	}
+	if (k)
+		forget(k);
+	free(k);
 }
 
 /* Its steps are not counted: the result for one wait must not depend on them. */
@@ -283,9 +88,36 @@ static bool stopped(const struct ty_explain *x)
 	return x->stop && atomic_load_explicit(x->stop, memory_order_relaxed);
 }
 
+/* The calls of the process that ended up to t. */
+static uint64_t calls_until(const struct ty_model *m, const struct history *h, uint64_t t_ns)
+{
+	uint64_t n = 0;
+
+	vec_each (thread, &h->threads) {
+		const struct ty_thread *t = ty_model_thread(m, *thread);
+		const uint32_t after = ty_model_syscall_after(m, *thread, t_ns);
+
+		n += after == TY_NONE ? t->syscalls_n : after - t->syscalls_first;
+	}
+	return n;
+}
+
+/* The last time up to to_ns before which there are no more than TY_FD_CALLS calls. */
+static uint64_t last_known(const struct ty_model *m, const struct history *h, uint64_t to_ns)
+{
+	const uint64_t most = TY_FD_CALLS - h->inherited;
+	uint64_t all = 0;
+
+	vec_each (thread, &h->threads)
+		all += ty_model_thread(m, *thread)->syscalls_n;
+	if (all <= most || calls_until(m, h, to_ns) <= most)
+		return to_ns;
+	return partition_point(t, UINT64_C(0), to_ns, calls_until(m, h, t) <= most) - 1;
+}
+
 /* The thread's calls up to to_ns that make, close or name descriptors. */
-static int add_calls(const struct ty_explain *x, uint32_t thread, uint64_t to_ns, struct calls *v,
-		     struct ty_call_rows *rows, uint32_t *budget)
+static int add_calls(const struct ty_explain *x, uint32_t thread, struct history *h,
+		     struct ty_call_rows *rows)
 {
 	uint32_t k = ty_model_thread(x->m, thread)->syscalls_first, n;
 
@@ -293,129 +125,263 @@ static int add_calls(const struct ty_explain *x, uint32_t thread, uint64_t to_ns
 		for (uint32_t i = 0; i < n; i++) {
 			const struct ty_sysrow *row;
 
-			if (rows->end_ns[i] > to_ns)
+			if (rows->end_ns[i] > h->until_ns)
 				return 0;
-			if (!(*budget)--) {
-				*budget = 0;
-				return -TY_ELIMIT;
-			}
 			row = ty_syscall_row(x->arch, rows->abi[i], rows->nr[i])->as;
 			if (row->fds && (x->received || row->fds != TY_FDS_RECEIVED) &&
-			    vec_push(v, ((struct call){rows->end_ns[i], thread, k + i, row})))
+			    vec_push(&h->call,
+				     ((struct ty_fd_call){rows->end_ns[i], thread, k + i, row})))
 				return -TY_ENOMEM;
 		}
 	return 0;
 }
 
 /* As the calls of one thread are. */
-static bool in_order(const struct calls *v)
+static bool in_order(const struct history *h)
 {
-	for (size_t i = 1; i < v->n; i++)
-		if (by_end(&v->v[i - 1], &v->v[i]) > 0)
+	for (size_t i = 1; i < h->call.n; i++)
+		if (by_end(&h->call.v[i - 1], &h->call.v[i]) > 0)
 			return false;
 	return true;
 }
 
-/* The table of the thread's process at t. */
-static int table_before(const struct ty_explain *x, uint32_t thread, uint64_t t_ns,
-			struct ty_fd_table *t, unsigned depth, uint32_t *budget)
+static int add_threads(const struct ty_explain *x, struct history *h)
 {
-	const struct ty_model *m = x->m;
-	const struct ty_thread *th = ty_model_thread(m, thread);
-	uint32_t threads = ty_model_summary(m)->threads, leader = thread;
-	uint64_t to_ns = t_ns > x->fds_ns ? t_ns : x->fds_ns;
-	struct ty_call_rows *rows;
-	struct calls v = {0};
-	size_t exec = 0; /* the last one's index */
-	int r = 0;
-	bool listed = false;
+	uint32_t threads = h->tgid < 0 ? 0 : ty_model_summary(x->m)->threads;
+
+	if (h->tgid < 0)
+		return vec_push(&h->threads, h->leader);
+	for (uint32_t i = 0; i < threads; i++)
+		if (ty_model_thread(x->m, i)->tgid == h->tgid && vec_push(&h->threads, i))
+			return -TY_ENOMEM;
+	return 0;
+}
+
+static int collect(const struct ty_explain *x, struct history *h)
+{
+	struct ty_call_rows *rows = malloc(sizeof(*rows));
+	int r = rows ? 0 : -TY_ENOMEM;
+
+	for (size_t i = 0; i < h->threads.n && !r; i++)
+		r = add_calls(x, h->threads.v[i], h, rows);
+	free(rows);
+	if (!r && !in_order(h))
+		vec_sort(&h->call, by_end);
+	return r;
+}
+
+static struct ty_fd_table *copy_of(const struct ty_fd_table *t)
+{
+	struct ty_fd_table *out = malloc(sizeof(*out));
+
+	return out ? memcpy(out, t, sizeof(*out)) : NULL;
+}
+
+static int table_before(const struct ty_explain *x, struct ty_fd_histories *k, uint32_t thread,
+			uint64_t t_ns, unsigned depth, uint64_t *calls, struct history **of);
+
+/* The first table, in k->table. */
+static int find_first(const struct ty_explain *x, struct ty_fd_histories *k, struct history *h)
+{
+	const struct ty_thread *leader = ty_model_thread(x->m, h->leader);
+	const bool forked = leader->born && leader->forked_by >= 0;
+	struct history *parent;
+	uint64_t calls = 0;
+	int r;
+
+	h->cut = forked && h->depth >= DEPTH;
+	if (forked && !h->cut) {
+		r = table_before(x, k, (uint32_t)leader->forked_by, leader->start_ns, h->depth + 1,
+				 &calls, &parent);
+		if (r)
+			return r;
+		h->cut = parent->cut;
+		h->inherited = (uint32_t)calls;
+	} else {
+		h->listed = ty_fd_begin(x, h->tgid, &k->table);
+	}
+	k->last = NULL;
+	return 0;
+}
+
+/* Takes back from the listed table what changed while it was taken, or after t. */
+static void unlearn(const struct ty_explain *x, const struct history *h, uint64_t t_ns,
+		    struct ty_fd_table *t)
+{
+	for (size_t i = 0; i < h->first && !stopped(x); i++)
+		if (h->call.v[i].end_ns > x->fds_since_ns || h->call.v[i].end_ns > t_ns)
+			ty_fd_unlearn(x, &h->call.v[i], t_ns, t);
+}
+
+static int learn(const struct ty_explain *x, struct ty_fd_histories *k, uint64_t to_ns,
+		 struct history *h)
+{
+	struct ty_fd_table *first;
+	int r = find_first(x, k, h);
+
+	r = r ? r : add_threads(x, h);
+	if (r)
+		return r;
+	h->until_ns = last_known(x->m, h, to_ns);
+	r = collect(x, h);
+	if (r)
+		return r;
+	if (h->listed) {
+		h->first =
+			partition_point(i, (size_t)0, h->call.n, h->call.v[i].end_ns <= x->fds_ns);
+		unlearn(x, h, x->fds_ns, &k->table);
+	}
+	first = copy_of(&k->table);
+	if (!first || vec_push(&h->at, first)) {
+		free(first);
+		return -TY_ENOMEM;
+	}
+	return stopped(x) ? -TY_EINTR : 0;
+}
+
+/* The process of the thread at t. */
+static int history_of(const struct ty_explain *x, struct ty_fd_histories *k, uint32_t thread,
+		      uint64_t t_ns, unsigned depth, uint64_t to_ns, struct history **out)
+{
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	uint32_t leader = thread;
+	struct history *h;
+	int r;
 
 	if (th->tgid > 0 && th->tgid != th->tid) {
-		uint32_t l = ty_model_thread_find(m, th->tgid, t_ns);
+		uint32_t l = ty_model_thread_find(x->m, th->tgid, t_ns);
 
 		leader = l == TY_NONE ? thread : l;
 	}
-	if (depth < DEPTH && ty_model_thread(m, leader)->born &&
-	    ty_model_thread(m, leader)->forked_by >= 0) {
-		r = table_before(x, (uint32_t)ty_model_thread(m, leader)->forked_by,
-				 ty_model_thread(m, leader)->start_ns, t, depth + 1, budget);
-		if (r)
-			return r;
-	} else {
-		listed = begin(x, th->tgid, t);
+	hash_each (at, &k->by_leader, leader) {
+		*out = k->v.v[at];
+		if ((*out)->tgid == th->tgid && (!(*out)->cut || (*out)->depth == depth))
+			return 0;
 	}
-	rows = malloc(sizeof(*rows));
-	r = rows ? 0 : -TY_ENOMEM;
-	for (uint32_t i = 0; !r && i < threads; i++) {
-		const struct ty_thread *o = ty_model_thread(m, i);
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return -TY_ENOMEM;
+	*h = (struct history){.leader = leader, .tgid = th->tgid, .depth = depth};
+	r = learn(x, k, to_ns, h);
+	if (!r && vec_push(&k->v, h))
+		r = -TY_ENOMEM;
+	if (r) {
+		history_free(h);
+		return r;
+	}
+	k->bytes += sizeof(*h) + sizeof(**h->at.v) + h->call.cap * sizeof(*h->call.v);
+	*out = h;
+	if (ty_hash_add(&k->by_leader, leader, (uint32_t)k->v.n - 1)) {
+		k->v.n--;
+		history_free(h);
+		return -TY_ENOMEM;
+	}
+	return 0;
+}
 
-		if (i == thread || (o->tgid == th->tgid && o->tgid >= 0))
-			r = add_calls(x, i, to_ns, &v, rows, budget);
+/* Takes k->table to the first n calls of the process. */
+static int go_to(const struct ty_explain *x, struct ty_fd_histories *k, struct history *h, size_t n)
+{
+	size_t i = (n - h->first) / APART;
+
+	i = i < h->at.n ? i : h->at.n - 1;
+	if (k->last != h || k->last_at > n || k->last_at < h->first + i * APART) {
+		k->table = *h->at.v[i];
+		k->last = h;
+		k->last_at = h->first + i * APART;
 	}
-	free(rows);
-	if (!r) {
-		if (!in_order(&v))
-			vec_sort(&v, by_end);
-		for (size_t i = 0; i < v.n && v.v[i].end_ns <= t_ns; i++)
-			exec = v.v[i].row->fds == TY_FDS_EXEC ? i : exec;
-		for (size_t i = 0; i < v.n && !stopped(x); i++)
-			if (listed && v.v[i].end_ns <= x->fds_ns) {
-				if (v.v[i].end_ns > x->fds_since_ns || v.v[i].end_ns > t_ns)
-					unlearn(x, t, &v.v[i], t_ns);
-			} else if (v.v[i].end_ns <= t_ns) {
-				replay(x, t, &v.v[i], depth || i < exec);
-			}
+	while (k->last_at < n) {
+		struct ty_fd_table *t;
+
+		if (stopped(x))
+			return -TY_EINTR;
+		ty_fd_replay(x, &h->call.v[k->last_at++], &k->table);
+		if (!k->most || k->last_at != h->first + h->at.n * APART)
+			continue;
+		t = copy_of(&k->table);
+		if (!t || vec_push(&h->at, t)) {
+			free(t);
+			return -TY_ENOMEM;
+		}
+		k->bytes += sizeof(*t);
 	}
-	vec_fini(&v);
-	return r;
+	return 0;
+}
+
+/* The table of the thread's process at t, in k->table. calls: that led to it; may be NULL. */
+static int table_before(const struct ty_explain *x, struct ty_fd_histories *k, uint32_t thread,
+			uint64_t t_ns, unsigned depth, uint64_t *calls, struct history **of)
+{
+	const uint64_t to_ns = t_ns > x->fds_ns ? t_ns : x->fds_ns;
+	struct history *h;
+	int r = history_of(x, k, thread, t_ns, depth, k->most ? UINT64_MAX : to_ns, &h);
+
+	if (r)
+		return r;
+	*of = h;
+	if (to_ns > h->until_ns)
+		return -TY_ELIMIT;
+	if (calls)
+		*calls = h->inherited + calls_until(x->m, h, to_ns);
+	if (h->listed && t_ns < x->fds_ns) {
+		k->last = NULL;
+		ty_fd_begin(x, h->tgid, &k->table);
+		unlearn(x, h, t_ns, &k->table);
+		return stopped(x) ? -TY_EINTR : 0;
+	}
+	return go_to(x, k, h, partition_point(i, h->first, h->call.n, h->call.v[i].end_ns <= t_ns));
+}
+
+/* Of the thread's process at t, in (*k)->table; *k is to be released. */
+static bool look_up(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, uint64_t *calls,
+		    struct ty_fd_histories **k)
+{
+	struct history *h;
+
+	*k = x->fd_histories ? x->fd_histories : ty_fd_histories_new(0);
+	if (!*k || !x->args || !x->arch)
+		return false;
+	if ((*k)->bytes > (*k)->most)
+		forget(*k);
+	return !table_before(x, *k, thread, t_ns, 0, calls, &h);
+}
+
+static void release(const struct ty_explain *x, struct ty_fd_histories *k)
+{
+	if (k != x->fd_histories)
+		ty_fd_histories_free(k);
 }
 
 bool ty_fd_table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, uint32_t *calls,
 		    struct ty_fd_table *t)
 {
-	return x->args && x->arch && !table_before(x, thread, t_ns, t, 0, calls) && !stopped(x);
-}
+	struct ty_fd_histories *k;
+	uint64_t led = 0;
+	const bool known = look_up(x, thread, t_ns, &led, &k) && led <= *calls;
 
-static const char *table_name(const struct ty_explain *x, const struct ty_fd_table *t, uint64_t fd)
-{
-	const struct ty_fd_maker *by = &t->by[fd];
-	const char *name = t->name[fd];
-
-	if (name || by->arg < 0 || !x->pointee)
-		return name;
-	if (by->arg != TY_FD_BY_ADDRESS)
-		return x->pointee(x->ctx, by->thread, by->call, (unsigned)by->arg);
-	name = x->pointee(x->ctx, by->thread, by->call, TY_POINTEE_FD);
-	return name ? name : x->pointee(x->ctx, by->thread, by->call, 1);
+	*calls = known ? *calls - (uint32_t)led : 0;
+	if (known)
+		*t = k->table;
+	release(x, k);
+	return known;
 }
 
 struct ty_fd_table *ty_fd_table_new(const struct ty_explain *x, uint32_t thread, uint64_t t_ns)
 {
-	struct ty_fd_table *t = malloc(sizeof(*t));
-	uint32_t calls = TY_FD_CALLS;
+	struct ty_fd_histories *k;
+	struct ty_fd_table *t = look_up(x, thread, t_ns, NULL, &k) ? copy_of(&k->table) : NULL;
 
-	if (t && ty_fd_table_at(x, thread, t_ns, &calls, t))
-		return t;
-	free(t);
-	return NULL;
-}
-
-enum ty_fd_kind ty_fd_table_kind(const struct ty_explain *x, const struct ty_fd_table *t,
-				 uint64_t fd, const char **name)
-{
-	*name = NULL;
-	if (!t || fd >= TY_FDS || !t->open[fd])
-		return TY_FD_UNKNOWN;
-	*name = table_name(x, t, fd);
-	return t->kind[fd];
+	release(x, k);
+	return t;
 }
 
 enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns,
 			   const char **name)
 {
-	struct ty_fd_table *t = fd < TY_FDS ? ty_fd_table_new(x, thread, t_ns) : NULL;
-	enum ty_fd_kind k = ty_fd_table_kind(x, t, fd, name);
+	struct ty_fd_histories *k;
+	const bool known = look_up(x, thread, t_ns, NULL, &k);
+	const enum ty_fd_kind kind = ty_fd_table_kind(x, known ? &k->table : NULL, fd, name);
 
-	free(t);
-	return k;
+	release(x, k);
+	return kind;
 }

@@ -3,7 +3,7 @@
 #ifndef TY_FD_PEER_H
 #define TY_FD_PEER_H
 
-#include "fd_table.h"
+#include "fd_kind.h"
 #include "process_titles.h"
 
 #define TY_FD_PEER (TY_WHO_MAX + 24) /* bytes */

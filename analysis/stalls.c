@@ -6,6 +6,7 @@
  * rest ranked (stall_rank.c).
  */
 #include "stalls_priv.h"
+#include "fd_kind.h"
 #include "own_name.h"
 #include "steal.h"
 #include "thread_walk.h"
@@ -15,7 +16,8 @@
 
 #define CANDIDATES 4096
 #define KEYS	   32
-#define STOPS	   INT32_MIN /* a key of short waits: stops, in whatever call */
+#define STOPS	   INT32_MIN   /* a key of short waits: stops, in whatever call */
+#define HISTORIES  (16u << 20) /* bytes */
 
 const char *ty_stall_kind_name(enum ty_stall_kind k)
 {
@@ -638,7 +640,11 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 	h.words = calloc(TY_STALL_BLOCKS, sizeof(*h.words));
 	own.woken = ty_stall_woken_new();
 	own.paths = &h.paths;
+	if (!x->fd_histories)
+		own.fd_histories = ty_fd_histories_new(HISTORIES);
 	r = h.words && own.woken ? find_stalls(&h, max, out) : -TY_ENOMEM;
+	if (!x->fd_histories)
+		ty_fd_histories_free(own.fd_histories);
 	free(h.words);
 	free(own.woken);
 	vec_fini(&h.cand);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fd_table.h"
+#include "fd_kind.h"
 #include "thread_walk.h"
 
 const struct ty_request *ty_wait_awaits(const struct ty_requests *r, uint32_t thread,

@@ -10,6 +10,7 @@
 #include "command_titles.h"
 #include "call_data_index.h"
 #include "call_data_source.h"
+#include "fd_kind.h"
 #include "fd_names.h"
 #include "fd_others.h"
 #include "cfs_throttle.h"
@@ -25,6 +26,7 @@
 
 /* Of a process, to find what was registered in an epoll set: calls, and changes of sets. */
 enum { READY_CALLS = 300000, READY_CHANGES = 5000 };
+#define HISTORIES_PART 16 /* share of the memory for descriptors of processes */
 
 ORDER(by_tid, struct ty_thread_line, compare(a->tid, b->tid) ?: compare(a->at, b->at))
 
@@ -581,6 +583,9 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 		s->steal = ty_steal_lines_new(ty_trace_section(s->trace, TY_SEC_STEAL).s);
 	if (!s->ticks)
 		find_ticks(s, facts);
+	/* Without memory for it each look-up begins anew. */
+	if (!s->locks && !s->fd_histories)
+		s->fd_histories = ty_fd_histories_new(s->memory_bytes / HISTORIES_PART);
 	if (!s->titles_later)
 		ty_session_titles(s);
 	return (struct ty_explain){.m = s->model,
@@ -610,6 +615,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .fds_left_out = fds_left_out,
 				   .listens = listens,
 				   .fd_other = fd_other,
+				   .fd_histories = s->fd_histories,
 				   .ctx = s,
 				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0,
 				   .command_ns = !s->trace->begins_later && !s->trace->is_part

@@ -16,6 +16,7 @@
 #include "count_load.h"
 #include "sample_load.h"
 #include "wait_stacks.h"
+#include "fd_kind.h"
 #include "fd_names.h"
 #include "fd_others.h"
 #include "cfs_throttle.h"
@@ -423,6 +424,7 @@ void ty_session_fini(struct ty_session *s)
 		free(*text);
 	vec_fini(&s->address);
 	ty_fd_names_free(s->fds);
+	ty_fd_histories_free(s->fd_histories);
 	ty_fd_others_free(s->others);
 	ty_throttle_lines_free(s->held);
 	ty_steal_lines_free(s->steal);

@@ -50,6 +50,7 @@ struct ty_session {
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
 	struct ty_fd_names *fds;	      /* open before the recording; created on first use */
+	struct ty_fd_histories *fd_histories; /* created on first use, where there are no locks */
 	struct ty_fd_others *others;	      /* ends of pipes and sockets; created on first use */
 	struct ty_throttle_lines *held;	      /* throttled by CPU quotas; created on first use */
 	struct ty_steal_lines *steal;	      /* stolen by the hypervisor; created on first use */

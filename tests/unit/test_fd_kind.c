@@ -226,12 +226,46 @@ static void names_of_received(void **state)
 	ty_mx_drop();
 }
 
+/* Look-ups that continue from others find the same as those that begin anew, in any order. */
+static void look_ups_that_continue(void **state)
+{
+	enum { NR_OPEN = 2, NR_CLOSE = 3, NR_SOCKET = 41, CALLS = 1500, TIMES = 400 };
+	struct ty_fd_histories *kept = ty_fd_histories_new(1 << 20);
+	const char *name, *anew;
+	struct ty_explain x, y;
+	uint32_t t;
+
+	assert_non_null(kept);
+	begin();
+	for (unsigned i = 0; i < CALLS; i++)
+		call(2 * MS + i * 20000, 11,
+		     i % 3 == 0	  ? NR_OPEN
+		     : i % 3 == 1 ? NR_SOCKET
+				  : NR_CLOSE,
+		     i % 3 == 2 ? 0 : 7 + i % 50, 7 + i % 31);
+	x = y = end();
+	x.pointee = y.pointee = pointee;
+	x.fds_ns = y.fds_ns = 5 * MS;
+	y.fd_histories = kept;
+	t = ty_model_thread_find(x.m, 11, 10 * MS);
+	for (unsigned i = 0; i < TIMES; i++) {
+		const uint64_t at = MS + i * 7919 % TIMES * 80000, fd = i % 60;
+
+		assert_int_equal(ty_fd_kind(&x, t, fd, at, &anew),
+				 ty_fd_kind(&y, t, fd, at, &name));
+		assert_true(name == anew);
+	}
+	ty_fd_histories_free(kept);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_from_before),   cmocka_unit_test(names_from_calls),
-		cmocka_unit_test(names_by_the_kernel), cmocka_unit_test(changes_before_the_list),
-		cmocka_unit_test(numbers_of_its_abi),  cmocka_unit_test(names_of_received),
+		cmocka_unit_test(names_from_before),	  cmocka_unit_test(names_from_calls),
+		cmocka_unit_test(names_by_the_kernel),	  cmocka_unit_test(changes_before_the_list),
+		cmocka_unit_test(numbers_of_its_abi),	  cmocka_unit_test(names_of_received),
+		cmocka_unit_test(look_ups_that_continue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
