@@ -608,6 +608,7 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	s->proven = s->proven && !was_left(h, c);
 	if (s->waits <= 1)
 		say_before_device(&t, c);
+	ty_stall_say_disk_users(&t, h, c);
 	if (s->kind != TY_STALL_STEAL)
 		say_steal(&t, h, c, true);
 	if (c->kernel_timer)
@@ -618,8 +619,6 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		struct ty_io io = ty_model_io(m, c->io);
 
 		snprintf(s->object, sizeof(s->object), "device %u:%u", io.major, io.minor);
-		if (!*c->w.object && *call)
-			name_file(h->x, s);
 	} else if (s->kind == TY_STALL_RUNQUEUE || s->kind == TY_STALL_THROTTLED ||
 		   s->kind == TY_STALL_STEAL) {
 		uint32_t cpu = cpu_of(h, c);
@@ -629,6 +628,9 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	} else {
 		memcpy(s->object, c->w.object, sizeof(s->object));
 	}
+	if ((s->kind == TY_STALL_IO || s->kind == TY_STALL_UNINTERRUPTIBLE) && c->io != TY_NONE &&
+	    !*c->w.object && *call)
+		name_file(h->x, s);
 	/* Of many waits the name is that of the chief one's time. */
 	s->named_ns = s->waits > 1 && s->links ? s->link[0].start_ns : s->start_ns;
 	ty_put(&o, "%s %s%s", who(s->thread, s->named_ns),

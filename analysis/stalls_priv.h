@@ -464,6 +464,11 @@ bool ty_stall_steal_matters(const struct ty_candidate *c);
 uint64_t ty_stall_theft(const struct ty_model *m, const struct ty_span *s, uint64_t a, uint64_t b,
 			struct ty_theft *most);
 
+/* Adds which other threads waited for the disk, if the stall was a wait for one without a request
+ * in flight. stall_disk.c */
+struct ty_sentence;
+void ty_stall_say_disk_users(struct ty_sentence *o, const struct ty_stall_search *h,
+			     const struct ty_candidate *c);
 /* stall_text.c: object, text and sentence. */
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c);
 /* True if the waker waits there itself at another time, as for a lock that is handed over. A thread
