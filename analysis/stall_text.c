@@ -108,12 +108,17 @@ static void say_device(struct ty_sentence *o, const struct ty_stall_search *h,
 /* What of a wait for devices no request explains. */
 static void say_before_device(struct ty_sentence *o, const struct ty_candidate *c)
 {
-	if (c->queued_ns > c->s.duration_ns / 20)
-		ty_put(o, ". For %s of the wait, the request was not yet issued to the device",
-		       ty_duration(c->queued_ns));
-	if (c->no_io_ns > c->s.duration_ns / 20 && c->s.links &&
-	    c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST)
-		ty_put(o, ". For %s of the wait, " TY_NOT_IN_FLIGHT, ty_duration(c->no_io_ns));
+	const uint64_t whole_ns = c->longest_ns ? c->longest_ns : c->s.duration_ns;
+	const char *of = c->longest_ns ? "the longest wait" : "the wait";
+
+	if (c->queued_ns > whole_ns / 20)
+		ty_put(o, ". For %s of %s, the request was not yet issued to the device",
+		       ty_duration(c->queued_ns), of);
+	/* Else the last link says it, or the cause. */
+	if (c->no_io_ns > whole_ns / 20 && c->s.links &&
+	    (c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST ||
+	     (c->s.links == 1 && c->s.kind != TY_STALL_UNINTERRUPTIBLE)))
+		ty_put(o, ". For %s of %s, " TY_NOT_IN_FLIGHT, ty_duration(c->no_io_ns), of);
 }
 
 static void say_throttled(struct ty_sentence *o, const struct ty_candidate *c)
@@ -606,7 +611,7 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 
 	cause(&t, h, c);
 	s->proven = s->proven && !was_left(h, c);
-	if (s->waits <= 1)
+	if (s->waits <= 1 || c->longest_ns)
 		say_before_device(&t, c);
 	ty_stall_say_disk_users(&t, h, c);
 	if (s->kind != TY_STALL_STEAL)

@@ -146,6 +146,44 @@ static void a_short_request_ends_a_long_wait(void **state)
 	ty_mx_drop();
 }
 
+/* Pages are read by short requests, each at the end of a long wait (a throttled disk): the sentence
+ * has that part of one wait, and of the longest of several. */
+static void a_page_of_a_throttled_disk(void **state)
+{
+	for (unsigned n = 1; n <= 4; n += 3) {
+		uint64_t t = 11 * MS;
+		struct ty_explain x;
+		struct ty_stalls s;
+
+		(void)state;
+		givens = 0;
+		ty_mx_begin("mode=all\n", NULL);
+		ty_mx_switch(0, 3 * MS, 0, R, WAITER);
+		ty_mx_enter(0, 4 * MS, WAITER, NR_FSYNC);
+		ty_mx_exit(0, 5 * MS, WAITER, NR_FSYNC, 0);
+		for (unsigned i = 0; i < n; i++) {
+			ty_mx_switch(0, t, WAITER, D, OTHER);
+			t += 500 * MS;
+			ISSUE(t - 357 * US, OTHER, 800, 8);
+			completed(t, 800, OTHER);
+			ty_mx_switch(0, t += 50 * US, OTHER, S, WAITER);
+			t += 5 * MS;
+		}
+		ty_mx_switch(0, t, WAITER, S, 0);
+		x = explain(ty_mx_end(), 0);
+		s = stalls_by(&x, false);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].kind, TY_STALL_FAULT);
+		assert_non_null(
+			strstr(s.v[0].sentence, n > 1 ? "For 500 ms of the longest wait, no "
+							"request was in flight"
+						      : "For 500 ms of the wait, no "
+							"request was in flight"));
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+}
+
 /* Its own request (by its bio, by its issue, or both) is in flight all the time, and a kworker
  * hands the completion on, which had been woken for others before; other requests of the device are
  * none of this wait. */
@@ -346,6 +384,7 @@ static void bios_become_requests(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_page_of_a_throttled_disk),
 		cmocka_unit_test(a_short_request_ends_a_long_wait),
 		cmocka_unit_test(a_kworker_hands_on),
 		cmocka_unit_test(a_queue_before_the_device),
