@@ -63,7 +63,13 @@ void ty_flow_stack_unwind(struct ty_flow_stack *s, size_t level, uint64_t ts_ns,
 		struct ty_flow_frame *f = &s->frames.v[s->frames.n - 1];
 
 		f->call.flags |= flags;
-		ty_flow_stack_end(s, f, ts_ns);
+		/* Longjmp closes many. */
+		if (s->sums && flags & TY_CALL_PARTIAL) {
+			ty_flow_stack_drop(s, f, ts_ns);
+			ty_flow_sums_cut(s->sums, &f->call);
+		} else {
+			ty_flow_stack_end(s, f, ts_ns);
+		}
 	}
 	ty_flow_stack_closed(s);
 }

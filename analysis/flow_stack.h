@@ -103,9 +103,9 @@ static inline void ty_flow_frame_pass(struct ty_flow_frame *f, uint64_t start_ns
 		f->call.children_ns += end_ns - start_ns;
 }
 
-/* Closes the topmost level, f, but for what else is noted by level. */
-static inline void ty_flow_stack_end(struct ty_flow_stack *s, struct ty_flow_frame *f,
-				     uint64_t ts_ns)
+/* The topmost level, f, is left. */
+static inline void ty_flow_stack_drop(struct ty_flow_stack *s, struct ty_flow_frame *f,
+				      uint64_t ts_ns)
 {
 	f->call.insns = s->insns - f->call.insns;
 	f->call.self_insns = f->call.insns - f->call.self_insns;
@@ -118,6 +118,13 @@ static inline void ty_flow_stack_end(struct ty_flow_stack *s, struct ty_flow_fra
 		up->call.flags |= f->call.flags & TY_CALL_GAP;
 		ty_flow_frame_pass(up, f->call.start_ns, ts_ns);
 	}
+}
+
+/* Closes the topmost level, f, but for what else is noted by level. */
+static inline void ty_flow_stack_end(struct ty_flow_stack *s, struct ty_flow_frame *f,
+				     uint64_t ts_ns)
+{
+	ty_flow_stack_drop(s, f, ts_ns);
 	if (s->sums)
 		ty_flow_sums_end(s->sums, &f->call);
 	else if (s->end)

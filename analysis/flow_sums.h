@@ -113,26 +113,38 @@ void ty_flow_sums_add(struct ty_flow_sums *s, const struct ty_flow_call *c, bool
 void ty_flow_sums_add_many(struct ty_flow_sums *s, const struct ty_flow_call *c, uint64_t n,
 			   uint64_t outermost);
 
-/* As ty_flow_sums_add, for nearly all calls: by the same caller as the one before. room:
- * ty_flow_sums_room. False: it is not such a call, and was not added. */
-static inline __attribute__((always_inline)) bool ty_flow_sums_quick(struct ty_flow_sums *s,
-								     const struct ty_flow_call *c,
-								     bool outermost, bool room)
+/* Adds a call, but for the percentiles, for nearly all calls: by the same caller as the one before.
+ * NULL: it is not such a call, and was not added. */
+static inline __attribute__((always_inline)) struct ty_flow_sum *ty_flow_sums_count(
+	struct ty_flow_sums *s, const struct ty_flow_call *c, bool outermost, uint64_t *ns)
 {
 	struct ty_flow_sum *a = c->func == TY_NO_FUNC ? NULL : ty_flow_sum_of(s, c->func);
-	uint64_t ns = 0;
 
-	if (!a || a->caller != c->caller || !room || c->flags & TY_CALL_BACK)
-		return false;
+	*ns = 0;
+	if (!a || a->caller != c->caller || c->flags & TY_CALL_BACK)
+		return NULL;
 	a->calls++;
 	a->self_insns += c->self_insns;
 	if (outermost)
 		a->insns += c->insns;
 	if (c->start_ns != c->end_ns) {
-		ns = ty_flow_call_ns(c);
-		a->self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
-		a->total_ns += outermost ? ns : 0;
+		*ns = ty_flow_call_ns(c);
+		a->self_ns += *ns > c->children_ns ? *ns - c->children_ns : 0;
+		a->total_ns += outermost ? *ns : 0;
 	}
+	return a;
+}
+
+/* As ty_flow_sums_add, for these. room: ty_flow_sums_room. False: it was not added. */
+static inline __attribute__((always_inline)) bool ty_flow_sums_quick(struct ty_flow_sums *s,
+								     const struct ty_flow_call *c,
+								     bool outermost, bool room)
+{
+	uint64_t ns;
+	struct ty_flow_sum *a = room ? ty_flow_sums_count(s, c, outermost, &ns) : NULL;
+
+	if (!a)
+		return false;
 	if (c->flags & TY_CALL_PARTIAL) {
 		a->not_whole++;
 		return true;
@@ -147,12 +159,32 @@ static inline __attribute__((always_inline)) bool ty_flow_sums_quick(struct ty_f
 	return true;
 }
 
-static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow_call *c)
+/* The call is not active any more; true: none of the same function and thread is around it. */
+static inline bool ty_flow_sums_outermost(struct ty_flow_sums *s, const struct ty_flow_call *c)
 {
 	uint32_t *level = c->func == TY_NO_FUNC ? NULL : ty_flow_sums_level(s, c);
-	const bool outermost = !level || (*level && !--*level);
+
+	return !level || (*level && !--*level);
+}
+
+static inline void ty_flow_sums_end(struct ty_flow_sums *s, const struct ty_flow_call *c)
+{
+	const bool outermost = ty_flow_sums_outermost(s, c);
 
 	if (!ty_flow_sums_quick(s, c, outermost, ty_flow_sums_room(s)))
+		ty_flow_sums_add(s, c, outermost);
+}
+
+/* As ty_flow_sums_end, of a call that is partial. */
+static inline void ty_flow_sums_cut(struct ty_flow_sums *s, const struct ty_flow_call *c)
+{
+	const bool outermost = ty_flow_sums_outermost(s, c);
+	uint64_t ns;
+	struct ty_flow_sum *a = ty_flow_sums_count(s, c, outermost, &ns);
+
+	if (a)
+		a->not_whole++;
+	else
 		ty_flow_sums_add(s, c, outermost);
 }
 
