@@ -71,10 +71,13 @@ static void note_first(const struct ty_explain *x, const struct ty_stall *s, str
 
 	if (out->notes == TY_ANSWER_NOTES)
 		return;
-	ty_put(&o, "stall with the most time: %s waited %s", ty_who(x->m, s->thread, s->named_ns),
+	ty_put(&o, "stall with the most time: %s %s %s", ty_who(x->m, s->thread, s->named_ns),
+	       s->state == TY_ST_UNKNOWN   ? "was in an unknown state for"
+	       : s->state == TY_ST_RUNNING ? "ran"
+					   : "waited",
 	       ty_duration(s->duration_ns));
 	if (s->waits > 1)
-		ty_put(&o, " in %u waits", s->waits);
+		ty_put(&o, s->state == TY_ST_RUNNING ? " in %u calls" : " in %u waits", s->waits);
 	if (s->culprit == TY_NONE && *s->peer)
 		ty_put(&o, " for a reply on %s", s->peer);
 	put_cause(&o, x, s, 1);

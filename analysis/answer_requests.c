@@ -300,7 +300,7 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 		snprintf(out->sum_of, sizeof(out->sum_of), "%srequest", s->n > 1 ? "slowest " : "");
 	say_clients(x->m, client, n, out->sum_of, sizeof(out->sum_of));
 	ty_put_behind(out->sum_of, sizeof(out->sum_of), "%s: ",
-		      n > 1 && overlap(slow, n) ? " (time in two of them counts twice)" : "");
+		      n > 1 && overlap(slow, n) ? " (where they overlap, time counts twice)" : "");
 	r = note_backlog(x, q, slow, n, &backlog, out);
 	if (r)
 		return r;

@@ -103,7 +103,7 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 	uint64_t idle = 0, none = 0;
 	const char *ran = k->group_of[s->who].n > 1 ? " (meanwhile on their CPUs:"
 						    : " (meanwhile on its CPU:";
-	bool any = false;
+	bool any = false, left;
 
 	vec_each (r, &k->book->row) {
 		if (r->k.who != s->who || r->k.what != TY_ROW_RUNNABLE)
@@ -115,7 +115,8 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 		else if (r->k.end != TY_END_SEVERAL)
 			none += r->ns;
 	}
-	ty_put(o, " waited for a CPU");
+	left = percent(idle, s->ns) > 50; /* nothing that ran kept it from that CPU */
+	ty_put(o, left ? " was runnable" : " waited for a CPU");
 	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {
 		ty_put(o, "%s %s %u%%", any ? "," : ran, ty_model_str(k->x->m, v[i].id),
 		       percent(v[i].ns, s->ns));
@@ -134,7 +135,7 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 	if (any && told < 100)
 		ty_put(o, ", others %u%%", 100 - told);
 	if (any)
-		ty_put(o, ")");
+		ty_put(o, "%s)", left ? "; possible causes: wakeup latency, the hypervisor" : "");
 	else if (none)
 		ty_put(o, " (what ran on it is not recorded)");
 	else
@@ -205,7 +206,7 @@ static void say_pieces(struct ty_sentence *o, const struct ty_answer_work *k, ui
 		       uint64_t longest_ns, const char *object)
 {
 	if (k->overlap && pieces > 1 && *object)
-		ty_put(o, " (the longest%s)", object);
+		ty_put(o, " (the longest wait:%s)", object);
 	else if (!k->overlap && pieces > 1)
 		ty_put(o, " (%llu times, the longest %s%s)", (unsigned long long)pieces,
 		       ty_duration(longest_ns), object);

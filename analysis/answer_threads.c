@@ -98,10 +98,20 @@ int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w,
 	}
 	if (!r) {
 		out->of = TY_ANSWER_THREADS;
-		snprintf(out->head, sizeof(out->head), "%s%s used %.1f%% of a CPU over %s",
-			 n == 1 ? "thread " : "", who,
-			 window ? 100.0 * (double)out->part_ns[TY_PART_CPU] / (double)window : 0.0,
-			 ty_fmt_duration(window, d));
+		/* Of what is not known it is not said that it was nothing. */
+		if (out->total_ns && out->part_ns[TY_PART_UNKNOWN] >= out->total_ns / 100 * 99)
+			snprintf(out->head, sizeof(out->head),
+				 "what %s%s did in these %s is unknown", n == 1 ? "thread " : "",
+				 who, ty_fmt_duration(window, d));
+		else
+			snprintf(out->head, sizeof(out->head),
+				 "%s%s used %s%.1f%% of a CPU over %s", n == 1 ? "thread " : "",
+				 who,
+				 out->part_ns[TY_PART_UNKNOWN] >= out->total_ns / 20 ? "at least "
+										     : "",
+				 window ? 100.0 * (double)out->part_ns[TY_PART_CPU] / (double)window
+					: 0.0,
+				 ty_fmt_duration(window, d));
 		if (n > 1)
 			snprintf(out->sum_of, sizeof(out->sum_of), "all threads together: ");
 		else if (out->total_ns < window - window / 1000)

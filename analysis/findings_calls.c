@@ -32,7 +32,7 @@ struct sample {
 };
 
 struct group {
-	uint64_t n, short_n, short_ns, total_ns;
+	uint64_t n, short_n, short_ns, total_ns, max_ns;
 	uint64_t fails, fail_ns;    /* short ones */
 	uint64_t bytes, io;	    /* of calls that returned a number above 0 */
 	uint64_t at_ns, fail_at_ns; /* of the first */
@@ -119,6 +119,7 @@ static int add(struct pass *p, struct ty_poll_watch *poll, const struct ty_call_
 	g->at_ns = g->n ? g->at_ns : c->start_ns[i];
 	g->n++;
 	g->total_ns += ns;
+	g->max_ns = ns > g->max_ns ? ns : g->max_ns;
 	take(&g->any, call);
 	if (ns < SHORT_NS) {
 		g->short_n++;
@@ -283,7 +284,7 @@ static void failing(const struct pass *p, const struct group *g, const char *cal
 		       ty_finding_thread_name(p->k->x->m, g->thread, g->several, who), call,
 		       ty_count(g->fails));
 	say_object(f, tenths, object);
-	ty_finding_say(f, ", with %s%s, %s each", name ? name : "errors",
+	ty_finding_say(f, ", with %s%s, %s on average", name ? name : "errors",
 		       g->votes * 2 < (int64_t)g->fails ? " and others" : "",
 		       ty_duration(g->fail_ns / g->fails));
 }
@@ -300,11 +301,14 @@ static void made(const struct pass *p, const struct group *g, unsigned kind, con
 	ty_finding_say(f, "%s made %s calls of %s",
 		       ty_finding_thread_name(p->k->x->m, g->thread, g->several, who), ty_count(n),
 		       call);
-	if (kind == TY_FINDING_SMALL_IO)
-		ty_finding_say(f, " with %llu byte%s each", (unsigned long long)bytes,
-			       bytes == 1 ? "" : "s");
 	say_object(f, tenths, object);
-	ty_finding_say(f, ", %s each", ty_duration(ns / n));
+	ty_finding_say(f, ", ");
+	if (kind == TY_FINDING_SMALL_IO)
+		ty_finding_say(f, "%llu byte%s in ", (unsigned long long)bytes,
+			       bytes == 1 ? "" : "s");
+	ty_finding_say(f, "%s on average", ty_duration(ns / n));
+	if (ns == g->total_ns && g->max_ns > ns / n * 2)
+		ty_finding_say(f, " (longest %s)", ty_duration(g->max_ns));
 }
 
 static void judge(const struct pass *p, const struct group *g)

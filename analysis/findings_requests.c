@@ -47,11 +47,16 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 	to = ty_finding_add(k, &f);
 	if (!to)
 		return;
-	ty_finding_say(to, "%s: %s%s of %s requests took %s%s (median %s)",
+	ty_finding_say(to, "%s: %s%s of %s requests took %s",
 		       ty_finding_thread_name(k->x->m, s->process, false, who),
 		       more ? "at least " : "", ty_count(f.n), ty_count(s->n),
-		       more || f.n > 1 ? "up to " : "", ty_duration(length(longest)),
-		       ty_duration(s->p50_ns));
+		       ty_duration(more || f.n > 1 ? from : length(longest)));
+	if (more || f.n > 1)
+		ty_finding_say(to, " or more, the longest %s", ty_duration(length(longest)));
+	ty_finding_say(to, " (median %s", ty_duration(s->p50_ns));
+	if (f.n > 1)
+		ty_finding_say(to, "; together %s longer", ty_duration(f.ns));
+	ty_finding_say(to, ")");
 	ty_finding_next(to, "tarry report FILE requests");
 }
 

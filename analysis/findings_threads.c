@@ -69,10 +69,11 @@ int ty_findings_of_children(const struct ty_finding_work *k)
 		to = ty_finding_add(k, &f);
 		if (!to)
 			continue;
-		ty_finding_say(to, "%s started %s short-lived children (%s), %s each, %s in total",
-			       ty_finding_thread_name(m, f.thread, false, who), ty_count(f.n),
-			       ty_finding_thread_name(m, f.culprit, true, name),
-			       ty_duration(f.ns / f.n), ty_duration(f.ns));
+		ty_finding_say(
+			to, "%s started %s short-lived children (%s), %s on average, %s in total",
+			ty_finding_thread_name(m, f.thread, false, who), ty_count(f.n),
+			ty_finding_thread_name(m, f.culprit, true, name), ty_duration(f.ns / f.n),
+			ty_duration(f.ns));
 		ty_finding_next(to, "tarry report FILE ledger --process");
 	}
 	vec_fini(&g);

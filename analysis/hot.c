@@ -444,10 +444,12 @@ bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size
 	snprintf(threads, sizeof(threads), "%" PRIu64 " thread%s; ", h->weights.ran,
 		 h->weights.ran == 1 ? "" : "s");
 	n = snprintf(out, size,
-		     "%s %s %.0f%% of the %s (%s95%% interval %.0f to %.0f%%, %" PRIu64 " samples)",
+		     "%s %s %.0f%% of the %s (%s%" PRIu64 " of %" PRIu64
+		     " samples; 95%% interval %.0f to %.0f%%%s)",
 		     place, h->weights.by_time ? "used about" : "took", 100 * r->share,
 		     h->weights.by_time ? time : "CPU samples", h->weights.by_time ? threads : "",
-		     100 * r->low, 100 * r->high, h->samples);
+		     r->self, h->samples, 100 * r->low, 100 * r->high,
+		     h->weights.unseen_ns > h->time / 100 ? ", with threads without samples" : "");
 	if (n > 0 && (size_t)n < size && h->no_call >= TY_HOT_LEAST && h->faults >= h->no_call / 5)
 		snprintf(out + n, size - (size_t)n,
 			 "; %" PRIu64 " of the samples are in the kernel without a system call "

@@ -555,6 +555,8 @@ const char *ty_stall_grade(const struct ty_stall *s)
 
 	if (s->proven)
 		return "proven";
+	if (s->kind == TY_STALL_LOST)
+		return "cause unknown";
 	return !strncmp(s->text, "still ", 6) && end && !end[6] ? "cause unknown" : "inferred";
 }
 

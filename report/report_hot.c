@@ -240,9 +240,9 @@ static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
 	else if (single)
 		fprintf(f, ", %u of them with one sample each", single);
 	if (callers && callers == n - shown)
-		fputs(", all only as callers", f);
+		fputs(", which appear only as callers", f);
 	else if (callers)
-		fprintf(f, ", %u only as callers", callers);
+		fprintf(f, ", %u of them only as callers", callers);
 	if (shown < n)
 		fputs(" (--json has all)\n", f);
 }
@@ -360,6 +360,9 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 		       FILE *f)
 {
 	const struct ty_sample_weights *w = &h->weights;
+	const double off = w->on_cpu_ns ? 100.0 * ((double)h->weight - (double)w->on_cpu_ns) /
+						  (double)w->on_cpu_ns
+					: 0;
 
 	fprintf(f, "from the trace (exact): %s on CPU in %" PRIu64 " thread%s",
 		ty_duration(w->on_cpu_ns), w->ran, w->ran == 1 ? "" : "s");
@@ -368,18 +371,20 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 			ty_duration(x->waiting_ns));
 	putc('\n', f);
 	if (s->clock && w->on_cpu_ns)
-		fprintf(f, "samples alone would give %s on CPU (%+.0f%%) and no waits\n",
-			ty_duration(h->weight),
-			100.0 * ((double)h->weight - (double)w->on_cpu_ns) / (double)w->on_cpu_ns);
+		fprintf(f, "samples alone count %s on CPU (%.0f%% too %s) and no waits\n",
+			ty_duration(h->weight), off < 0 ? -off : off, off < 0 ? "low" : "high");
 	if (w->unsampled)
 		fprintf(f, "%" PRIu64 " thread%s without a sample ran for %s%s", w->unsampled,
 			w->unsampled == 1 ? "" : "s", ty_duration(w->unsampled_ns),
 			w->unseen_ns == w->unsampled_ns ? "\n" : "");
 	if (w->unsampled && w->unseen_ns < w->unsampled_ns)
 		fprintf(f,
-			": %s is attributed by samples of threads of the same name; %s is shown as "
+			": %s is divided by the samples of other threads of that name; %s is shown "
+			"as "
 			"[threads without samples]\n",
 			ty_duration(w->unsampled_ns - w->unseen_ns), ty_duration(w->unseen_ns));
+	if (w->unseen_ns)
+		fputs("upper ends of intervals include the time of [threads without samples]\n", f);
 	if (x->unknown_ns)
 		fprintf(f, "what threads did is unknown for %s\n", ty_duration(x->unknown_ns));
 	if (w->by_time)

@@ -64,12 +64,18 @@ static void lock_beside_the_path(void **state)
 	assert_int_equal(a.notes, 0);
 	/* Of threads attached to, the first one, whatever it is, and whose reply is missing. */
 	strcpy(v[0].peer, "fd 6 <UDP:[10.0.0.2:53]>");
+	v[0].state = TY_ST_SLEEPING;
 	a = (struct ty_answer){.of = TY_ANSWER_THREADS, .total_ns = 790 * MS};
 	ty_answer_held_up(&x, &s, &a);
 	assert_int_equal(a.notes, 1);
 	assert_string_equal(a.note[0],
 			    "stall with the most time: t11/11 waited 30.0 ms for a reply on fd 6 "
 			    "<UDP:[10.0.0.2:53]> (stall 1)");
+	/* What it did is not known. */
+	v[0].state = TY_ST_UNKNOWN;
+	a = (struct ty_answer){.of = TY_ANSWER_THREADS, .total_ns = 790 * MS};
+	ty_answer_held_up(&x, &s, &a);
+	assert_non_null(strstr(a.note[0], "t11/11 was in an unknown state for 30.0 ms"));
 	ty_mx_drop();
 }
 

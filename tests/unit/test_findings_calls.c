@@ -32,7 +32,7 @@ static void calls_that_fail(void **state)
 		assert_int_equal(f.v[0].ns, 2 * MS);
 		assert_string_equal(f.v[0].text,
 				    "t11/11: openat failed 1,000 times on \"/etc/absent\", "
-				    "with ENOENT, 2.00 us each");
+				    "with ENOENT, 2.00 us on average");
 		assert_false(f.v[0].inferred);
 	}
 	/* So many, but a small part of the time. */
@@ -58,7 +58,7 @@ static void tiny_reads(void **state)
 		assert_int_equal(f.v[0].kind, TY_FINDING_SMALL_IO);
 		assert_string_equal(
 			f.v[0].text,
-			"t11/11 made 3,000 calls of read with 1 byte each on fd 5, 1.00 us each");
+			"t11/11 made 3,000 calls of read on fd 5, 1 byte in 1.00 us on average");
 	}
 }
 
@@ -73,21 +73,23 @@ static void storms(void **state)
 	f = find(11);
 	assert_int_equal(f.n, 1);
 	assert_int_equal(f.v[0].kind, TY_FINDING_STORM);
-	assert_string_equal(f.v[0].text, "t11/11 made 6,001 calls of getppid, 1.00 us each");
+	assert_string_equal(f.v[0].text, "t11/11 made 6,001 calls of getppid, 1.00 us on average");
 	begin();
 	for (unsigned i = 0; i < 30; i++)
 		one(11, NR_FSYNC, 0, MS, MS);
 	f = find(11);
 	assert_int_equal(f.n, 1);
 	assert_int_equal(f.v[0].kind, TY_FINDING_STORM);
-	assert_string_equal(f.v[0].text, "t11/11 made 30 calls of fsync on fd 5, 1.00 ms each");
+	assert_string_equal(f.v[0].text,
+			    "t11/11 made 30 calls of fsync on fd 5, 1.00 ms on average");
 	/* Every second one is of another file. */
 	begin();
 	for (unsigned i = 0; i < 256; i++)
 		one(11, NR_FSYNC, 0, MS, 2 * MS);
 	f = find(11);
 	assert_int_equal(f.n, 1);
-	assert_non_null(strstr(f.v[0].text, " (about half of them) and others, 1.00 ms each"));
+	assert_non_null(
+		strstr(f.v[0].text, " (about half of them) and others, 1.00 ms on average"));
 	/* What a program does that works. */
 	begin();
 	for (unsigned i = 0; i < 3000; i++) {

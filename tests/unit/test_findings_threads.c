@@ -57,7 +57,7 @@ static void short_children(void **state)
 			continue;
 		assert_int_equal(f.v[0].kind, TY_FINDING_CHILDREN);
 		assert_string_equal(f.v[0].text, "t11/11 started 100 short-lived children (child), "
-						 "1.00 ms each, 100 ms in total");
+						 "1.00 ms on average, 100 ms in total");
 	}
 }
 

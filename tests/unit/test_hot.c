@@ -250,9 +250,8 @@ static void note_of_the_answer(void **state)
 	assert_false(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	h.samples = 20;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
-	assert_string_equal(
-		text,
-		"clear (prog) took 26% of the CPU samples (95% interval 15 to 40%, 20 samples)");
+	assert_string_equal(text, "clear (prog) took 26% of the CPU samples (5 of 20 samples; 95% "
+				  "interval 15 to 40%)");
 	h.weights.by_time = true;
 	h.weights.on_cpu_ns = 1200000000;
 	h.weights.ran = 3;
@@ -262,11 +261,11 @@ static void note_of_the_answer(void **state)
 	assert_null(strstr(text, "kernel"));
 	h.faults = 12;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
-	assert_string_equal(
-		text,
-		"clear (prog) used about 26% of the 1.200 s of CPU time (3 threads; 95% "
-		"interval 15 to 40%, 20 samples); 12 of the samples are in the kernel without a "
-		"system call (page faults, interrupts)");
+	assert_string_equal(text,
+			    "clear (prog) used about 26% of the 1.200 s of CPU time (3 threads; "
+			    "5 of 20 samples; 95% interval 15 to 40%); 12 of the samples are in "
+			    "the kernel without a "
+			    "system call (page faults, interrupts)");
 }
 
 int main(void)
