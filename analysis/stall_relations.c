@@ -217,21 +217,28 @@ static bool peer_idle(const struct view *v)
 	return ns > c->s.duration_ns / 2;
 }
 
-/* Did the exit of its process wake the thread, which made no call from then on? A thread that joins
- * one that exits makes others. */
+/* Did the exit of its process wake the thread, which made no call from then on; or a thread that
+ * exited before this one ran? A thread that joins one that exits makes others. */
 static bool killed(const struct view *v)
 {
 	const struct ty_model *m = v->h->x->m;
 	const struct ty_candidate *c = v->c;
 	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
 	uint32_t by = c->waker.thread, call;
+	struct ty_syscall last;
 
 	if (c->s.syscall == TY_NONE || !t->died ||
 	    c->s.syscall + 1 < t->syscalls_first + t->syscalls_n ||
 	    ty_process_of(m, by) != ty_process_of(m, c->s.thread))
 		return false;
 	call = ty_model_syscall_at(m, by, c->waker.act_ns);
-	return call != TY_NONE && ty_model_syscall_brief(m, by, call).flags & TY_SF_ENDED;
+	if (call == TY_NONE)
+		return false;
+	if (ty_model_syscall_brief(m, by, call).flags & TY_SF_ENDED)
+		return true;
+	last = ty_model_syscall_brief(m, by, ty_thread_calls(m, by).to - 1);
+	return last.flags & TY_SF_ENDED &&
+	       !ty_thread_time(m, c->s.thread, c->end_ns, last.start_ns).ns[TY_ST_RUNNING];
 }
 
 /* Had the thread work, by what is recorded before the end of its wait was lost? */

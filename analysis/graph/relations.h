@@ -76,7 +76,7 @@
 	X(PEER_IDLE,                                                                               \
 	  "threads of its process were idle for most of the wait (on a timer, on a thread that "   \
 	  "they had not woken, or, in a server, on any event), with no request in progress")       \
-	X(KILLED, "the thread did not run again: its process exited")                              \
+	X(KILLED, "the thread did not run again before its process exited")                        \
 	X(AWAITED_HELD_UP,                                                                         \
 	  "the child that exited had only waited, or was its parent's only running child")         \
 	/* The command's critical path, and what the thread did afterwards. */                     \

@@ -454,8 +454,9 @@ static void what_comes_from_outside_is_no_reply_to_a_worker(void **state)
 }
 
 /* 12 wakes 11 by futex, waits, and is woken by the end of 11: of the process, or of 11 alone, after
- * which it continues. Stalls of 12. */
-static unsigned process_exits(bool whole)
+ * which it continues; or by 11, which then ends the process. Stalls of 12. */
+enum exits { PROCESS, THREAD, WOKEN_BEFORE };
+static unsigned process_exits(enum exits how)
 {
 	enum { NR_EXIT = 60 };
 
@@ -468,12 +469,15 @@ static unsigned process_exits(bool whole)
 	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
 	sleeps(11, NR_NANOSLEEP, 0, 0, 0);
 	time_is_up(11, NR_NANOSLEEP, 0, 300);
+	if (how == WOKEN_BEFORE)
+		wakes(11, NR_FUTEX, 0x1200, 1, 12);
 	ty_mx_enter(0, t += 1000, 11, NR_EXIT);
-	ty_mx_waking(0, t += 1000, 11, 12, 0);
+	if (how != WOKEN_BEFORE)
+		ty_mx_waking(0, t += 1000, 11, 12, 0);
 	ends(t += 1000, 11);
 	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 12);
-	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, whole ? -4 : 0);
-	if (!whole)
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, how == PROCESS ? -4 : 0);
+	if (how == THREAD)
 		call(t += 1000, 12, NR_WRITE, 1, 7);
 	ends(t += MS, 12);
 	ty_mx_switch(0, t += 1000, 12, TY_TASK_DEAD, 0);
@@ -482,8 +486,9 @@ static unsigned process_exits(bool whole)
 
 static void the_end_of_a_process_ends_no_stall(void **state)
 {
-	assert_int_equal(process_exits(true), 0);
-	assert_int_equal(process_exits(false), 1);
+	assert_int_equal(process_exits(PROCESS), 0);
+	assert_int_equal(process_exits(THREAD), 1);
+	assert_int_equal(process_exits(WOKEN_BEFORE), 0);
 }
 
 /* 11, which may have received a request, sends one to a peer, as its client, and waits in epoll
