@@ -325,7 +325,8 @@ static void judge(const struct pass *p, const struct group *g)
 		failing(p, g, call);
 	if (!strcmp(call, "fsync") || !strcmp(call, "fdatasync") || !strcmp(call, "msync") ||
 	    !strcmp(call, "sync_file_range")) {
-		if (g->n < SYNCS || !at_least(p, g->total_ns, 20))
+		/* A single long one is a stall. */
+		if (g->n < SYNCS || !at_least(p, g->total_ns - g->max_ns, 20))
 			return;
 		tenths = usual_object(p->k->x, &g->any, object);
 		made(p, g, TY_FINDING_STORM, call, g->n, g->total_ns, tenths, object);

@@ -82,6 +82,11 @@ static void storms(void **state)
 	assert_int_equal(f.v[0].kind, TY_FINDING_STORM);
 	assert_string_equal(f.v[0].text,
 			    "t11/11 made 30 calls of fsync on fd 5, 1.00 ms on average");
+	/* One long one, which is a stall, among short ones. */
+	begin();
+	for (unsigned i = 0; i < 60; i++)
+		one(11, NR_FSYNC, 0, i == 30 ? 600 * MS : MS, 10 * MS);
+	assert_int_equal(find(11).n, 0);
 	/* Every second one is of another file. */
 	begin();
 	for (unsigned i = 0; i < 256; i++)
