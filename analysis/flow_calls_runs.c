@@ -290,6 +290,24 @@ static void pass(struct ty_flow_thread *t, struct reader *in)
 	went(t, in->r++);
 }
 
+/* Runs that are searched for calls. */
+enum { LOOK_AHEAD = 4 * TY_PLACES_AHEAD };
+
+/* The functions that the runs from r on call next, where the last ones were not known. */
+static __attribute__((noinline)) void look_ahead(struct ty_flow_places *ps, int32_t pid,
+						 uint64_t ts_ns, const struct ty_walk_run *r,
+						 const struct ty_walk_run *end)
+{
+	uint64_t ip[TY_PLACES_AHEAD];
+	unsigned n = 0;
+
+	for (; n < TY_PLACES_AHEAD && r < end; r++)
+		if (r[-1].cls == TY_FC_CALL && r->ip != r[-1].last + r[-1].size)
+			ip[n++] = r->ip;
+	ps->fresh = false;
+	ty_flow_places_ahead(ps, pid, ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns, ip, n);
+}
+
 /* Runs of which the first is entered, and the others are by ordinary calls and returns, added to
  * the sums: as ty_flow_stack_begin and ty_flow_stack_close. */
 static void sum_up(struct ty_flow_calls *c, struct ty_flow_thread *t, struct clock *k, int32_t cpu,
@@ -335,6 +353,9 @@ static void sum_up(struct ty_flow_calls *c, struct ty_flow_thread *t, struct clo
 
 			if (r->ip == next || s.f + 1 >= s.highest)
 				break;
+			if (c->places.fresh && prev + 1 == r)
+				look_ahead(&c->places, s.pid, ts_ns, r,
+					   in->end - r < LOOK_AHEAD ? in->end : r + LOOK_AHEAD);
 			p = ty_flow_calls_place(c, s.pid, ts_ns, r->ip);
 			if (p->func >= s.levels->n)
 				break;

@@ -128,17 +128,17 @@ static size_t length_of(const char *name)
 	return cold ? (size_t)(cold - name) : n;
 }
 
-/* The function of n bytes of an own name. name: as shown, which may be `own`. */
+/* The function of n bytes of an own name, in file `of`; hash: of both. name: as shown, which may be
+ * `own`. */
 static uint32_t function(struct ty_flow_places *ps, const char *own, size_t n, const char *name,
-			 const char *file)
+			 uint32_t of, uint32_t hash)
 {
-	uint32_t of = file_of(ps, file), hash, id;
 	struct ty_flow_calls_function f;
 	const char *kept;
+	uint32_t id;
 
 	if (of == UINT32_MAX)
 		return TY_NO_FUNC;
-	hash = ty_hash_bytes(own, n) ^ of;
 	id = known(ps, hash, own, n, ps->files.v[of]);
 	if (id == TY_NO_FUNC && ps->funcs.n + 1 >= TY_CALLS_FUNCS) {
 		own = name = "(later functions)";
@@ -168,7 +168,7 @@ static uint32_t function(struct ty_flow_places *ps, const char *own, size_t n, c
 
 static void forget_places(struct ty_flow_places *ps)
 {
-	ps->places.n = 0;
+	ps->places.n = ps->ahead_n = 0;
 	memset(ps->buckets, 0, sizeof(*ps->buckets) << ps->bits);
 	memset(ps->recent, 0, sizeof(ps->recent));
 	ps->before = 0;
@@ -210,44 +210,98 @@ static struct ty_flow_place *new_place(struct ty_flow_places *ps, int32_t pid, u
 	return &ps->places.v[ps->places.n - 1];
 }
 
-/* Look up the function at the place. */
-static void ask(struct ty_flow_places *ps, struct ty_flow_place *p, uint64_t t)
+/* All of a place but the number of its function. */
+static void ask(struct ty_flow_places *ps, struct ty_flow_place *p, uint64_t t,
+		struct ty_flow_place_asked *k)
 {
-	struct ty_flow_name n = ty_flow_names_at(ps->names, p->pid, t, p->ip);
-	char text[TEXT];
-	size_t length;
+	struct ty_flow_name *n = &k->name;
 
+	*n = ty_flow_names_at(ps->names, p->pid, t, p->ip);
 	p->from_ns = t;
-	p->until_ns = n.until_ns;
-	if (!n.function) {
-		ty_flow_names_text(ps->names, p->pid, t, p->ip, text, sizeof(text));
-		p->func = function(ps, text, strlen(text), text, n.file ? n.file : "");
+	p->until_ns = n->until_ns;
+	p->pending = true;
+	k->file = file_of(ps, n->file ? n->file : "");
+	if (!n->function)
+		return;
+	p->lo = n->start;
+	p->hi = n->size ? n->start + n->size : 0;
+	k->length = length_of(n->own);
+	p->start = p->ip == n->start && strncmp(n->own + k->length, ".cold", 5) != 0;
+	p->entry = p->start && !strcmp(n->own, "_start");
+	k->hash = ty_hash_bytes(n->own, k->length) ^ k->file;
+	ty_hash_prefetch(&ps->by_name, k->hash);
+}
+
+/* That number. */
+static void answer(struct ty_flow_places *ps, struct ty_flow_place *p,
+		   const struct ty_flow_place_asked *k)
+{
+	char text[TEXT];
+
+	p->pending = false;
+	if (k->name.function) {
+		p->func = function(ps, k->name.own, k->length, k->name.function, k->file, k->hash);
 		return;
 	}
-	p->lo = n.start;
-	p->hi = n.size ? n.start + n.size : 0;
-	length = length_of(n.own);
-	p->start = p->ip == n.start && strncmp(n.own + length, ".cold", 5) != 0;
-	p->entry = p->start && !strcmp(n.own, "_start");
-	p->func = function(ps, n.own, length, n.function, n.file ? n.file : "");
+	ty_flow_names_text(ps->names, p->pid, p->from_ns, p->ip, text, sizeof(text));
+	p->func = function(ps, text, strlen(text), text, k->file,
+			   ty_hash_bytes(text, strlen(text)) ^ k->file);
+}
+
+/* The place that is known; NULL: there is none. */
+static struct ty_flow_place *known_at(const struct ty_flow_places *ps, int32_t pid, uint64_t t,
+				      uint64_t ip)
+{
+	uint32_t i = ps->buckets[ty_code_bucket(pid, ip, ps->bits)];
+
+	for (unsigned looks = 0; i && looks < LOOK; looks++) {
+		struct ty_flow_place *p = &ps->places.v[i - 1];
+
+		if (ty_flow_is_place(ps, p, pid, t, ip))
+			return p;
+		i = p->chain;
+	}
+	return NULL;
 }
 
 static uint32_t find(struct ty_flow_places *ps, int32_t pid, uint64_t t, uint64_t ip)
 {
-	uint32_t i = ps->buckets[ty_code_bucket(pid, ip, ps->bits)];
-	struct ty_flow_place *p;
+	struct ty_flow_place *p = known_at(ps, pid, t, ip);
+	struct ty_flow_place_asked k;
+	size_t ahead;
 
-	for (unsigned looks = 0; i && looks < LOOK; looks++) {
-		p = &ps->places.v[i - 1];
-		if (ty_flow_is_place(ps, p, pid, t, ip))
-			return i;
-		i = p->chain;
+	if (!p) {
+		p = new_place(ps, pid, ip);
+		if (!p)
+			return 0;
+		p->pending = true;
 	}
-	p = new_place(ps, pid, ip);
-	if (!p)
-		return 0;
-	ask(ps, p, t);
+	ahead = (size_t)(p - ps->places.v) - ps->ahead_first;
+	if (p->pending && ahead < ps->ahead_n) {
+		answer(ps, p, &ps->ahead[ahead]);
+	} else if (p->pending) {
+		ask(ps, p, t, &k);
+		answer(ps, p, &k);
+		ps->fresh = true;
+	}
 	return (uint32_t)(p - ps->places.v) + 1;
+}
+
+void ty_flow_places_ahead(struct ty_flow_places *ps, int32_t pid, uint64_t t, const uint64_t *ip,
+			  unsigned n)
+{
+	ps->ahead_n = 0;
+	/* None is forgotten meanwhile. */
+	if (ps->places.n + n > PLACES_MAX)
+		return;
+	ps->ahead_first = ps->places.n;
+	for (unsigned i = 0; i < n; i++) {
+		struct ty_flow_place *p =
+			known_at(ps, pid, t, ip[i]) ? NULL : new_place(ps, pid, ip[i]);
+
+		if (p)
+			ask(ps, p, t, &ps->ahead[ps->ahead_n++]);
+	}
 }
 
 /* Code that is executed again leads to the same places in the same order. */

@@ -29,9 +29,17 @@ struct ty_flow_place {
 	uint32_t after; /* the place looked up last after it, plus 1; 0: none */
 	uint32_t age;
 	bool start, entry; /* first byte of a function; of a program (_start) */
+	bool pending;	   /* its function has no number yet */
 };
 
-enum { TY_PLACES_RECENT_BITS = 8 };
+/* A place whose function is looked up: its name. */
+struct ty_flow_place_asked {
+	struct ty_flow_name name;
+	size_t length; /* of the own name, as much as is kept */
+	uint32_t file, hash;
+};
+
+enum { TY_PLACES_RECENT_BITS = 8, TY_PLACES_AHEAD = 16 };
 
 struct ty_flow_places {
 	struct ty_flow_names *names;
@@ -56,6 +64,9 @@ struct ty_flow_places {
 	uint32_t *buckets;		      /* 2^bits: the first place of each, plus 1 */
 	unsigned bits;
 	bool nomem;
+	bool fresh; /* one was looked up that was not ahead; cleared by others */
+	struct ty_flow_place_asked ahead[TY_PLACES_AHEAD]; /* of places from here on: */
+	size_t ahead_first, ahead_n;
 };
 
 /* ps: zeroed; names: borrowed. 0 or -TY_ENOMEM; fini in any case. */
@@ -75,6 +86,14 @@ static inline enum ty_flow_trait ty_flow_trait_of(const struct ty_flow_places *p
 
 /* As ty_flow_place_at: its number, plus 1; 0: out of memory (ps->nomem). */
 uint32_t ty_flow_place_find(struct ty_flow_places *ps, int32_t pid, uint64_t t, uint64_t ip);
+
+/*
+ * Looks up the names at n addresses, at most TY_PLACES_AHEAD, that ty_flow_place_at will be called
+ * for next, where they are not known: their places in the table of names, which is in no cache when
+ * there are many, are on their way when it is. Numbers of functions are not given ahead.
+ */
+void ty_flow_places_ahead(struct ty_flow_places *ps, int32_t pid, uint64_t t, const uint64_t *ip,
+			  unsigned n);
 
 static inline bool ty_flow_is_place(const struct ty_flow_places *ps, const struct ty_flow_place *p,
 				    int32_t pid, uint64_t t, uint64_t ip)

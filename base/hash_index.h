@@ -65,6 +65,13 @@ static inline uint32_t ty_hash_home(const struct ty_hash_index *x, uint32_t key)
 	return (uint32_t)ty_hash_bits(key, 32) & x->mask;
 }
 
+/* Soon the key is looked up. */
+static inline void ty_hash_prefetch(const struct ty_hash_index *x, uint32_t key)
+{
+	if (x->slot)
+		__builtin_prefetch(&x->slot[ty_hash_home(x, key)]);
+}
+
 /* The first slot at or after i that holds the key; TY_HASH_NONE. */
 static inline uint32_t ty_hash_from(const struct ty_hash_index *x, uint32_t key, uint32_t i)
 {

@@ -106,6 +106,53 @@ static void test_places(void **state)
 	pm_fini(&m[1]);
 }
 
+/* Several at once, as one by one: known ones, the same twice, of no function, of no file. */
+static void test_ahead(void **state)
+{
+	struct ty_flow *f = ty_flow_new(NULL, NULL);
+	struct ty_code *c = ty_flow_code(f);
+	struct ty_flow_names *names = ty_flow_names_new(c);
+	struct ty_flow_places each = {0}, ahead = {0};
+	struct ty_buf elf;
+	struct pm m;
+	const uint64_t middle = program(&m, "first", "second.cold", 20, &elf);
+	const uint64_t ip[] = {middle,	BASE,	    BASE + 1,	  BASE, BASE + m.symbols.v[0].size,
+			       1 << 20, middle + 3, (1 << 20) + 5};
+	enum { N = sizeof(ip) / sizeof(*ip) };
+	size_t n;
+
+	assert_int_equal(
+		0, ty_code_map_elf(c, TID, 0, 0, ty_code_blob(c, "it", elf.p, elf.len), NULL));
+	assert_int_equal(0, ty_code_ready(c));
+	assert_int_equal(0, ty_flow_places_init(&each, names));
+	assert_int_equal(0, ty_flow_places_init(&ahead, names));
+	(void)ty_flow_place_at(&ahead, TID, 1, ip[0]);
+	assert_true(ahead.fresh);
+	ahead.fresh = false;
+	ty_flow_places_ahead(&ahead, TID, 1, ip, N);
+	n = ahead.places.n;
+	assert_int_equal(N - 1, n);
+	for (unsigned i = 0; i < N; i++) {
+		const struct ty_flow_place *a = ty_flow_place_at(&ahead, TID, 1, ip[i]);
+		const struct ty_flow_place *e = ty_flow_place_at(&each, TID, 1, ip[i]);
+
+		assert_string_equal(name(&each, e), name(&ahead, a));
+		assert_int_equal(e->func, a->func);
+		assert_int_equal(e->lo, a->lo);
+		assert_int_equal(e->hi, a->hi);
+		assert_int_equal(e->until_ns, a->until_ns);
+		assert_int_equal(e->start, a->start);
+	}
+	assert_int_equal(n, ahead.places.n);
+	assert_false(ahead.fresh);
+	ty_flow_places_fini(&each);
+	ty_flow_places_fini(&ahead);
+	ty_flow_names_free(names);
+	ty_flow_free(f);
+	ty_buf_fini(&elf);
+	pm_fini(&m);
+}
+
 /* Overloads are shown alike and are different functions; a part of one, placed elsewhere, is not.
  */
 static void test_overloads(void **state)
@@ -152,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_ahead),
 		cmocka_unit_test(test_overloads),
 	};
 
