@@ -17,12 +17,13 @@ static const char head[] =
 	"  events     print each event in time order, as trace-cmd report does (default)\n"
 	"  syscalls   print one line per system call, as strace -f -yy -tt -T does\n"
 	"  stacks     print user stacks of long waits, folded, with microseconds off CPU\n"
-	"  samples    print each CPU sample with its stack and the branches of the CPU\n"
+	"  samples    print each CPU sample with its stack and branch records (LBR)\n"
 	"  regions    print one line per region of user code, nested ones indented\n"
 	"  memory     print one line per sampled memory access (Arm SPE, or perf mem)\n"
 	"\n";
 static const char tail[] =
-	"Default for --clock: trace for events and samples, wall for syscalls.\n";
+	"Default for --clock: trace for events and samples, wall for syscalls, start for\n"
+	"regions. Stacks and memory accesses have no times to choose.\n";
 
 struct args {
 	struct ty_select sel;
@@ -67,7 +68,7 @@ static int take_words(struct args *a, char **words, int n)
 			"dump", "--symfs and --kallsyms work only with 'dump memory' and "
 				"'dump flow', --symfs also with 'dump stacks' and 'dump samples'");
 	if (a->memory && a->sel.clock_chosen)
-		return ty_cli_usage("dump", "--clock needs events or syscalls");
+		return ty_cli_usage("dump", "--clock does not work with 'dump memory'");
 	return -1;
 }
 
@@ -107,7 +108,7 @@ int ty_cmd_dump(int argc, char **argv)
 	const struct ty_command_line line = {"dump", head, tail,
 					     .groups = {{ty_json_option, .to = &a.sel},
 							{ty_select_options, .to = &a.sel},
-							{ty_clock_option, .to = &a.sel},
+							{ty_dump_clock_option, .to = &a.sel},
 							{ty_memory_option, .to = &a.sel},
 							{ty_mem_options, .to = &a.mem},
 							{ty_unused_options, .to = &a.sel}}};
@@ -123,7 +124,9 @@ int ty_cmd_dump(int argc, char **argv)
 
 	if (ty_options_have(&any, (const char *const[]){"flow", "--pt-raw", NULL}, argc, argv))
 		return ty_cmd_dump_flow(argc, argv);
-	status = ty_options_parse(&line, argc, argv);
+	status = ty_flow_options_refuse("dump", &any, argc, argv);
+	if (status < 0)
+		status = ty_options_parse(&line, argc, argv);
 	if (status < 0)
 		status = take_words(&a, argv + optind, argc - optind);
 	if (status < 0)

@@ -29,10 +29,10 @@ static const char head[] =
 	"PT is copied from a little before --from to a little after --to, for all threads\n"
 	"and CPUs. Arm SPE is copied whole.\n"
 	"\n"
-	"dat: write the events between --from and --to as a smaller recording, with\n"
-	"strings, CPU samples and stacks of that part, and with the state of every thread\n"
-	"and the open descriptors at --from, for tarry, trace-cmd and KernelShark.\n"
-	"Intel PT and memory samples are left out.\n"
+	"dat: write a smaller recording, which opens in tarry, trace-cmd and KernelShark.\n"
+	"It has the events between --from and --to with their strings, CPU samples and\n"
+	"stacks, and the state of every thread and the open descriptors at --from. Intel\n"
+	"PT and memory samples are left out.\n"
 	"\n";
 
 struct args {

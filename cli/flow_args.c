@@ -74,3 +74,15 @@ void ty_flow_args_fini(struct ty_flow_args *a)
 	ty_flow_source_fini(&a->src);
 	ty_select_fini(&a->sel);
 }
+
+int ty_flow_options_refuse(const char *cmd, const struct ty_command_line *any, int argc,
+			   char **argv)
+{
+	static const char *const names[] = {"--pt-raw", "--pt-sideband", "--pt-time", "--cpu-model",
+					    "--image",	"--core",	 "--kcore"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (ty_options_have(any, (const char *const[]){names[i], NULL}, argc, argv))
+			return ty_cli_usage(cmd, "%s works only with '%s flow'", names[i], cmd);
+	return -1;
+}

@@ -20,6 +20,10 @@ struct ty_flow_args {
 int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head,
 		       struct ty_option_group own, struct ty_option_group more, int argc,
 		       char **argv);
+/* For another section of cmd: -1, or the exit status because one of these options is among the
+ * words. any: as for ty_options_have. */
+int ty_flow_options_refuse(const char *cmd, const struct ty_command_line *any, int argc,
+			   char **argv);
 void ty_flow_args_fini(struct ty_flow_args *a);
 
 #endif

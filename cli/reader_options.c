@@ -108,8 +108,14 @@ const struct ty_option ty_json_option[] = {
 	{0}};
 const struct ty_option ty_clock_option[] = {
 	{0, "clock", "WHICH",
-	 "print times as seconds since the start (start, default of report and view), time of day "
-	 "(wall) or trace clock (trace); JSON always has the trace clock",
+	 "print times as seconds since the start (start, the default), time of day (wall) or trace "
+	 "clock (trace); JSON always has the trace clock",
+	 .take = take_clock},
+	{0}};
+const struct ty_option ty_dump_clock_option[] = {
+	{0, "clock", "WHICH",
+	 "print times as seconds since the start (start), time of day (wall) or trace clock "
+	 "(trace); JSON always has the trace clock",
 	 .take = take_clock},
 	{0}};
 const struct ty_option ty_memory_option[] = {

@@ -9,7 +9,7 @@
 /* Tables for a struct ty_select: the part of the file to show (--from --to --tid --comm --cpu), and
  * further options of some commands. */
 extern const struct ty_option ty_select_options[], ty_json_option[], ty_clock_option[],
-	ty_memory_option[], ty_index_option[];
+	ty_dump_clock_option[], ty_memory_option[], ty_index_option[];
 /* Accepted without effect by readers without a model, so that scripts can pass them to all. */
 extern const struct ty_option ty_unused_options[];
 /* --cpu's numbers, for a command whose --cpu takes more. Same interface as `take` of struct

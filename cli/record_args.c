@@ -139,9 +139,11 @@ static int take_buffer(void *to, const char *arg, struct ty_err *err)
 {
 	uint64_t *bytes = to;
 
-	if (ty_parse_size(arg, bytes) || *bytes < 64 << 10 || *bytes > 1ull << 40)
+	if (ty_parse_size(arg, bytes) || *bytes < 64 << 10)
 		return ty_wrong_value(err, "--buffer '%s' is not a size such as 8M (at least 64k)",
 				      arg);
+	if (*bytes > 1ull << 40)
+		return ty_wrong_value(err, "--buffer '%s' is too large: at most 1024G", arg);
 	return 0;
 }
 
@@ -307,7 +309,8 @@ static const struct ty_option options[] = {
 	{'a', "all", NULL, "record the system calls of all processes", .take = ty_take_flag,
 	 .at = AT(o.all)},
 	{'d', "duration", "T",
-	 "stop after T (500ms, 20s, 2m); the command keeps running and tarry waits for it",
+	 "stop recording after T (500ms, 20s, 2m); the command keeps running, and tarry exits "
+	 "when it ends",
 	 .take = take_duration, .at = AT(o.duration_ns)},
 	{0, "keep", "TIME|SIZE",
 	 "keep only the newest part (flight recorder): at least the last TIME (30s, 10m, 2h), or "

@@ -25,7 +25,8 @@ static const char head[] =
 	"\n"
 	"  answer     say where the time went, in ten lines at most\n"
 	"  findings   rank repeated small costs by total time: failing calls, polled\n"
-	"             locks, fsync storms, short-lived children; limits reached\n"
+	"             locks, fsync storms, short-lived children. Also calls that failed\n"
+	"             at a limit (EMFILE, ENOSPC), and requests far slower than others\n"
 	"  stalls     rank the longest waits and name their causes, one sentence each\n"
 	"  ledger     account for every nanosecond of the command and of each thread\n"
 	"  chain      show the wakeup chain of the wait at --at T of thread --tid N\n"
@@ -35,7 +36,8 @@ static const char head[] =
 	"  threads    split each thread's time by state (alias: sched)\n"
 	"  longest    list the ten longest waits, and the ten longest waits for a CPU\n"
 	"  loss       list where events were lost\n"
-	"  outliers   compare the slowest call with a median one, per thread and call\n"
+	"  outliers   compare the slowest call with a median one, per thread and\n"
+	"             system call\n"
 	"  diff       compare --from..--to with the rest, as rates, ranked by change\n"
 	"  stacks     sum off-CPU time of long waits by user stack\n"
 	"  objects    sum time, calls and bytes by file, pipe, socket, device and lock\n"
@@ -239,7 +241,9 @@ int ty_cmd_report(int argc, char **argv)
 		return ty_cmd_report_memory(argc, argv);
 	if (ty_options_have(&any, (const char *const[]){"flow", "--slowest", NULL}, argc, argv))
 		return ty_cmd_report_flow(argc, argv);
-	status = ty_options_parse(&line, argc, argv);
+	status = ty_flow_options_refuse("report", &any, argc, argv);
+	if (status < 0)
+		status = ty_options_parse(&line, argc, argv);
 	if (status < 0)
 		status = take_words(&a, argv + optind, argc - optind);
 	if (status < 0)

@@ -18,7 +18,7 @@ static const char head[] =
 	"usage: tarry view [FILE] [options]\n"
 	"\n"
 	"Open the timeline of FILE (default tarry.dat). Press ? for the keys. A perf.data\n"
-	"file with memory samples shows latency over time and its tables (y: next table).\n"
+	"file with memory samples opens in the memory view (y: next table).\n"
 	"\n";
 
 static bool parse_size(const char *s, struct ty_view_options *o)

@@ -221,9 +221,8 @@ static void why_not(const struct ty_sampler_opts *o, int error, char why[TY_CALL
 
 	if (lbr && (error == EOPNOTSUPP || error == ENOENT || error == ENODEV || error == ENXIO))
 		snprintf(why, TY_CALL_DATA_WHY,
-			 "this machine's PMU has no call stacks of branch records (%s): use dwarf "
-			 "or fp",
-			 strerror(error));
+			 "this CPU cannot record call stacks as branch records (LBR): use dwarf or "
+			 "fp");
 	else if (lbr && error == EINVAL && max && o->hz > max)
 		snprintf(why, TY_CALL_DATA_WHY,
 			 "the kernel allows %u samples a second of hardware events "

@@ -358,10 +358,14 @@ static int define(struct ty_user_probes *u, const struct ty_user_probe_opts *o, 
 		if (!(u->usdt_found >> i & 1))
 			r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 				    "--usdt %s:%s: this probe is not in %s (readelf -n FILE lists "
-				    "the probes of a file)",
+				    "the probes of a file)%s",
 				    o->usdt[i].provider, o->usdt[i].name,
 				    o->usdt[i].path ? o->usdt[i].path
-						    : "any file of the traced processes");
+				    : command	    ? command
+						    : "any file of the traced processes",
+				    o->usdt[i].path || !command
+					    ? ""
+					    : ". For a probe of a library, append @FILE");
 	return r;
 }
 

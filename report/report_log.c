@@ -84,6 +84,10 @@ void ty_report_logs_text(const struct ty_report_logs *l, FILE *f)
 
 	if (!l->path.n)
 		return;
+	if (g->untimed && !g->line.n && !g->outside) {
+		fprintf(f, "log        no timestamp in %" PRIu64 " lines\n", g->untimed);
+		return;
+	}
 	fprintf(f, "log        %zu lines within the recording, %" PRIu64 " outside", g->line.n,
 		g->outside);
 	if (g->untimed)

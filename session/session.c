@@ -244,8 +244,8 @@ uint64_t ty_memory_default(void)
 }
 
 #define OWN_ONLY                                                                                   \
-	"only events of the threads selected in perf. Activity of other threads and idle time of " \
-	"CPUs are unknown"
+	"only events of selected threads. What other threads did, and when CPUs were idle, is "    \
+	"unknown"
 #define SWITCHES_ONLY                                                                              \
 	"scheduling has only switches. When a thread ran is known, not why it left the CPU or "    \
 	"when it was woken"
