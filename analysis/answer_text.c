@@ -12,8 +12,9 @@
 #include "waits.h"
 #include "process_titles.h"
 
-#define TOLD 2	/* of calls and of threads that ran instead, the first ones are named */
-#define MUCH 20 /* percent of an item: shown beside a larger part */
+#define TOLD   2   /* of calls and of threads that ran instead, the first ones are named */
+#define PIECES 512 /* of time runnable are examined */
+#define MUCH   20  /* percent of an item: shown beside a larger part */
 
 static void say_thread(struct ty_sentence *o, const struct ty_model *m, uint32_t thread)
 {
@@ -95,6 +96,47 @@ static void say_cpu(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, "%s %u%% interrupted", any ? "," : ":", percent(irq, s->ns));
 }
 
+/* In which call the thread was in most of that time: a wakeup in it is followed by a wait for a
+ * CPU. Of many such pieces of the path, evenly chosen ones are examined. */
+static void say_runnable_in(struct ty_sentence *o, const struct ty_answer_work *k,
+			    const struct ty_answer_sum *s)
+{
+	const struct ty_model *m = k->x->m;
+	uint64_t all = 0;
+	struct top v[64];
+	unsigned n = 0, seen = 0, step;
+	char buf[32];
+
+	if (!k->path)
+		return;
+	for (unsigned pass = 0; pass < 2; pass++) {
+		step = seen / PIECES + 1;
+		seen = 0;
+		vec_each (g, &k->path->seg) {
+			const uint64_t ns = g->end_ns - g->start_ns;
+			struct ty_syscall c;
+			uint32_t call;
+
+			if (g->what != TY_SEG_RUNNABLE || k->group_of[g->thread].thread != s->who ||
+			    seen++ % step || !pass)
+				continue;
+			all += ns;
+			call = ty_model_syscall_at(m, g->thread, g->start_ns);
+			if (call == TY_NONE)
+				continue;
+			c = ty_model_syscall_brief(m, g->thread, call);
+			top_add(v, &n, 64, (uint32_t)c.nr, c.abi, ns);
+		}
+	}
+	if (!n || percent(v[0].ns, all) < 50)
+		return;
+	if (percent(v[0].ns, all) == 100)
+		ty_put(o, ", all of it in ");
+	else
+		ty_put(o, ", %s%u%% of it in ", step > 1 ? "about " : "", percent(v[0].ns, all));
+	ty_put(o, "%s", ty_syscall_name(k->x->arch, v[0].abi, (int32_t)v[0].id, buf));
+}
+
 static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 			 const struct ty_answer_sum *s)
 {
@@ -140,6 +182,7 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, " (what ran on it is not recorded)");
 	else
 		ty_put(o, " (many threads shared it)");
+	say_runnable_in(o, k, s);
 }
 
 /* waits ------------------------------------------------------------------------------------- */

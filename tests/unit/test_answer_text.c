@@ -46,6 +46,42 @@ static void waits_of_two_descriptors(void **state)
 	ty_mx_drop();
 }
 
+/* 11 waits for a CPU four times, so often of them inside a call. */
+static void runnable_in_a_call(void **state)
+{
+	static const char *const text[] = {"", "", ", 50% of it in read", ", 75% of it in read",
+					   ", all of it in read"};
+
+	(void)state;
+	for (unsigned inside = 0; inside <= 4; inside++) {
+		struct ty_answer a;
+		uint64_t t = 1 * MS;
+		size_t n, all;
+
+		givens = 0;
+		ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+		ty_mx_switch(0, t, 0, R, 11);
+		for (unsigned i = 0; i < 4; i++) {
+			if (i < inside) {
+				give(t += 1000, 4, 0, 0);
+				ty_mx_enter(0, t, 11, NR_READ);
+			}
+			ty_mx_switch(0, t += 1000, 11, RP, 12);
+			ty_mx_switch(0, t += 100 * MS, 12, R, 11);
+			if (i < inside)
+				ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
+		}
+		ty_mx_switch(0, t += MS, 11, TY_TASK_DEAD, 0);
+		a = answer_of(11);
+		n = strlen(text[inside]);
+		all = strlen(a.item[0].text);
+		assert_true(all > n && !strncmp(a.item[0].text, "t11/11 waited for a CPU", 23));
+		assert_string_equal(a.item[0].text + all - n, text[inside]);
+		assert_int_equal(!n, !strstr(a.item[0].text, " of it in "));
+		ty_mx_drop();
+	}
+}
+
 /* Of a call with a timeout that expired, the ledger says that, and not whose timer it was. */
 static void a_poll_that_timed_out(void **state)
 {
@@ -237,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_for_a_disk_are_counted),
 		cmocka_unit_test(waits_of_two_descriptors),
+		cmocka_unit_test(runnable_in_a_call),
 		cmocka_unit_test(a_poll_that_timed_out),
 		cmocka_unit_test(the_silent_peer_is_told),
 		cmocka_unit_test(what_the_other_process_did),
