@@ -30,6 +30,7 @@ struct ty_blocks *ty_blocks_new(struct ty_code *code)
 
 	if (!b)
 		return NULL;
+	ty_insn_plain_ready();
 	b->code = code;
 	b->most = ARENA_MAX;
 	b->bits = BITS_MIN;

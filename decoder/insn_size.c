@@ -6,6 +6,7 @@
  */
 #include "insn_size.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -189,7 +190,7 @@ static bool escaped(struct insn *i)
 }
 
 /* Of an opcode: bytes behind the operands, and how they begin. 0: not plain. */
-enum { PLAIN = 0x80, MODRM = 0x40, REG0 = 0x20, NARROW = 0x10 }; /* reg is 0; no REX.W */
+enum { PLAIN = 0x80, MODRM = 0x40, NARROW = 0x10 }; /* NARROW: no REX.W */
 
 #define ALU(o)                                                                                     \
 	[(o)] = PLAIN | MODRM, [(o) + 1] = PLAIN | MODRM, [(o) + 2] = PLAIN | MODRM,               \
@@ -221,8 +222,8 @@ static const uint8_t plain_one[256] = {
 	[0xb0 ... 0xb7] = PLAIN | 1,
 	[0xb8 ... 0xbf] = PLAIN | NARROW | 4,
 	[0xc0 ... 0xc1] = PLAIN | MODRM | 1,
-	[0xc6] = PLAIN | MODRM | REG0 | 1,
-	[0xc7] = PLAIN | MODRM | REG0 | 4,
+	[0xc6] = PLAIN | MODRM | 1,
+	[0xc7] = PLAIN | MODRM | 4,
 	[0xd0 ... 0xd3] = PLAIN | MODRM,
 };
 #undef ALU
@@ -245,30 +246,69 @@ static const uint8_t modrm_size[256] = {ROWS(1, SIB | 2, 5), ROWS(2, 3, 2), ROWS
 #undef ROWS
 #undef ROW
 
-/* What hardly depends on the instruction, so that the processor need not guess: all its first bytes
- * are loaded at once, and a ModR/M byte is looked up whether there is one or not. */
+/*
+ * Of the first two bytes behind REX: the length without REX, and what is to be checked; 0: not
+ * plain. ESCAPED: it is that of the third byte in escaped_size. SIB_BASE: 4 more, if the base is 5.
+ * NO_WIDE: without REX.W only. Two look-ups instead of one after another for each byte.
+ */
+enum { LENGTH = 15, ESCAPED = 0x10, SIB_BASE = 0x20, NO_WIDE = 0x40 };
+static uint8_t plain_size[1 << 16], escaped_size[256];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void fill(void)
+{
+	uint8_t base[256] = {0}, mask[256] = {0};
+
+	for (unsigned op = 0; op < 256; op++) {
+		const uint8_t what = plain_one[op];
+
+		if (what)
+			base[op] = (uint8_t)(1 + (what & 7) + (what & NARROW ? NO_WIDE : 0));
+		if (what & MODRM)
+			mask[op] = 0xff;
+	}
+	for (unsigned m = 0; m < 256; m++) {
+		const uint8_t more =
+			(uint8_t)((modrm_size[m] & ~SIB) + (modrm_size[m] & SIB ? SIB_BASE : 0));
+		uint8_t *to = plain_size + (size_t)m * 256;
+
+		for (unsigned op = 0; op < 256; op++)
+			to[op] = (uint8_t)(base[op] + (mask[op] & more));
+		if (m & 0x38)
+			to[0xc6] = to[0xc7] = 0; /* mov: reg is 0 */
+		to[0x0f] = plain_two[m] ? ESCAPED : 0;
+		escaped_size[m] = (uint8_t)(2 + more);
+	}
+}
+
+void ty_insn_plain_ready(void)
+{
+	(void)pthread_once(&once, fill);
+}
+
+/* Without a branch that depends on the instruction, so that the processor need not guess: with and
+ * without REX both are looked up. */
 static inline size_t plain(const uint8_t *code)
 {
 	uint64_t bytes = ty_u64_at(code);
-	const bool rex = (bytes & 0xf0) == 0x40;
-	const uint64_t wide = rex ? bytes & 8 : 0;
-	size_t at = 1 + rex;
-	uint8_t what, size;
+	const unsigned rex = (bytes & 0xf0) == 0x40;
+	unsigned size = plain_size[bytes & 0xffff], with = plain_size[bytes >> 8 & 0xffff];
+	unsigned mask = 0 - rex, check, escape;
 
-	bytes >>= 8 * rex;
-	what = plain_one[bytes & 0xff];
-	if ((bytes & 0xff) == 0x0f) {
-		bytes >>= 8;
-		what = plain_two[bytes & 0xff];
-		at++;
-	}
-	bytes = bytes >> 8 & 0xffff;
-	size = modrm_size[bytes & 0xff] & (uint8_t)(0 - (what >> 6 & 1));
-	at += (size & ~SIB) + (what & 7);
-	at += (bytes & 0x700) == 0x500 ? size >> 5 & 4 : 0; /* SIB */
-	if ((what & (PLAIN | REG0 | NARROW)) == PLAIN)
-		return at;
-	return !what || (what & NARROW && wide) || (what & REG0 && bytes & 0x38) ? 0 : at;
+	__asm__("" : "+r"(mask)); /* else the compiler makes it a branch */
+	size ^= (size ^ with) & mask;
+	check = (unsigned)bytes << 3 & mask & NO_WIDE;
+	bytes >>= 16 + 8 * rex;
+	escape = size & ESCAPED;
+	mask = 0 - (escape >> 4);
+	__asm__("" : "+r"(mask));
+	size ^= (size ^ escaped_size[bytes & 0xff]) & mask;
+	check |= (unsigned)((bytes >> (escape >> 1) & 7) == 5) << 5;
+	check &= size;
+	size &= LENGTH;
+	if (!check)
+		return size ? size + rex : 0;
+	return check & NO_WIDE ? 0 : size + rex + 4;
 }
 
 unsigned ty_insn_plain(const uint8_t *code, size_t n, uint8_t *sizes, unsigned most, size_t *bytes)

@@ -18,6 +18,8 @@
 size_t ty_insn_size(const uint8_t *code, size_t n);
 
 enum { TY_INSN_MAX = 15 };
+/* Once before ty_insn_plain. */
+void ty_insn_plain_ready(void);
 /*
  * The lengths of the first instructions of n bytes, at most `most` (1 or more), as long as they are
  * common ones that do not change control flow (TY_STEP_OTHER of step_insn.h, no flags set) and

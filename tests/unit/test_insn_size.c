@@ -81,6 +81,7 @@ static void test_plain(void **state)
 	unsigned seed = 1, plain = 0;
 	uint8_t code[INSN];
 
+	ty_insn_plain_ready();
 	for (unsigned i = 0; i < 1 << 21; i++) {
 		struct ty_step_insn s;
 		uint8_t told = 0;
