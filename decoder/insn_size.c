@@ -190,7 +190,7 @@ static bool escaped(struct insn *i)
 }
 
 /* Of an opcode: bytes behind the operands, and how they begin. 0: not plain. */
-enum { PLAIN = 0x80, MODRM = 0x40, NARROW = 0x10 }; /* NARROW: no REX.W */
+enum { PLAIN = 0x80, MODRM = 0x40, IMM64 = 0x10 }; /* IMM64: of 4 bytes, with REX.W of 8 */
 
 #define ALU(o)                                                                                     \
 	[(o)] = PLAIN | MODRM, [(o) + 1] = PLAIN | MODRM, [(o) + 2] = PLAIN | MODRM,               \
@@ -220,7 +220,7 @@ static const uint8_t plain_one[256] = {
 	[0xa8] = PLAIN | 1,
 	[0xa9] = PLAIN | 4,
 	[0xb0 ... 0xb7] = PLAIN | 1,
-	[0xb8 ... 0xbf] = PLAIN | NARROW | 4,
+	[0xb8 ... 0xbf] = PLAIN | IMM64 | 4,
 	[0xc0 ... 0xc1] = PLAIN | MODRM | 1,
 	[0xc6] = PLAIN | MODRM | 1,
 	[0xc7] = PLAIN | MODRM | 4,
@@ -249,9 +249,9 @@ static const uint8_t modrm_size[256] = {ROWS(1, SIB | 2, 5), ROWS(2, 3, 2), ROWS
 /*
  * Of the first two bytes behind REX: the length without REX, and what is to be checked; 0: not
  * plain. ESCAPED: it is that of the third byte in escaped_size. SIB_BASE: 4 more, if the base is 5.
- * NO_WIDE: without REX.W only. Two look-ups instead of one after another for each byte.
+ * WIDE: 4 more with REX.W. Two look-ups instead of one after another for each byte.
  */
-enum { LENGTH = 15, ESCAPED = 0x10, SIB_BASE = 0x20, NO_WIDE = 0x40 };
+enum { LENGTH = 15, ESCAPED = 0x10, SIB_BASE = 0x20, WIDE = 0x40 };
 static uint8_t plain_size[1 << 16], escaped_size[256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -263,7 +263,7 @@ static void fill(void)
 		const uint8_t what = plain_one[op];
 
 		if (what)
-			base[op] = (uint8_t)(1 + (what & 7) + (what & NARROW ? NO_WIDE : 0));
+			base[op] = (uint8_t)(1 + (what & 7) + (what & IMM64 ? WIDE : 0));
 		if (what & MODRM)
 			mask[op] = 0xff;
 	}
@@ -297,7 +297,7 @@ static inline size_t plain(const uint8_t *code)
 
 	__asm__("" : "+r"(mask)); /* else the compiler makes it a branch */
 	size ^= (size ^ with) & mask;
-	check = (unsigned)bytes << 3 & mask & NO_WIDE;
+	check = (unsigned)bytes << 3 & mask & WIDE;
 	bytes >>= 16 + 8 * rex;
 	escape = size & ESCAPED;
 	mask = 0 - (escape >> 4);
@@ -308,7 +308,7 @@ static inline size_t plain(const uint8_t *code)
 	size &= LENGTH;
 	if (!check)
 		return size ? size + rex : 0;
-	return check & NO_WIDE ? 0 : size + rex + 4;
+	return size + rex + 4;
 }
 
 unsigned ty_insn_plain(const uint8_t *code, size_t n, uint8_t *sizes, unsigned most, size_t *bytes)
