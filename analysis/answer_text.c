@@ -282,6 +282,17 @@ static bool by_network(const struct ty_explain *x, uint32_t span)
 	return w.net && w.kind == TY_WAKER_TIMER;
 }
 
+static void say_next_packet(struct ty_sentence *o, const struct ty_answer_work *k, uint32_t span)
+{
+	const uint32_t thread = ty_model_span(k->x->m, span).thread,
+		       peer = ty_wait_next_packet(k->x->m, thread, span);
+
+	if (peer == TY_NONE)
+		return;
+	ty_put(o, "; the next packet came from ");
+	say_thread(o, k->x->m, peer);
+}
+
 /* Does a runtime sleep in this wait, by its stack? */
 static bool sleeps_by_stack(const struct ty_explain *x, uint32_t span)
 {
@@ -574,6 +585,8 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		if (r->nr >= 0)
 			ty_put(o, " in %s", ty_syscall_name(k->x->arch, r->abi, r->nr, buf));
 		say_pieces(o, k, row->pieces, row->longest, "");
+		if (by_network(k->x, s->span))
+			say_next_packet(o, k, s->span);
 		break;
 	default: ty_put(o, ", which ran");
 	}

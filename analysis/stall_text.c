@@ -271,6 +271,11 @@ static void say_root(struct ty_sentence *o, const struct ty_stall_search *h,
 	} else if (l->what == TY_SEG_RUNNABLE && c->held.path) {
 		ty_put(o, ", ");
 		say_throttled(o, c);
+	} else if (l->what == TY_SEG_TIMER && l->waker.net) {
+		uint32_t peer = ty_wait_next_packet(h->x->m, l->thread, l->span);
+
+		if (peer != TY_NONE)
+			ty_put(o, "; the next packet came from %s", who(peer, l->end_ns));
 	}
 }
 

@@ -2,6 +2,11 @@
 /* See wait_peer.h. */
 #include "wait_peer.h"
 
+#include "process.h"
+#include "wakeup.h"
+
+#define LATER 16 /* sleeps of the thread */
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -67,6 +72,27 @@ bool ty_wait_reply_there(const struct ty_explain *x, const struct ty_requests *r
 	return q && ty_explain_row(x, call)->wait_on == TY_WAIT_ON_EVENTS &&
 	       was_there(x->m, q, thread, to_ns) && ty_wait_next_fd(x, thread, call, false, &fd) &&
 	       fd == q->fd;
+}
+
+uint32_t ty_wait_next_packet(const struct ty_model *m, uint32_t thread, uint32_t span)
+{
+	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .nr = -1};
+	const struct ty_track track = {TY_TRACK_THREAD, thread};
+
+	for (unsigned n = 0; span != TY_NONE && n < LATER; n++) {
+		struct ty_span s = ty_model_span_brief(m, thread, span);
+		const struct ty_waker by = ty_waker_find(m, ty_model_span_edge(m, &s, span));
+
+		if (!by.net)
+			break;
+		if (by.kind == TY_WAKER_THREAD)
+			return ty_process_of(m, by.thread) == ty_process_of(m, thread) ? TY_NONE
+										       : by.thread;
+		if (by.kind != TY_WAKER_TIMER)
+			break;
+		span = ty_model_seek(m, track, &q, s.start_ns, false);
+	}
+	return TY_NONE;
 }
 
 int32_t ty_wait_peer(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,

@@ -23,6 +23,9 @@ bool ty_wait_unanswered(const struct ty_explain *x, const struct ty_requests *r,
 #define TY_REPLY_THERE_TEXT "its timeout as the reply arrived"
 bool ty_wait_reply_there(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,
 			 uint32_t call, uint64_t from_ns, uint64_t to_ns);
+/* After a wait that a packet of a network timer ended, and further such waits: the thread of
+ * another process that sent the packet which ended the next one; TY_NONE. Cost: LATER sleeps. */
+uint32_t ty_wait_next_packet(const struct ty_model *m, uint32_t thread, uint32_t span);
 /* Its descriptor, and its name in out: "fd 5 <TCP:[127.0.0.1:40000->127.0.0.1:80]>"; -1: unknown.
  * Cost: ty_fd_kind, so for findings only. */
 int32_t ty_wait_peer(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,

@@ -87,12 +87,78 @@ static void its_name(void **state)
 	ty_mx_drop();
 }
 
+static void softirq(uint64_t ts, int kind, uint32_t vec, uint8_t flags)
+{
+	struct ty_event ev = {
+		.ts_ns = ts, .kind = (uint8_t)kind, .tid = 12, .id = 30, .flags = flags};
+
+	ev.u.softirq.vec = vec;
+	ty_mx_feed(ev);
+}
+
+/* While 12 runs, a packet wakes 11, which then sleeps again: of a timer, or of 12. */
+static uint64_t packet(uint64_t t, bool of_12)
+{
+	struct ty_event ev = {.kind = TY_EV_WAKING, .tid = 12, .id = 4, .flags = TY_EVF_SOFTIRQ};
+
+	if (!of_12)
+		softirq(t += 1000, TY_EV_SOFTIRQ_ENTRY, 1, TY_EVF_SOFTIRQ);
+	softirq(t += 1000, TY_EV_SOFTIRQ_RAISE, 3, of_12 ? 0 : TY_EVF_SOFTIRQ);
+	if (!of_12)
+		softirq(t += 1000, TY_EV_SOFTIRQ_EXIT, 1, TY_EVF_SOFTIRQ);
+	softirq(t += 1000, TY_EV_SOFTIRQ_ENTRY, 3, TY_EVF_SOFTIRQ);
+	ev.ts_ns = t += 1000;
+	ev.u.wake.tid = 11;
+	ty_mx_feed(ev);
+	softirq(t += 1000, TY_EV_SOFTIRQ_EXIT, 3, TY_EVF_SOFTIRQ);
+	ty_mx_switch(0, t += 1000, 12, RP, 11);
+	ty_mx_switch(0, t += 1000, 11, S, 12);
+	return t;
+}
+
+/* 11 is woken by packets, the last one of which is 12's; between: another wakeup comes before
+ * that. */
+static uint32_t next_packet(bool between, bool last)
+{
+	const struct ty_model *m;
+	uint64_t t = 2000000;
+	uint32_t thread, got;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1000000, 0, R, 11);
+	ty_mx_switch(0, t, 11, S, 12);
+	t = packet(t, false);
+	t = packet(t, false);
+	if (between) {
+		ty_mx_waking(0, t += 1000, 12, 11, 0);
+		ty_mx_switch(0, t += 1000, 12, RP, 11);
+		ty_mx_switch(0, t += 1000, 11, S, 12);
+	}
+	if (last)
+		t = packet(t, true);
+	ty_mx_switch(0, t += 1000, 12, S, 0);
+	m = ty_mx_end();
+	thread = ty_model_thread_find(m, 11, t);
+	got = ty_wait_next_packet(m, thread, ty_model_span_find(m, thread, 2001000));
+	got = got == TY_NONE ? 0 : (uint32_t)ty_model_thread(m, got)->tid;
+	ty_mx_drop();
+	return got;
+}
+
+static void sender_of_the_next_packet(void **state)
+{
+	assert_int_equal(next_packet(false, true), 12);
+	assert_int_equal(next_packet(true, true), 0);
+	assert_int_equal(next_packet(false, false), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_its_own),
 		cmocka_unit_test(what_it_waits_for),
 		cmocka_unit_test(its_name),
+		cmocka_unit_test(sender_of_the_next_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
