@@ -533,6 +533,26 @@ static bool for_any_event(const struct ty_explain *x, uint32_t span)
 	return call != TY_NONE && ty_explain_row(x, call)->wait_on == TY_WAIT_ON_EVENTS;
 }
 
+/* Is the wait for input on a terminal? Then says so: the process that typed is no cause. */
+static bool say_terminal(struct ty_sentence *o, const struct ty_answer_work *k,
+			 const struct ty_hop *hop, const struct ty_book_row *row)
+{
+	const struct ty_explain *x = k->x;
+	const struct ty_span span = ty_model_span(x->m, hop->span);
+	const uint32_t call = ty_wait_call(x, &span);
+	const struct ty_wait_for w = ty_wait_for(x, &span, call);
+	const char *terminal = ty_wait_terminal(x, span.thread, span.start_ns, &w);
+	char buf[32];
+
+	if (!terminal)
+		return false;
+	say_thread(o, x->m, hop->thread);
+	ty_put(o, " waited for input on the terminal %s in %s", terminal,
+	       ty_explain_call(x, call, buf));
+	say_pieces(o, k, row->pieces, row->longest, "");
+	return true;
+}
+
 /* The main activity, meanwhile, of a process outside the command's tree. */
 static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		       const struct ty_answer_sum *s)
@@ -545,6 +565,8 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	bool woken = hop && hop->waker.kind == TY_WAKER_THREAD && for_any_event(k->x, hop->span);
 	char buf[32];
 
+	if (hop && say_terminal(o, k, hop, row))
+		return;
 	if (hop) {
 		say_thread(o, k->x->m, hop->thread);
 		ty_put(o, " waited");

@@ -299,6 +299,18 @@ static enum ty_stack_role role(const struct view *v)
 		       : TY_ROLE_NONE;
 }
 
+/* A kernel thread hands over what was typed. */
+static bool reads_terminal(const struct view *v)
+{
+	const struct ty_candidate *c = v->c;
+
+	return c->w.class == TY_WAIT_PEER &&
+	       (c->waker.kind == TY_WAKER_NONE ||
+		(c->waker.kind == TY_WAKER_THREAD &&
+		 ty_model_thread(v->h->x->m, c->waker.thread)->kernel)) &&
+	       ty_wait_terminal(v->h->x, c->s.thread, c->s.start_ns, &c->w);
+}
+
 /* What the call and the kernel say. */
 static bool of_channel(struct view *v, enum ty_relation r)
 {
@@ -330,6 +342,7 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	case TY_R_END_LOST: return end_lost(v->h->x->m, c);
 	case TY_R_WORK_LOST: return work_lost(v);
 	case TY_R_ACCEPTS: return ty_stall_accepts(v->h->x, c->s.thread, c->s.syscall, &c->w);
+	case TY_R_TERMINAL: return reads_terminal(v);
 	case TY_R_WAKER_RUNNABLE: return waker_runnable(v);
 	default: return false;
 	}

@@ -479,6 +479,19 @@ static char access_of(const struct ty_explain *x, uint32_t call, const struct ty
 	return says == TY_GIVES ? 'w' : says == TY_TAKES ? 'r' : 0;
 }
 
+/* Of a person: not a serial line. */
+static bool is_terminal(const char *name)
+{
+	static const char pts[] = "/dev/pts/", tty[] = "/dev/tty";
+
+	if (!strcmp(name, tty) || !strcmp(name, "/dev/console"))
+		return true;
+	name += !strncmp(name, pts, sizeof(pts) - 1)   ? sizeof(pts) - 1
+		: !strncmp(name, tty, sizeof(tty) - 1) ? sizeof(tty) - 1
+						       : 0;
+	return *name >= '0' && *name <= '9';
+}
+
 static bool is_pipe(const char *name)
 {
 	return !strncmp(name, "pipe:[", 6);
@@ -532,6 +545,17 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 				access_of(x, s->syscall, w, room), w->object, sizeof(w->object));
 	}
 	free(fds);
+}
+
+const char *ty_wait_terminal(const struct ty_explain *x, uint32_t thread, uint64_t t_ns,
+			     const struct ty_wait_for *w)
+{
+	const char *name = NULL;
+
+	if (w->kind != TY_STALL_FD || w->fd < 0 || w->room)
+		return NULL;
+	ty_fd_kind(x, thread, (uint64_t)w->fd, t_ns, &name);
+	return name && is_terminal(name) ? name : NULL;
 }
 
 static bool of_one_process(const struct ty_thread *a, const struct ty_thread *b)

@@ -67,6 +67,10 @@ bool ty_wait_fd_text(const struct ty_explain *x, const struct ty_fd_table *fds, 
  * waker is known to have received data, so the thread waited to send. */
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			bool room, struct ty_wait_for *w);
+/* The terminal that the thread reads from in this wait, as "/dev/pts/1"; NULL: none. Searches for
+ * the descriptor (fd_kind.h). */
+const char *ty_wait_terminal(const struct ty_explain *x, uint32_t thread, uint64_t t_ns,
+			     const struct ty_wait_for *w);
 /* Sets the path of a call as the wait's object if it has none; for findings. */
 void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			  struct ty_wait_for *w);

@@ -36,6 +36,7 @@
 	X(WORK_LOST,                                                                               \
 	  "the thread waited for a lock, had sent something, or the command waited for it")        \
 	X(ACCEPTS, "the thread accepts connections on this socket")                                \
+	X(TERMINAL, "the thread read from a terminal")                                             \
 	X(HOLDER_IDLE, "the holders of the lock were idle for most of the wait")                   \
 	X(WAKER_RUNNABLE, "the wait was short, and its waker was runnable for most of it")         \
 	X(NO_CPU, "the thread was runnable")                                                       \

@@ -29,6 +29,8 @@ const struct ty_rule ty_rule_table[] = {
 	RULE("accept", IDLE, RECORDED, 70,
 	     "a thread that accepts connections waits for new clients",
 	     WHEN(TY_R_BY_THREAD, TY_R_ACCEPTS)),
+	RULE("terminal", IDLE, RECORDED, 65, "a thread that reads from a terminal waits for input",
+	     WHEN(TY_R_TERMINAL)),
 	RULE("no-cpu", STALL, RECORDED, 60, "the thread was runnable and had no CPU",
 	     WHEN(TY_R_NO_CPU, TY_R_CPU_EXPLAINED)),
 	RULE("no-cpu-shared", IDLE, RECORDED, 59,

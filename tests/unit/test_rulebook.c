@@ -51,6 +51,7 @@ static const struct {
 	 {R(IDLE), R(BY_THREAD), R(ACCEPTS), R(SENT_REQUEST)},
 	 R(ACCEPTS),
 	 "request-sent"},
+	{"terminal", {R(BY_THREAD), R(PEER), R(SENT_LAST), R(TERMINAL)}, R(TERMINAL), "reply-late"},
 	{"no-cpu", {R(NO_CPU), R(CPU_EXPLAINED)}, R(CPU_EXPLAINED), "no-cpu-shared"},
 	{"no-cpu-shared", {R(NO_CPU)}, R(CPU_EXPLAINED), "no-cpu"},
 	{"loop-blocked", {R(COMPUTED)}, R(COMPUTED), "not-woken"},

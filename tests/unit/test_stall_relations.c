@@ -298,10 +298,72 @@ static void a_program_that_greets_asks_nothing(void **state)
 	assert_int_equal(speaks_first(true, 6), 1);
 }
 
+static const char *input_name;
+
+static const char *input_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	(void)ctx;
+	(void)pid;
+	*cloexec = false;
+	return fd == 5 ? input_name : NULL;
+}
+
+static bool none_left_out(void *ctx, int32_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return false;
+}
+
+/* The command, 11, writes to fd 5 and reads from it, until a kworker, or 13, wakes it. */
+static unsigned reads_input(const char *name, int by)
+{
+	struct ty_explain x;
+	struct ty_stalls s;
+	unsigned n;
+
+	begin("mode=pids\npid=11\ncommand_tid=11\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "2", "kworker/u8:1")
+		      ROW("13", "13", "1", "other"));
+	ty_mx_switch(0, t, 0, R, 11);
+	wakes(11, NR_WRITE, 5, 0, by);
+	sleeps(11, NR_READ, 5, 0, by);
+	ty_mx_switch(0, t += MS, by, by == 12 ? TY_TASK_IDLE : S, 0);
+	t += 400 * MS;
+	ty_mx_switch(0, t, 0, R, by);
+	ty_mx_waking(0, t += 1000, by, 11, 0);
+	goes_on(by, S, 11, NR_READ, 3);
+	ends(t += 3 * MS, 11);
+	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 0);
+	x = explain(ty_mx_end(), 11);
+	input_name = name;
+	x.fd_before = input_before;
+	x.fds_left_out = none_left_out;
+	x.fds_since_ns = x.fds_ns = 1;
+	s = stalls_by(&x, false);
+	n = s.n;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void input_on_a_terminal_is_not_awaited(void **state)
+{
+	(void)state;
+	assert_int_equal(reads_input("/dev/pts/1", 12), 0);
+	assert_int_equal(reads_input("/dev/tty", 12), 0);
+	assert_int_equal(reads_input("/dev/tty2", 12), 0);
+	assert_int_equal(reads_input("/dev/pts/1", 13), 1);
+	assert_int_equal(reads_input("/dev/ttyS0", 12), 1);
+	assert_int_equal(reads_input("/dev/ptmx", 12), 1);
+	assert_int_equal(reads_input("/run/fifo", 12), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reply_that_came_with_the_timeout),
+		cmocka_unit_test(input_on_a_terminal_is_not_awaited),
 		cmocka_unit_test(two_semaphores_are_no_lock),
 		cmocka_unit_test(a_nap_hands_nothing_over),
 		cmocka_unit_test(a_first_part_is_no_answer),
