@@ -175,7 +175,7 @@ P
 check "an unknown event is an error before the command starts" $? "$(cat err.txt)"
 "$TARRY" record -q -o lbr.dat --sample-stacks lbr -- touch ran-lbr 2>err.txt
 status=$?
-[ "$status$(grep -c 'no call stacks of branch records' err.txt)" = 11 ] && [ ! -e ran-lbr ] || { [ "$status" -eq 0 ] && [ -e ran-lbr ]; }
+[ "$status$(grep -c 'cannot record call stacks as branch records' err.txt)" = 11 ] && [ ! -e ran-lbr ] || { [ "$status" -eq 0 ] && [ -e ran-lbr ]; }
 check "branch records are used, or an error before the command starts" $? "$(cat err.txt)"
 "$TARRY" record -q -o lbr.dat --sample off --sample-stacks lbr -- true 2>err.txt
 [ $? -eq 2 ] && grep -q 'sample-stacks needs samples' err.txt

@@ -66,7 +66,7 @@ fi
 perf record -q -B $events -o own -- bash ./load 2>err
 same "one command's threads" own
 "$TARRY" report own header threads >got 2>&1
-grep -q '^ *only events of the threads selected in perf' got
+grep -q '^ *only events of selected threads' got
 check "one command's threads: said so" $? "$(cat got)"
 "$TARRY" dump own syscalls >got 2>err
 grep -qE 'execve\(|getdents64\(' got
