@@ -684,7 +684,7 @@ static void link_end(const struct ty_explain *x, const struct ty_link *l, bool s
 			 ty_explain_disk(x, io.major, io.minor, disk));
 	} else if (l->what == TY_SEG_NO_REQUEST && k->io != TY_NONE) {
 		io = ty_model_io(m, k->io);
-		snprintf(out, size, ", before any request was in flight on %s",
+		snprintf(out, size, ", before any I/O request was in flight on %s",
 			 ty_explain_disk(x, io.major, io.minor, disk));
 	} else if (l->what == TY_SEG_TIMER && sleeps && !k->net) {
 		*out = 0;

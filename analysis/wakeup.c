@@ -221,8 +221,11 @@ const char *ty_waker_text(const struct ty_model *m, const struct ty_waker *w,
 			snprintf(out, TY_WAKER_TEXT, "%s%s",
 				 *name ? "device interrupt " : "a device interrupt", name);
 		else
+			/* BLOCK: the softirq of all of them. */
 			snprintf(out, TY_WAKER_TEXT,
-				 *name ? "I/O completion (%s)" : "I/O completion", name);
+				 *name && strcmp(name, "BLOCK") ? "block I/O completion (%s)"
+								: "block I/O completion",
+				 name);
 		return out;
 	case TY_WAKER_TIMER: return w->net ? TY_NET_TIMER_TEXT : "a timer";
 	case TY_WAKER_IPI: return "an interrupt from another CPU";

@@ -144,9 +144,10 @@ static int regions(struct ty_report *r, const struct ty_report_query *q, struct 
 	if (status == -TY_ENOTFOUND)
 		return ty_fail(
 			err, TY_ENOTFOUND, TY_NO_OFFSET,
-			"%s: no region is called '%s' in the selected part (tarry report FILE "
-			"regions lists the names)",
-			r->s->trace->path, q->region);
+			"%s: no region is called '%s' in %s (tarry report FILE regions lists the "
+			"names)",
+			r->s->trace->path, q->region,
+			r->whole ? "this recording" : "the selected part");
 	return status ? ty_fail(err, -status, TY_NO_OFFSET, "%s: regions: %s", r->s->trace->path,
 				ty_strerror(status))
 		      : 0;

@@ -50,7 +50,7 @@ static void fold(const char *comm, const struct ty_stack_frames *f, struct ty_bu
 	ty_buf_addf(b, "%s", comm);
 	add_part(b, at);
 	if (f->end != TY_STACK_COMPLETE)
-		ty_buf_addf(b, ";[cut]");
+		ty_buf_addf(b, ";[truncated]");
 	for (unsigned i = f->n; i-- > 0 && !b->failed;) {
 		ty_buf_addf(b, ";");
 		at = b->len;

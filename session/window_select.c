@@ -231,10 +231,14 @@ static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 {
 	struct ty_window tids = {
 		.from_ns = w->from_ns, .to_ns = w->to_ns, .tids = w->tids, .tids_n = w->tids_n};
+	const struct ty_summary *all = ty_model_summary(m);
+	const char *part = w->from_ns <= all->start_ns && w->to_ns >= all->end_ns
+				   ? "this recording"
+				   : "the selected part";
 
 	if (w->tids_n && !chooses(m, &tids))
-		ty_say("tarry: note: no thread %d%s in the selected part (--tid)\n", w->tids[0],
-		       w->tids_n > 1 ? " and none of the others given" : "");
+		ty_say("tarry: note: no thread %d%s in %s (--tid)\n", w->tids[0],
+		       w->tids_n > 1 ? " and none of the others given" : "", part);
 	for (uint32_t k = 0; k < w->comms_n; k++) {
 		struct ty_window one = {.from_ns = w->from_ns,
 					.to_ns = w->to_ns,
@@ -242,8 +246,8 @@ static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 					.comms_n = 1};
 
 		if (!chooses(m, &one))
-			ty_say("tarry: note: no thread named '%s' in the selected part (--comm)\n",
-			       w->comms[k]);
+			ty_say("tarry: note: no thread named '%s' in %s (--comm)\n", w->comms[k],
+			       part);
 	}
 	if (w->cpus_n && !has_cpu(m, w))
 		ty_say("tarry: note: no CPU %u%s in this recording (--cpu)\n", w->cpus[0],

@@ -202,7 +202,7 @@ static void signs(struct page *pg)
 	sign(pg, (struct ty_glyph){.ch = '~', .st = ty_palette_role(p, TY_ROLE_WARN)}, 1,
 	     "beside a CPU: some start times of runs on it are inferred");
 	sign(pg, (struct ty_glyph){.ch = '~', .st = ty_palette_role(p, TY_ROLE_WARN)}, 1,
-	     "in the list: the cause of the stall is inferred");
+	     "in the list: the cause of the stall is inferred (?: unknown)");
 	title(pg, "Mouse");
 	sign(pg, (struct ty_glyph){.ch = ' '}, 0,
 	     "wheel: zooms over the ruler, scrolls elsewhere; Ctrl+wheel: zooms over the rows; "

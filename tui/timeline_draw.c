@@ -244,8 +244,12 @@ static void draw_wait(struct ty_timeline *t, struct ty_grid *g, const struct ty_
 	}
 	x += call_w;
 	if (stall) { /* the cause in words needs all the room there is */
-		if (!stall->proven)
-			x += ty_grid_text(g, x, y, 2, "~ ", ty_palette_role(p, TY_ROLE_WARN));
+		if (!stall->proven) {
+			const bool unknown = !strcmp(ty_stall_grade(stall), "cause unknown");
+
+			x += ty_grid_text(g, x, y, 2, unknown ? "? " : "~ ",
+					  ty_palette_role(p, TY_ROLE_WARN));
+		}
 		if (stall->waits > 1) {
 			snprintf(text, sizeof(text), "%u waits: ", stall->waits);
 			x += ty_grid_text(g, x, y, w - x - 1, text, st);

@@ -123,7 +123,7 @@ P
 "$TARRY" dump t.dat regions | grep -Eq '^[0-9.]+ regions/[0-9]+ +2[0-9.]+ us        work$'
 check "dump regions: nested ones are indented" $? "$("$TARRY" dump t.dat regions | head)"
 "$TARRY" report t.dat regions nothing >out 2>&1
-is "an unknown name is an error" "1 tarry: t.dat: no region is called 'nothing' in the selected part (tarry report FILE regions lists the names)" "$? $(cat out)"
+is "an unknown name is an error" "1 tarry: t.dat: no region is called 'nothing' in this recording (tarry report FILE regions lists the names)" "$? $(cat out)"
 "$TARRY" record -q -o none.dat --no-strings --sample off --regions off true 2>none.log
 "$TARRY" report none.dat regions nothing >out 2>&1
 is "in a recording without regions, too" "1 tarry: none.dat: no regions were recorded (record them with tarry.h, --span or --usdt)" "$? $(cat out none.log)"

@@ -257,7 +257,8 @@ static void waits_for_a_disk(bool queued)
 	if (queued)
 		assert_null(strstr(text, "no request"));
 	else
-		assert_non_null(strstr(text, "; for 40% of that time no request was in flight "));
+		assert_non_null(
+			strstr(text, "; for 40% of that time no I/O request was in flight "));
 	ty_mx_drop();
 }
 

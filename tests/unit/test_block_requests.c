@@ -129,7 +129,8 @@ static void a_short_request_ends_a_long_wait(void **state)
 	x = explain(end(), 0);
 	assert_int_equal(of_path(&x, TY_SEG_DEVICE), 367 * US);
 	assert_in_range(of_path(&x, TY_SEG_NO_REQUEST), 499 * MS, 500 * MS);
-	assert_int_equal(row_ns(&x, "blocked (uninterruptible) in fsync, woken by I/O"), 367 * US);
+	assert_int_equal(row_ns(&x, "blocked (uninterruptible) in fsync, woken by block I/O"),
+			 367 * US);
 	assert_in_range(row_ns(&x, "no I/O request in flight"), 499 * MS, 500 * MS);
 	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
@@ -137,7 +138,7 @@ static void a_short_request_ends_a_long_wait(void **state)
 	assert_false(s.v[0].proven);
 	assert_non_null(strstr(s.v[0].sentence,
 			       "woken by block I/O completion on disk 7:0 (1 request, 367 us)"));
-	assert_non_null(strstr(s.v[0].sentence, "before that, no request was in flight"));
+	assert_non_null(strstr(s.v[0].sentence, "before that, no I/O request was in flight"));
 	ty_stalls_fini(&s);
 	x.disk = name_of_disk;
 	s = stalls_by(&x, false);
@@ -176,9 +177,9 @@ static void a_page_of_a_throttled_disk(void **state)
 		assert_int_equal(s.v[0].kind, TY_STALL_FAULT);
 		assert_non_null(
 			strstr(s.v[0].sentence, n > 1 ? "For 500 ms of the longest wait, no "
-							"request was in flight"
+							"I/O request was in flight"
 						      : "For 500 ms of the wait, no "
-							"request was in flight"));
+							"I/O request was in flight"));
 		ty_stalls_fini(&s);
 		ty_mx_drop();
 	}
@@ -325,8 +326,8 @@ static void completes_in_a_softirq(bool by_irq)
 	assert_true(s.v[0].proven);
 	assert_int_equal(s.v[0].culprit, TY_NONE);
 	assert_in_range(of_path(&x, TY_SEG_DEVICE), 500 * MS, 501 * MS);
-	assert_in_range(row_ns(&x, by_irq ? "woken by I/O completion (disk)"
-					  : "woken by I/O completion (BLOCK)"),
+	assert_in_range(row_ns(&x, by_irq ? "woken by block I/O completion (disk)"
+					  : "woken by block I/O completion"),
 			500 * MS, 501 * MS);
 	ty_stalls_fini(&s);
 	ty_mx_drop();

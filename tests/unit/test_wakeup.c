@@ -72,7 +72,7 @@ static void softirq_wakers(void **state)
 	assert_int_equal(w.kind, TY_WAKER_DEVICE);
 	assert_string_equal(ty_waker_text(m, &w, by), "device interrupt eth0");
 	w.io = 0;
-	assert_string_equal(ty_waker_text(m, &w, by), "I/O completion (eth0)");
+	assert_string_equal(ty_waker_text(m, &w, by), "block I/O completion (eth0)");
 	w.kind = TY_WAKER_UNKNOWN;
 	assert_string_equal(ty_waker_text(m, &w, by), "interrupt eth0");
 	assert_int_equal(ty_waker_find(m, TY_NONE).kind, TY_WAKER_NONE);
