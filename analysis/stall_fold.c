@@ -187,7 +187,7 @@ static bool same_channel(const struct ty_model *m, const struct ty_candidate *a,
 	       ty_wait_same(m, a->s.thread, &a->w, b->s.thread, &b->w);
 }
 
-/* Did both wait at the same thing: a lock, a futex, a pipe, a CPU, a disk, a quota? */
+/* Did both wait at the same thing: a lock, a futex, a pipe, a CPU, a disk, a quota, a tracer? */
 static bool same_object(const struct ty_model *m, const struct ty_candidate *a,
 			const struct ty_candidate *b)
 {
@@ -207,6 +207,7 @@ static bool same_object(const struct ty_model *m, const struct ty_candidate *a,
 		       (a->s.culprit != TY_NONE || ty_stall_overlap(a, b));
 	case TY_STALL_TIMER: return nr_of(m, a) == nr_of(m, b) && a->s.thread == b->s.thread;
 	case TY_STALL_UNINTERRUPTIBLE: return a->s.culprit != TY_NONE;
+	case TY_STALL_STOPPED: return a->tracer && b->tracer && a->s.thread == b->s.thread;
 	case TY_STALL_LOCK:
 		if (same_file(a, b))
 			return true;
@@ -233,6 +234,8 @@ static bool same_cause(const struct ty_model *m, const struct ty_candidate *a,
 	if (a->s.culprit != b->s.culprit)
 		return false;
 	object = same_object(m, a, b);
+	if (a->s.kind == TY_STALL_STOPPED)
+		return object;
 	if (a->s.culprit == TY_NONE)
 		return object && a->s.state == b->s.state && !a->end_only == !b->end_only &&
 		       (a->s.thread == b->s.thread || a->s.kind == TY_STALL_IO ||
@@ -353,8 +356,9 @@ void ty_stall_fold_causes(struct ty_stall_search *h, size_t n)
 		struct ty_candidate *c = &h->cand.v[i];
 		bool by_root;
 
-		/* The threads of a stopped process are one already. */
-		if (c->dropped || c->s.kind == TY_STALL_STOPPED || c->s.kind == TY_STALL_LOST)
+		/* The threads of a process that a signal stopped are one already. */
+		if (c->dropped || (c->s.kind == TY_STALL_STOPPED && !c->tracer) ||
+		    c->s.kind == TY_STALL_LOST)
 			continue;
 		lead(h, i, n);
 		c->s.sum_ns = c->s.duration_ns;

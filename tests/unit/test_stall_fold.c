@@ -13,7 +13,7 @@
 
 #define MS UINT64_C(1000000)
 
-enum { NR_FLOCK = 73, NR_UNLINK = 87, LOCK_FD = 5, OTHER_FD = 6, KERNEL = 2 };
+enum { NR_FLOCK = 73, NR_UNLINK = 87, NR_PTRACE = 101, LOCK_FD = 5, OTHER_FD = 6, KERNEL = 2 };
 
 static uint32_t thread(const struct ty_model *m, int tid)
 {
@@ -66,6 +66,39 @@ static void a_call_that_waits_many_times(void **state)
 		ty_stalls_fini(&s);
 		ty_mx_drop();
 	}
+}
+
+/* Of stops of a thread by one tracer, however long, one stands for all. */
+static void a_tracer_is_one_cause(void **state)
+{
+	static const uint64_t each[] = {60 * MS, 300 * MS, 30 * MS};
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, t, 0, R, 11);
+	for (unsigned i = 0; i < 3; i++) {
+		ty_mx_switch(0, t += 5 * MS, 11, TY_TASK_TRACED, 12);
+		t += each[i];
+		give(t, 7, 11, 0);
+		ty_mx_enter(0, t, 12, NR_PTRACE);
+		ty_mx_waking(0, t += 1000, 12, 11, 0);
+		ty_mx_exit(0, t += 1000, 12, NR_PTRACE, 0);
+		ty_mx_switch(0, t += 1000, 12, S, 11);
+	}
+	ty_mx_switch(0, t += 5 * MS, 11, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_STOPPED);
+	assert_int_equal(s.v[0].more_waits, 2);
+	assert_int_equal(s.v[0].threads, 1);
+	assert_in_range(s.v[0].sum_ns, 390 * MS, 391 * MS);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	givens = 0;
 }
 
 static void its_long_waits_are_told_once(void **state)
@@ -703,6 +736,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lock_stands_for_all),
 		cmocka_unit_test(a_call_that_waits_many_times),
+		cmocka_unit_test(a_tracer_is_one_cause),
 		cmocka_unit_test(its_long_waits_are_told_once),
 		cmocka_unit_test(waits_that_are_alike),
 		cmocka_unit_test(a_crowd_at_one_lock),
