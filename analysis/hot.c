@@ -422,6 +422,71 @@ int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_call
 	return e;
 }
 
+struct above {
+	uint32_t func, seen; /* seen: the stack that was counted last */
+	uint64_t n, steps;   /* samples; of all of them, the named functions below it */
+};
+
+struct callers {
+	VEC(struct above) v;
+	struct ty_pair_map of_func;
+};
+
+/* The callers with names in the stack that ends at the node. */
+static int count_named(const struct ty_samples *s, uint32_t node, uint64_t n, struct callers *c)
+{
+	uint64_t steps = 0;
+
+	for (uint32_t at = s->nodes.v[node].parent; at; at = s->nodes.v[at].parent) {
+		const uint32_t func = s->frames.v[s->nodes.v[at].frame].func;
+		uint32_t i;
+
+		if (!s->funcs.v[func].name)
+			continue;
+		i = pair_number(&c->of_func, func, 0, &c->v, (struct above){.func = func});
+		if (i == TY_PAIR_NONE)
+			return -TY_ENOMEM;
+		if (c->v.v[i].seen == node)
+			continue;
+		c->v.v[i].seen = node;
+		c->v.v[i].n += n;
+		c->v.v[i].steps += n * steps++;
+	}
+	return 0;
+}
+
+int ty_hot_named_caller(const struct ty_hot_of *of, uint32_t func, struct ty_hot_named *out)
+{
+	const struct ty_hot_of counts = {.s = of->s, .w = of->w, .pid = of->pid};
+	const struct ty_samples *s = of->s;
+	struct ty_sample_weights weights;
+	struct callers c = {0};
+	struct sum *sums = by_node(of->w->comms_n ? of : &counts, &weights, NULL);
+	double nearest = 0;
+	int e = sums ? 0 : -TY_ENOMEM;
+
+	*out = (struct ty_hot_named){.func = UINT32_MAX};
+	for (uint32_t i = 1; !e && i < s->nodes.n; i++)
+		if (sums[i].n && s->frames.v[s->nodes.v[i].frame].func == func) {
+			out->of += sums[i].n;
+			e = count_named(s, i, sums[i].n, &c);
+		}
+	vec_each (a, &c.v) {
+		const double far = (double)a->steps / (double)a->n;
+
+		if (e || a->n < 2 || 2 * a->n < out->of ||
+		    (out->func != UINT32_MAX && far >= nearest))
+			continue;
+		nearest = far;
+		out->func = a->func;
+		out->samples = a->n;
+	}
+	free(sums);
+	vec_fini(&c.v);
+	ty_pair_map_fini(&c.of_func);
+	return e;
+}
+
 const struct ty_hot_row *ty_hot_first(const struct ty_hot *h)
 {
 	for (uint32_t i = 0; i < h->funcs_n; i++)

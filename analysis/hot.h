@@ -57,6 +57,14 @@ struct ty_hot_callers {
 };
 int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_callers *out);
 
+/* Of a function without a symbol: the nearest caller with a name that at least half of its samples,
+ * and two of them, share. none: func is UINT32_MAX. 0 or -TY_ENOMEM. */
+struct ty_hot_named {
+	uint32_t func;	      /* in ty_samples.funcs */
+	uint64_t samples, of; /* that have it; all of the function */
+};
+int ty_hot_named_caller(const struct ty_hot_of *of, uint32_t func, struct ty_hot_named *out);
+
 /* The share of `time` of all that the n samples of w stand for, and its interval. */
 double ty_hot_share(const struct ty_sample_weights *w, uint64_t time, uint64_t all, uint64_t n,
 		    double *low, double *high);

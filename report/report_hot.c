@@ -15,6 +15,7 @@
 
 /* At most; those with a single sample only where there are not ROWS_LEAST others. */
 enum { FUNCS_SHOWN = 20, LINES_SHOWN = 10, ROWS_LEAST = 3 };
+enum { NOTE_UNWOUND = 5000 }; /* samples whose stacks the answer's note takes: 0.1 ms each */
 
 /* Context for printing the rows. */
 struct hot_ctx {
@@ -41,6 +42,22 @@ static const char *module(const void *ctx, const void *record, char *buf, size_t
 	return module ? ty_samples_str(c->s, module) : NULL;
 }
 
+/* ", called by Perl_pp_subst (97%)", of a function without a symbol. */
+static void named_caller(const struct ty_hot_of *of, uint32_t func, char *out, size_t size)
+{
+	struct ty_hot_named by;
+	char name[100];
+
+	*out = 0;
+	if (of->s->funcs.v[func].name || ty_hot_named_caller(of, func, &by) ||
+	    by.func == UINT32_MAX)
+		return;
+	snprintf(name, sizeof(name), "%s", ty_samples_str(of->s, of->s->funcs.v[by.func].name));
+	ty_plain(name, strlen(name));
+	snprintf(out, size, ", called by %s (%.0f%%)", name,
+		 100.0 * (double)by.samples / (double)by.of);
+}
+
 /* "big (known.c:9)"; without a line "memcpy (libc.so.6)". */
 static const char *place(const void *ctx, const void *record, char *buf, size_t n)
 {
@@ -57,6 +74,8 @@ static const char *place(const void *ctx, const void *record, char *buf, size_t 
 	else
 		snprintf(buf, n, "%s", name ? name : "[unknown]");
 	ty_plain(buf, strlen(buf));
+	if (c->of)
+		named_caller(c->of, r->func, buf + strlen(buf), n - strlen(buf));
 	return buf;
 }
 
@@ -206,7 +225,16 @@ static void callers_json(const struct hot_ctx *c, const struct ty_hot_row *row, 
 {
 	struct ty_hot_callers by;
 
-	if (!c->of || ty_hot_callers(c->of, row->func, &by) || !by.n)
+	struct ty_hot_named named;
+
+	if (!c->of)
+		return;
+	if (!c->s->funcs.v[row->func].name && !ty_hot_named_caller(c->of, row->func, &named) &&
+	    named.func != UINT32_MAX) {
+		ty_json_str(j, "named_caller", func_name(c->s, named.func));
+		ty_json_u64(j, "named_caller_samples", named.samples);
+	}
+	if (ty_hot_callers(c->of, row->func, &by) || !by.n)
 		return;
 	ty_json_array(j, "called_by");
 	for (uint32_t i = 0; i < by.n; i++)
@@ -331,6 +359,25 @@ int ty_hot_section_find(struct ty_report *r, struct ty_err *err)
 		       : 0;
 }
 
+/* The nearest caller with a name, of the function without one: of a few samples only, whose stacks
+ * are unwound for that. */
+static void note_caller(const struct ty_report *r, char *out, size_t size)
+{
+	const struct ty_sample_load_opts o = {.roots = r->s->roots, .quiet = true};
+	struct ty_samples *s = NULL;
+	struct ty_hot h = {0};
+	struct ty_hot_of of;
+
+	*out = 0;
+	if (r->s->functions->v.n > NOTE_UNWOUND || ty_samples_of_trace(r->s->trace, &o, &s, NULL))
+		return;
+	of = hot_of(r, s);
+	if (!ty_hot_find(&of, &h) && ty_hot_first(&h))
+		named_caller(&of, ty_hot_first(&h)->func, out, size);
+	ty_hot_fini(&h);
+	ty_samples_free(s);
+}
+
 int ty_hot_note(struct ty_report *r)
 {
 	const struct ty_samples *s = r->s->functions;
@@ -343,13 +390,17 @@ int ty_hot_note(struct ty_report *r)
 	if (a->notes >= TY_ANSWER_NOTES || !s)
 		return 0;
 	e = ty_hot_find(&of, &h);
-	if (!e && h.samples) {
+	if (!e && h.samples >= TY_HOT_LEAST && ty_hot_first(&h)) {
 		const struct hot_ctx c = {s, &h, NULL};
-
 		const struct ty_hot_row *top = ty_hot_first(&h);
+		char by[140] = "";
 
-		a->notes += top && ty_hot_note_text(&h, place(&c, top, text, sizeof(text)),
-						    a->note[a->notes], sizeof(a->note[0]));
+		place(&c, top, text, sizeof(text));
+		if (!s->funcs.v[top->func].name)
+			note_caller(r, by, sizeof(by));
+		if (*by)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s,", by);
+		a->notes += ty_hot_note_text(&h, text, a->note[a->notes], sizeof(a->note[0]));
 	}
 	ty_hot_fini(&h);
 	return e;

@@ -19,7 +19,8 @@ static void sample(struct ty_samples *s, uint64_t ns, int32_t tid, const char *s
 
 	strcpy(text, stack);
 	for (char *f = strtok_r(text, ">", &save); f; f = strtok_r(NULL, ">", &save)) {
-		struct ty_sample_frame frame = {.func = ty_samples_func(s, f, "prog", false),
+		const char *name = strcmp(f, "?") ? f : "";
+		struct ty_sample_frame frame = {.func = ty_samples_func(s, name, "prog", false),
 						.file = ty_samples_text(s, "prog.c"),
 						.line = f[0]};
 
@@ -268,9 +269,38 @@ static void note_of_the_answer(void **state)
 			    "system call (page faults, interrupts)");
 }
 
+/* Of code without a symbol the nearest caller with a name that most samples share. */
+static void unnamed_has_a_named_caller(void **state)
+{
+	struct ty_samples *s = ty_samples_new();
+	struct ty_window w = {.to_ns = UINT64_MAX};
+	struct ty_hot_of of = {.s = s, .w = &w};
+	struct ty_hot_named by;
+
+	(void)state;
+	assert_non_null(s);
+	for (unsigned i = 0; i < 8; i++)
+		sample(s, i, 7, "main>pp_subst>regexec>?>?");
+	sample(s, 9, 7, "main>pp_subst>rare>?");
+	sample(s, 10, 7, "main>regexec>?>pp_subst>?"); /* far from it */
+	sample(s, 11, 7, "main>pp_add");
+	ty_samples_sort(s);
+	assert_int_equal(ty_hot_named_caller(&of, ty_samples_func(s, "", "prog", false), &by), 0);
+	assert_string_equal(ty_samples_str(s, s->funcs.v[by.func].name), "regexec");
+	assert_int_equal(by.samples, 9);
+	assert_int_equal(by.of, 10);
+	/* One sample is not enough. */
+	assert_int_equal(ty_hot_named_caller(&of, ty_samples_func(s, "pp_add", "prog", false), &by),
+			 0);
+	assert_int_equal(by.of, 1);
+	assert_int_equal(by.func, UINT32_MAX);
+	ty_samples_free(s);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(note_of_the_answer),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(unnamed_has_a_named_caller),
+					   cmocka_unit_test(note_of_the_answer),
 					   cmocka_unit_test(sums_of_periods_do_not_wrap),
 					   cmocka_unit_test(functions_and_lines),
 					   cmocka_unit_test(intervals),
