@@ -152,7 +152,7 @@ static inline __attribute__((always_inline)) void add(struct summing *s,
 {
 	if (!ty_flow_sums_quick(s->sums, call, outermost, s->room))
 		ty_flow_sums_add(s->sums, call, outermost);
-	s->room &= s->sums->held < s->sums->most;
+	s->room &= s->sums->ranks.held < s->sums->most;
 }
 
 static inline __attribute__((always_inline)) void open(struct summing *s, uint64_t ts_ns,

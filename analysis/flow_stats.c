@@ -27,7 +27,7 @@ struct whole {
 struct stats {
 	struct ty_flow_sums sums;
 	VEC(struct whole) wholes; /* by function number, where calls are requested */
-	size_t ones_held;	  /* bytes of those that were added, and are not in sums.held yet */
+	size_t ones_held; /* bytes of those that were added, and are not in sums.ranks.held yet */
 	bool calls_too;
 	ty_flow_choose *choose;
 	void *ctx;
@@ -94,7 +94,7 @@ static void on_end(void *ctx, const struct ty_flow_call *c)
 		add_whole(s, c, ty_flow_call_ns(c));
 	ty_flow_sums_end(&s->sums, c);
 	/* Afterwards: a function has as many there as in its percentiles. */
-	s->sums.held += s->ones_held;
+	s->sums.ranks.held += s->ones_held;
 	s->ones_held = 0;
 }
 

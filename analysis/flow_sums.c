@@ -120,8 +120,8 @@ static void add_whole(struct ty_flow_sums *s, struct ty_flow_sum *a, const struc
 	a->max_insns = c->insns > a->max_insns ? c->insns : a->max_insns;
 	if (!ty_flow_sums_room(s)) {
 		s->beyond++;
-	} else if (ty_ranks_add(&a->of_insns, c->insns, &s->held) ||
-		   ty_ranks_add(&a->of_ns, ns, &s->held)) {
+	} else if (ty_ranks_add(&a->of_insns, c->insns, &s->ranks) ||
+		   ty_ranks_add(&a->of_ns, ns, &s->ranks)) {
 		s->nomem = true;
 	} else {
 		s->kept++;
@@ -171,8 +171,8 @@ void ty_flow_sums_add_many(struct ty_flow_sums *s, const struct ty_flow_call *c,
 		a->max_insns = c->insns;
 	if (!a->max_ns)
 		ty_flow_sum_longest(a, c, 0);
-	if (ty_ranks_add_many(&a->of_insns, c->insns, n, &s->held) ||
-	    ty_ranks_add_many(&a->of_ns, 0, n, &s->held))
+	if (ty_ranks_add_many(&a->of_insns, c->insns, n, &s->ranks) ||
+	    ty_ranks_add_many(&a->of_ns, 0, n, &s->ranks))
 		s->nomem = true;
 }
 
@@ -270,11 +270,12 @@ struct ty_flow_func ty_flow_sums_func(struct ty_flow_sums *s, uint32_t func)
 
 void ty_flow_sums_fini(struct ty_flow_sums *s)
 {
-	if (s->held) /* which most functions have none of */
+	if (s->ranks.outside) /* which most functions have none of */
 		vec_each (a, &s->of) {
 			ty_ranks_fini(&a->of_insns);
 			ty_ranks_fini(&a->of_ns);
 		}
+	ty_ranks_room_fini(&s->ranks);
 	vec_fini(&s->of);
 	vec_each (l, &s->levels)
 		free(l->of);

@@ -45,10 +45,10 @@ struct ty_flow_sums {
 	struct ty_flow_levels *last; /* of the last thread; NULL */
 	struct ty_pair_map callers;  /* by function and caller: place in: */
 	VEC(uint64_t) caller_calls;
-	uint64_t unknown;      /* calls of no function */
-	uint64_t kept, beyond; /* complete calls in percentiles, and not in them */
-	size_t held,
-		most; /* bytes that the percentiles take, and may take, a little more or less */
+	uint64_t unknown;	    /* calls of no function */
+	uint64_t kept, beyond;	    /* complete calls in percentiles, and not in them */
+	struct ty_ranks_room ranks; /* of the percentiles, which may take, a little more or less: */
+	size_t most;		    /* bytes */
 	bool nomem, many_pairs;
 };
 
@@ -90,7 +90,7 @@ static inline uint64_t ty_flow_call_ns(const struct ty_flow_call *c)
 /* Another call is added to the percentiles. None is after one that was not. */
 static inline bool ty_flow_sums_room(const struct ty_flow_sums *s)
 {
-	return s->held < s->most && s->kept < UINT32_MAX;
+	return s->ranks.held < s->most && s->kept < UINT32_MAX;
 }
 
 /* A complete call that took no less than the longest: of equal ones the last, as sorting has it. */
@@ -154,7 +154,8 @@ static inline __attribute__((always_inline)) bool ty_flow_sums_quick(struct ty_f
 		a->max_insns = c->insns;
 	if (ns >= a->max_ns)
 		ty_flow_sum_longest(a, c, ns);
-	if (ty_ranks_add(&a->of_insns, c->insns, &s->held) || ty_ranks_add(&a->of_ns, ns, &s->held))
+	if (ty_ranks_add(&a->of_insns, c->insns, &s->ranks) ||
+	    ty_ranks_add(&a->of_ns, ns, &s->ranks))
 		s->nomem = true;
 	return true;
 }

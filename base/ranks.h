@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vec.h"
+
 enum { TY_RANKS_SMALL = 512 };
 
 /* What there is of values that differ. */
@@ -31,27 +33,36 @@ struct ty_ranks {
 	uint32_t limit; /* smaller values are counted; 0: all are stored */
 };
 
+/* The memory of many: freed all at once. Zeroed at first. Values that move to more room leave a
+ * third of that unused behind, for up to 64. */
+struct ty_ranks_room {
+	size_t held; /* bytes that the values take */
+	VEC(uint8_t *) pieces;
+	size_t left;  /* bytes of the last one */
+	bool outside; /* some have memory of their own, for ty_ranks_fini */
+};
+
 /* Stores a value that is not counted. 0 or -TY_ENOMEM. */
-int ty_ranks_keep(struct ty_ranks *r, uint64_t v, size_t *held);
-/* Adds a value, at most 2^32 - 1 in all; to *held, which may be of many, the memory that this
- * takes. 0 or -TY_ENOMEM. */
+int ty_ranks_keep(struct ty_ranks *r, uint64_t v, struct ty_ranks_room *m);
+/* Adds a value, at most 2^32 - 1 in all; the memory is m's. 0 or -TY_ENOMEM. */
 static inline __attribute__((always_inline)) int ty_ranks_add(struct ty_ranks *r, uint64_t v,
-							      size_t *held)
+							      struct ty_ranks_room *m)
 {
 	if (v < r->limit)
 		r->kept->small[v]++;
 	else if (r->n && v == r->one)
 		r->n++;
 	else
-		return ty_ranks_keep(r, v, held);
+		return ty_ranks_keep(r, v, m);
 	return 0;
 }
 /* As ty_ranks_add, n times; with all others at most 2^32 - 1. */
-int ty_ranks_add_many(struct ty_ranks *r, uint64_t v, uint64_t n, size_t *held);
+int ty_ranks_add_many(struct ty_ranks *r, uint64_t v, uint64_t n, struct ty_ranks_room *m);
 /* How many values there are. */
 uint64_t ty_ranks_count(const struct ty_ranks *r);
 /* The k-th smallest (0: the smallest) of more than k values. */
 uint64_t ty_ranks_nth(struct ty_ranks *r, uint64_t k);
 void ty_ranks_fini(struct ty_ranks *r);
+void ty_ranks_room_fini(struct ty_ranks_room *m);
 
 #endif

@@ -905,7 +905,7 @@ static void test_ranks(void **state)
 	for (size_t n = 1; n <= MOST; n += 1 + n / 2) {
 		for (size_t shape = 0; shape < 8; shape++) {
 			struct ty_ranks r = {0};
-			size_t held = 0;
+			struct ty_ranks_room m = {0};
 
 			for (size_t i = 0; i < n; i++) {
 				sorted[i] =
@@ -914,7 +914,7 @@ static void test_ranks(void **state)
 					plus[shape];
 				if (plus[shape] && n > 3 && i >= n - 3)
 					sorted[i] = i;
-				assert_int_equal(0, ty_ranks_add(&r, sorted[i], &held));
+				assert_int_equal(0, ty_ranks_add(&r, sorted[i], &m));
 			}
 			qsort(sorted, n, sizeof(*sorted), by_value);
 			for (size_t k = 0; k < n; k += 1 + n / 400)
@@ -923,14 +923,15 @@ static void test_ranks(void **state)
 			assert_true(r.limit <= 2 * n);
 			assert_int_equal(ty_ranks_count(&r), n);
 			if (r.n) {
-				assert_int_equal(held, 0);
+				assert_int_equal(m.held, 0);
 			} else {
-				assert_int_equal(held, r.kept->cap * sizeof(*r.kept->v) +
-							       r.limit * sizeof(*r.kept->small));
+				assert_int_equal(m.held, r.kept->cap * sizeof(*r.kept->v) +
+								 r.limit * sizeof(*r.kept->small));
 				if (n > TY_RANKS_SMALL && n > most[shape] && n > plus[shape])
 					assert_true(r.kept->n <= n / 2);
 			}
 			ty_ranks_fini(&r);
+			ty_ranks_room_fini(&m);
 		}
 	}
 	free(sorted);
