@@ -125,8 +125,8 @@ static bool same_list(const struct ty_explain *x, uint32_t a, uint32_t b)
 	struct ty_syscall c = ty_model_syscall(x->m, a), d = ty_model_syscall(x->m, b);
 	uint64_t u[6], v[6];
 
-	return ty_wait_timed_out(x, a) && x->args && !x->args(x->ctx, &c, u) &&
-	       !x->args(x->ctx, &d, v) && u[0] == v[0] && u[1] == v[1];
+	return ty_wait_timed_out(x, a) && !ty_explain_args(x, &c, 2, u) &&
+	       !ty_explain_args(x, &d, 2, v) && u[0] == v[0] && u[1] == v[1];
 }
 
 bool ty_wait_retry_follows(const struct ty_explain *x, const struct ty_span *a,

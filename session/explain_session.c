@@ -215,14 +215,15 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 	return p;
 }
 
-/* The call's arguments, and its structures in *v, if any; false: not recorded. */
-static bool values_of(struct ty_session *s, uint32_t thread, uint32_t call, struct ty_call *k,
-		      struct ty_values *v)
+/* The call's first n arguments at least, and its structures in *v, if any; false: not recorded. */
+static bool values_of(struct ty_session *s, uint32_t thread, uint32_t call, unsigned n,
+		      struct ty_call *k, struct ty_values *v)
 {
 	const struct ty_syscall c = ty_model_syscall(s->model, call);
-	uint64_t a[6];
+	uint64_t a[6] = {0};
 
-	if (c.loc == TY_NO_LOC || read_args(s, &c, a))
+	if (c.loc == TY_NO_LOC ||
+	    (ty_model_syscall_args(s->model, &c, a) < n && read_args(s, &c, a)))
 		return false;
 	*k = call_of(s, &c, a);
 	if (!ty_values_find(v, s->arch, call_data(s), k, call_before(s, thread, call, &c)))
@@ -296,7 +297,7 @@ static int32_t registered(struct ty_session *s, const struct epoll_call *v, size
 		uint64_t is = 0;
 		bool known;
 
-		if (!values_of(s, v[i].thread, v[i].call, &c, &e))
+		if (!values_of(s, v[i].thread, v[i].call, 6, &c, &e))
 			return -1;
 		if (c.args[0] != set || c.ret < 0)
 			continue;
@@ -329,7 +330,7 @@ static int32_t ready(void *ctx, uint32_t thread, uint32_t call)
 	int32_t fd = -1;
 	int r;
 
-	if (call == TY_NONE || !values_of(s, thread, call, &c, &e))
+	if (call == TY_NONE || !values_of(s, thread, call, 6, &c, &e))
 		return -1;
 	if (e.row->n < 2 || e.row->a[1] != TY_ARG_EPOLL_OUT)
 		return ty_values_ready(&e);
@@ -361,7 +362,7 @@ static bool polled(void *ctx, uint32_t thread, uint32_t call, int32_t *fd, bool 
 	struct ty_values v;
 	struct ty_call k;
 
-	return values_of(s, thread, call, &k, &v) && ty_values_polled(&v, fd, room);
+	return values_of(s, thread, call, 2, &k, &v) && ty_values_polled(&v, fd, room);
 }
 
 static bool received(void *ctx, uint32_t thread, uint32_t call, unsigned i,
