@@ -85,8 +85,10 @@ int ty_code_file(struct ty_code *c, const char *path, const uint8_t *build_id, s
 	if (build_id_n > TY_BUILD_ID_MAX)
 		build_id_n = TY_BUILD_ID_MAX;
 	/* The id first: a long path may be cut. */
-	for (at = 0; at < 2 * build_id_n; at += 2)
-		snprintf(key + at, sizeof(key) - at, "%02x", build_id[at / 2]);
+	for (at = 0; at < 2 * build_id_n; at += 2) {
+		key[at] = "0123456789abcdef"[build_id[at / 2] >> 4];
+		key[at + 1] = "0123456789abcdef"[build_id[at / 2] & 15];
+	}
 	snprintf(key + at, sizeof(key) - at, " %s", path);
 	id = ty_strtab_add(c->keys, key, strlen(key));
 	if (id == UINT32_MAX)
