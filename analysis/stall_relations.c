@@ -118,10 +118,14 @@ static bool is_idle(const struct view *v, const struct idle *of, uint32_t thread
 		    const struct ty_waker *by, uint32_t client)
 {
 	const struct ty_explain *x = v->h->x;
-	bool timer = by->kind == TY_WAKER_TIMER;
+	const bool timer = by->kind == TY_WAKER_TIMER, events = !of->open && (timer || of->serves),
+		   word = v->c->w.word && by->kind == TY_WAKER_THREAD,
+		   words = timer && v->c->w.word && client != TY_NONE;
 	struct ty_wait_for w;
 	struct ty_span s;
 
+	if (!events && !word && !words)
+		return false;
 	if (span == TY_NONE || ty_process_of(x->m, thread) != of->process)
 		return false;
 	s = ty_model_span_brief(x->m, thread, span);
@@ -130,11 +134,8 @@ static bool is_idle(const struct view *v, const struct idle *of, uint32_t thread
 		s.edge = ty_model_span_edge(x->m, &s, span);
 	w = ty_wait_for(x, &s, s.syscall);
 	if (w.kind == TY_STALL_EVENTS)
-		return (!of->open && (timer || of->serves)) ||
-		       (v->c->w.word && by->kind == TY_WAKER_THREAD &&
-			!ty_stall_last_woke(x, by->thread, thread, s.start_ns));
-	return timer && w.word && v->c->w.word && client != TY_NONE &&
-	       !ty_stall_last_woke(x, thread, client, s.start_ns) &&
+		return events || (word && !ty_stall_last_woke(x, by->thread, thread, s.start_ns));
+	return words && w.word && !ty_stall_last_woke(x, thread, client, s.start_ns) &&
 	       !ty_stall_last_woke(x, thread, v->c->s.thread, s.start_ns) &&
 	       !ty_requests_around(v->h->o.requests, thread, s.start_ns, s.end_ns);
 }

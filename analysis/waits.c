@@ -65,14 +65,27 @@ static int32_t tgid_of(const struct ty_model *m, uint32_t thread)
 	return ty_model_thread(m, thread)->tgid;
 }
 
+/* "fd 3" and "futex 0x7f00": by hand, since most waits are named, and few of the names shown. */
+static void name_number(char *out, uint64_t v, unsigned base)
+{
+	unsigned n = 1;
+
+	for (uint64_t left = v; left >= base; left /= base)
+		n++;
+	for (out[n] = 0; n; v /= base)
+		out[--n] = "0123456789abcdef"[v % base];
+}
+
 static void name_fd(char object[TY_WAIT_OBJECT], int32_t fd)
 {
-	snprintf(object, TY_WAIT_OBJECT, "fd %d", (int)fd);
+	memcpy(object, "fd -", 4);
+	name_number(object + (fd < 0 ? 4 : 3), fd < 0 ? -(uint64_t)fd : (uint64_t)fd, 10);
 }
 
 static void name_word(char object[TY_WAIT_OBJECT], uint64_t word)
 {
-	snprintf(object, TY_WAIT_OBJECT, "futex %#" PRIx64, word);
+	memcpy(object, "futex 0x", 8);
+	name_number(object + (word ? 8 : 6), word, 16);
 }
 
 /* The arguments of a futex call: the third one, its value, only if it waits. */
