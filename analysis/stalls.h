@@ -146,7 +146,8 @@ bool ty_stall_link_text(const struct ty_explain *x, const struct ty_link *link, 
 			char out[TY_LINK_TEXT]);
 /* The name of the call it waited in; "" when it is not known. buf: as for ty_explain_call. */
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32]);
-/* Of its cause: "proven", "inferred"; "cause unknown" if the wait had not ended and has none. */
+/* Of its cause: "proven", "inferred"; "cause unknown" if the wait had not ended and has none, or if
+ * its events were lost. */
 const char *ty_stall_grade(const struct ty_stall *s);
 
 #endif
