@@ -457,7 +457,7 @@ static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
 	struct ty_session *s = ctx;
 	HOLD(s, stacks);
 	struct ty_stack_frames frames;
-	const struct ty_stack_frame *own;
+	const struct ty_stack_frame *own, *outer;
 	struct ty_buf b;
 
 	if (!ty_session_stacks(s) ||
@@ -468,6 +468,9 @@ static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
 		return false;
 	ty_buf_init(&b, 4096);
 	ty_stack_frame_text(own, &b);
+	outer = ty_stack_frames_named(&frames, own);
+	if (outer)
+		ty_buf_addf(&b, ", inside %s", outer->function);
 	snprintf(buf, n, "%.*s", (int)b.len, b.p ? b.p : "");
 	ty_buf_fini(&b);
 	return *buf;

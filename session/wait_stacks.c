@@ -16,6 +16,7 @@
 #include "vec.h"
 
 enum { INLINED_MAX = 16 };
+enum { OUTER = 8 }; /* frames from one without a function */
 
 /* Frames that are kept, of all stacks: 64 MB. */
 enum { KEPT_FRAMES = 1 << 20 };
@@ -330,6 +331,20 @@ const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s
 	if (k < s->n && s->v[k].file && !s->v[k].runtime)
 		i = k;
 	return i < s->n ? &s->v[i] : NULL;
+}
+
+const struct ty_stack_frame *ty_stack_frames_named(const struct ty_stack_frames *s,
+						   const struct ty_stack_frame *of)
+{
+	const struct ty_stack_frame *f = of;
+
+	if (of->function || !of->module)
+		return NULL;
+	while (++f < s->v + s->n && f - of <= OUTER && f->module && !strcmp(f->module, of->module))
+		if (f->function)
+			return strcmp(f->function, "main") && strcmp(f->function, "_start") ? f
+											    : NULL;
+	return NULL;
 }
 
 void ty_stack_frames_text(const struct ty_stack_frames *s, unsigned most, struct ty_buf *out)

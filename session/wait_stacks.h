@@ -61,6 +61,10 @@ void ty_wait_stacks_unwind(struct ty_wait_stacks *w, struct ty_stack_frames *out
 bool ty_stack_is_runtime(const char *path);
 /* The first frame outside libc and language runtimes; NULL: there is none. */
 const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s);
+/* Of a frame without a function: the nearest outer frame of its module that has one, other than
+ * main; NULL. */
+const struct ty_stack_frame *ty_stack_frames_named(const struct ty_stack_frames *s,
+						   const struct ty_stack_frame *of);
 /* What the thread waited for in [from, to], by its innermost function with a role (stack_roles.h).
  * By symbols only: inlined functions cost the debug information, and have no roles. */
 enum ty_stack_role ty_wait_stacks_role(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns,
