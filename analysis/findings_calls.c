@@ -321,6 +321,8 @@ static void judge(const struct pass *p, const struct group *g)
 	unsigned tenths = 0;
 	enum ty_fd_kind fd;
 
+	if (ty_is_sigreturn(call))
+		return; /* findings_signals.c */
 	if (g->fails >= FAILS && at_least(p, g->fail_ns, 5))
 		failing(p, g, call);
 	if (!strcmp(call, "fsync") || !strcmp(call, "fdatasync") || !strcmp(call, "msync") ||
@@ -365,19 +367,32 @@ static void judge(const struct pass *p, const struct group *g)
 	made(p, g, TY_FINDING_STORM, call, good_n, good, tenths, object);
 }
 
+static bool handles_signals(const struct pass *p, const struct group *g)
+{
+	char buf[32];
+
+	return g->n >= MANY_SAME &&
+	       ty_is_sigreturn(ty_syscall_name(p->k->x->arch, g->abi, g->nr, buf));
+}
+
 int ty_findings_of_calls(const struct ty_finding_work *k)
 {
 	struct ty_call_rows *rows = malloc(sizeof(*rows));
 	struct pass *p = calloc(1, sizeof(*p));
 	int r = rows && p ? 0 : -TY_ENOMEM;
+	bool signals = false;
 
 	if (!r) {
 		p->k = p->limits.k = k;
 		r = collect(p, rows);
-		for (size_t i = 0; i < p->g.n && !r; i++)
+		for (size_t i = 0; i < p->g.n && !r; i++) {
 			judge(p, &p->g.v[i]);
+			signals |= handles_signals(p, &p->g.v[i]);
+		}
 		if (!r)
 			ty_limit_report(&p->limits);
+		if (!r && signals)
+			r = ty_findings_of_signals(k);
 		vec_fini(&p->g);
 		ty_pair_map_fini(&p->by_key);
 	}

@@ -3,6 +3,8 @@
 #ifndef TY_FINDINGS_PRIV_H
 #define TY_FINDINGS_PRIV_H
 
+#include <string.h>
+
 #include "process_titles.h"
 #include "sentence.h"
 #include "summed_findings.h"
@@ -34,8 +36,15 @@ void ty_finding_calls(struct ty_finding *f, const struct ty_model *m, uint32_t t
 /* Each 0 or -TY_E... */
 int ty_findings_of_calls(const struct ty_finding_work *k);
 int ty_findings_of_children(const struct ty_finding_work *k);
+int ty_findings_of_signals(const struct ty_finding_work *k);
 void ty_findings_of_cpus(const struct ty_finding_work *k);
 int ty_findings_of_requests(const struct ty_finding_work *k);
+
+/* The call by which a signal's handler returns. */
+static inline bool ty_is_sigreturn(const char *call)
+{
+	return !strcmp(call, "rt_sigreturn") || !strcmp(call, "sigreturn");
+}
 
 /* State of the search for polled locks: one thread's calls in order. */
 struct ty_poll_watch {

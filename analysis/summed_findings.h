@@ -8,7 +8,8 @@
  *   limit     a call that fails since a limit was reached (descriptors, space, processes)
  *   polled    the same call fails repeatedly with sleeps between: 3 or more, 20 ms or more
  *   storm     short calls: 1000 on one path, 10% of the time or more; 5000 others, 20% or more;
- *             300 connects, 5% or more; 20 calls of fsync and the like, 20% or more
+ *             300 connects, 5% or more; 20 calls of fsync and the like, 20% or more;
+ *             1000 signals handled by a process, 5% or more
  *   small_io  1000 reads or writes of 16 bytes or less on average (2 or less, if not of a file): 5%
  *             of the time or more
  *   children  100 or more processes of one name that live 200 ms or less: 20% of the time
