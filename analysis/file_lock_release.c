@@ -105,7 +105,8 @@ static bool may_release(const struct ty_explain *x, const struct ty_syscall *tri
 	if (s->ret < 0 || s->flags & (TY_SF_OPEN | TY_SF_LOST))
 		return false;
 	switch (-tried->ret) {
-	case EEXIST: return removes(x, s);
+	case EEXIST:
+	case ENOTEMPTY: return removes(x, s);
 	case EBUSY:
 	case ETXTBSY: return closes || removes(x, s);
 	default: return closes || s->nr == tried->nr;

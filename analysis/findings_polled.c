@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "file_lock_release.h"
+#include "polled_call.h"
 #include "units.h"
 
 #define TRIES	 3
@@ -20,23 +21,21 @@ enum ty_poll_role ty_poll_role(const struct ty_sysrow *row)
 {
 	if (row->wait_on == TY_WAIT_ON_SLEEP || row->zero_is_timeout)
 		return TY_POLL_SLEEP;
-	if (row->wait_on == TY_WAIT_ON_LOCK || row->id == TY_SYS_fcntl)
-		return TY_POLL_LOCK;
 	if (row->says & TY_CONNECTS)
 		return TY_POLL_CONNECT;
-	if (row->object >= 0 && row->a[row->object] == TY_ARG_PATH)
-		return TY_POLL_MADE;
+	if (row->wait_on == TY_WAIT_ON_LOCK || row->id == TY_SYS_fcntl ||
+	    (row->object >= 0 && row->a[row->object] == TY_ARG_PATH))
+		return TY_POLL_TRY;
 	return TY_POLL_NONE;
 }
 
-static bool is_try(enum ty_poll_role role, int error)
+static bool is_try(const struct ty_explain *x, enum ty_poll_role role, int32_t nr, uint8_t abi,
+		   int error)
 {
-	switch (role) {
-	case TY_POLL_LOCK: return error == EAGAIN || error == EACCES || error == EDEADLK;
-	case TY_POLL_MADE: return error == EEXIST || error == EBUSY || error == ETXTBSY;
-	case TY_POLL_CONNECT: return error == ECONNREFUSED;
-	default: return false;
-	}
+	return error &&
+	       (role == TY_POLL_CONNECT
+			? error == ECONNREFUSED
+			: ty_polled_call_failed(ty_syscall_row(x->arch, abi, nr)->as, -error));
 }
 
 void ty_poll_begin(struct ty_poll_watch *p, uint32_t thread)
@@ -124,7 +123,7 @@ void ty_poll_step(struct ty_poll_watch *p, enum ty_poll_role role, uint32_t call
 		p->between_ns += error && error != EINTR ? 0 : end_ns - start_ns;
 		return;
 	}
-	if (!is_try(role, error)) {
+	if (!is_try(p->k->x, role, nr, abi, error)) {
 		if (same && !error && !p->ok_ns) {
 			p->ok_ns = start_ns;
 			p->ok = call;

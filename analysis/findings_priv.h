@@ -60,7 +60,7 @@ struct ty_poll_watch {
 	uint32_t ok;   /* the call at ok_ns; TY_NONE */
 	unsigned left; /* calls to look up for releases, over all threads */
 };
-enum ty_poll_role { TY_POLL_NONE, TY_POLL_SLEEP, TY_POLL_LOCK, TY_POLL_MADE, TY_POLL_CONNECT };
+enum ty_poll_role { TY_POLL_NONE, TY_POLL_SLEEP, TY_POLL_TRY, TY_POLL_CONNECT };
 /* Role of the call in a polling loop. */
 enum ty_poll_role ty_poll_role(const struct ty_sysrow *row);
 void ty_poll_begin(struct ty_poll_watch *p, uint32_t thread);

@@ -7,26 +7,23 @@
  * Budget: each sleep of POLL_NS or longer once, with up to BETWEEN calls before and after it; the
  * arguments of calls of the same kind only.
  */
+#include "polled_call.h"
 #include "stalls_priv.h"
 #include "thread_walk.h"
 
-#include <errno.h>
+#include <string.h>
 
 #define POLL_NS UINT64_C(100000)
 #define BETWEEN 32 /* calls between a sleep and the next try, or a try and its sleep; */
 #define NEAR_NS UINT64_C(10000000) /* and so much time, at most */
 #define TRIES	100000		   /* of one wait */
 
-/* Did the call try to get a lock, and fail because another thread held it? */
 static bool failed_try(const struct ty_explain *x, const struct ty_syscall *c)
 {
 	const struct ty_sysrow *r = ty_syscall_row(x->arch, c->abi, c->nr);
 
-	if (!r || c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED | TY_SF_BEFORE))
-		return false;
-	if (c->ret == -EEXIST)
-		return r->a[0] == TY_ARG_PATH || r->a[1] == TY_ARG_PATH;
-	return r->wait_on == TY_WAIT_ON_LOCK && (c->ret == -EAGAIN || c->ret == -EACCES);
+	return r && !(c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED | TY_SF_BEFORE)) &&
+	       ty_polled_call_failed(r->as, c->ret);
 }
 
 static bool sleeps(const struct ty_explain *x, const struct ty_syscall *c)
@@ -36,11 +33,25 @@ static bool sleeps(const struct ty_explain *x, const struct ty_syscall *c)
 	return r && r->wait_on == TY_WAIT_ON_SLEEP;
 }
 
-static bool same_try(const struct ty_stall_search *h, uint32_t a, uint32_t b)
+/* The same call, for the same thing: of link and rename, the name that exists already. */
+static bool same_try(const struct ty_stall_search *h, uint32_t failed, uint32_t next)
 {
-	struct ty_syscall x = ty_model_syscall(h->x->m, a), y = ty_model_syscall(h->x->m, b);
+	struct ty_syscall x = ty_model_syscall(h->x->m, failed),
+			  y = ty_model_syscall(h->x->m, next);
+	int object = ty_sysrow_object(ty_explain_row(h->x, failed), x.ret);
+	const char *name = NULL;
+	char path[4096];
 
-	return ty_explain_same_args(h->x, &x, &y, 2);
+	if (ty_explain_same_args(h->x, &x, &y, 2))
+		return true;
+	if (x.nr != y.nr || x.abi != y.abi || object <= 0 || !h->x->pointee)
+		return false;
+	name = h->x->pointee(h->x->ctx, x.thread, failed, (unsigned)object);
+	if (!name || strlen(name) >= sizeof(path))
+		return false;
+	memcpy(path, name, strlen(name) + 1);
+	name = h->x->pointee(h->x->ctx, y.thread, next, (unsigned)object);
+	return name && !strcmp(name, path);
 }
 
 /* The next try behind the sleep `call`, the same as `first`; TY_NONE. */
@@ -130,6 +141,28 @@ static struct polls follow(const struct ty_stall_search *h, uint32_t thread, uin
 	return p;
 }
 
+/* The process whose existence the thread checked, by kill with signal 0, after its last failed try;
+ * TY_NONE. */
+static uint32_t checked_process(const struct ty_stall_search *h, uint32_t thread, uint32_t call)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t end = ty_thread_calls(m, thread).to;
+
+	for (unsigned n = 0; n < BETWEEN && ++call < end; n++) {
+		const struct ty_sysrow *r = ty_explain_row(h->x, call);
+		struct ty_syscall s = ty_model_syscall(m, call);
+		uint64_t args[6];
+
+		if (sleeps(h->x, &s))
+			break;
+		if (r->says & TY_SIGNALS && r->a[0] == TY_ARG_PID && r->a[1] == TY_ARG_SIG &&
+		    !s.ret && !ty_explain_args(h->x, &s, 2, args) && !(int32_t)args[1] &&
+		    (int32_t)args[0] > 0)
+			return ty_model_thread_find(m, (int32_t)args[0], s.start_ns);
+	}
+	return TY_NONE;
+}
+
 /* One candidate of all the sleeps, in place of those that are candidates themselves. */
 static int add(struct ty_stall_search *h, uint32_t thread, const struct polls *p)
 {
@@ -160,6 +193,7 @@ static int add(struct ty_stall_search *h, uint32_t thread, const struct polls *p
 	c->polled = p->first;
 	c->poll_failed = p->last;
 	c->poll_got = p->got;
+	c->poll_checked = checked_process(h, thread, p->last);
 	return 0;
 }
 

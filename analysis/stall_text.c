@@ -388,6 +388,9 @@ static void polled(struct ty_sentence *o, const struct ty_stall_search *h,
 	}
 	ty_put(o, ". It polled the lock: %u attempts failed with %s%s", c->polls,
 	       ty_errno_name((int)-s.ret), c->poll_got == TY_NONE ? ", and none succeeded" : "");
+	if (c->poll_checked != TY_NONE)
+		ty_put(o, ". After a failed attempt it checked process %s (kill with signal 0)",
+		       who(c->poll_checked, s.end_ns));
 }
 
 static void cause(struct ty_sentence *o, const struct ty_stall_search *h,

@@ -78,9 +78,10 @@ struct ty_candidate {
 			   */
 	uint32_t polls;	  /* number of sleeps of a polled lock; attempts: the first, */
 	uint32_t polled, poll_failed,
-		poll_got; /* the last failed one, the successful one (TY_NONE) */
-	bool tracer;	  /* STOPPED by its tracer, which is the culprit */
-	bool holder_idle; /* a lock whose holders were idle for most of the wait */
+		poll_got;      /* the last failed one, the successful one (TY_NONE) */
+	uint32_t poll_checked; /* process checked by kill with signal 0; TY_NONE */
+	bool tracer;	       /* STOPPED by its tracer, which is the culprit */
+	bool holder_idle;      /* a lock whose holders were idle for most of the wait */
 	bool end_only; /* a wait for an end of a thread whose other waits are stalls of their own */
 	bool connecting;     /* s.peer: it is being connected to */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: unknown */

@@ -16,6 +16,8 @@ enum {
 	NR_READ = 0,
 	NR_CLOSE = 3,
 	NR_NANOSLEEP = 35,
+	NR_KILL = 62,
+	NR_RENAME = 82,
 	NR_FCNTL = 72,
 	NR_PTRACE = 101,
 	SETFD = 2,
@@ -232,6 +234,47 @@ static void the_releaser_is_found_among_many(void **state)
 	ty_mx_drop();
 }
 
+static const char *second_path(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
+{
+	return arg == 1 ? "/repo/lock" : arg ? NULL : "/repo/mine.tmp";
+}
+
+/* A folder is renamed from another address each time, to the name that the holder's folder has; in
+ * between, the thread checks whether the process 12 still exists. */
+static void a_rename_to_a_folder_that_exists_is_polled(void **state)
+{
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	begin("mode=all\n", TWO);
+	ty_mx_switch(0, t, 0, R, 12);
+	ty_mx_switch(0, t += MS, 12, S, 11);
+	for (unsigned i = 0; i < 4; i++) {
+		give(t += 1000, 0x1000 + 0x100 * i, 0x9000, 0);
+		ty_mx_enter(0, t, 11, NR_RENAME);
+		ty_mx_exit(0, t += 1000, 11, NR_RENAME, i < 3 ? -ENOTEMPTY : 0);
+		if (i == 3)
+			break;
+		give(t += 1000, 12, 0, 0);
+		ty_mx_enter(0, t, 11, NR_KILL);
+		ty_mx_exit(0, t += 1000, 11, NR_KILL, 0);
+		sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+		time_is_up(11, NR_NANOSLEEP, 0, 3000);
+	}
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	x.pointee = second_path;
+	s = of(&x);
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.v[0].rule->id, "polled-lock");
+	assert_int_equal(s.v[0].waits, 3);
+	assert_non_null(strstr(s.v[0].sentence, "rename(\"/repo/lock\")"));
+	assert_non_null(strstr(s.v[0].sentence, "3 attempts failed with ENOTEMPTY"));
+	assert_non_null(strstr(s.v[0].sentence, "/12 (kill with signal 0)"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 static void other_sleeps_are_no_polls(void **state)
 {
 	struct ty_explain x = polled(6, -EBADF, 10, false);
@@ -305,6 +348,7 @@ int main(void)
 		cmocka_unit_test(who_lets_it_go_is_the_holder),
 		cmocka_unit_test(the_release_is_recorded),
 		cmocka_unit_test(the_releaser_is_found_among_many),
+		cmocka_unit_test(a_rename_to_a_folder_that_exists_is_polled),
 		cmocka_unit_test(other_sleeps_are_no_polls),
 		cmocka_unit_test(short_stops_add_up),
 	};
