@@ -359,22 +359,27 @@ int ty_hot_section_find(struct ty_report *r, struct ty_err *err)
 		       : 0;
 }
 
-/* The nearest caller with a name, of the function without one: of a few samples only, whose stacks
- * are unwound for that. */
-static void note_caller(const struct ty_report *r, char *out, size_t size)
+/* The nearest caller with a name, of the function without one, in which few samples were: their
+ * stacks are unwound for that. */
+static void note_caller(const struct ty_report *r, uint32_t func, char *out, size_t size)
 {
-	const struct ty_sample_load_opts o = {.roots = r->s->roots, .quiet = true};
+	const uint32_t module = r->s->functions->funcs.v[func].module;
+	const struct ty_sample_load_opts o = {
+		.roots = r->s->roots,
+		.nameless = module ? ty_samples_str(r->s->functions, module) : "",
+		.quiet = true};
 	struct ty_samples *s = NULL;
-	struct ty_hot h = {0};
 	struct ty_hot_of of;
 
 	*out = 0;
 	if (r->s->functions->v.n > NOTE_UNWOUND || ty_samples_of_trace(r->s->trace, &o, &s, NULL))
 		return;
 	of = hot_of(r, s);
-	if (!ty_hot_find(&of, &h) && ty_hot_first(&h))
-		named_caller(&of, ty_hot_first(&h)->func, out, size);
-	ty_hot_fini(&h);
+	for (uint32_t i = 0; i < s->funcs.n && !*out; i++)
+		if (!s->funcs.v[i].name &&
+		    !strcmp(s->funcs.v[i].module ? ty_samples_str(s, s->funcs.v[i].module) : "",
+			    o.nameless))
+			named_caller(&of, i, out, size);
 	ty_samples_free(s);
 }
 
@@ -397,7 +402,7 @@ int ty_hot_note(struct ty_report *r)
 
 		place(&c, top, text, sizeof(text));
 		if (!s->funcs.v[top->func].name)
-			note_caller(r, by, sizeof(by));
+			note_caller(r, top->func, by, sizeof(by));
 		if (*by)
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s,", by);
 		a->notes += ty_hot_note_text(&h, text, a->note[a->notes], sizeof(a->note[0]));

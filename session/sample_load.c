@@ -203,20 +203,32 @@ static const char *module_of(const struct ty_flow_name *at, bool kernel)
 		       : at->file;
 }
 
+static struct ty_flow_name place_of(struct loader *l, int32_t pid, uint64_t ns, uint64_t pc)
+{
+	if (pc >> 63 && !l->kernel_ready)
+		kernel_names(l);
+	return ty_flow_names_at(l->names, pid, ns, pc);
+}
+
+static bool is_nameless(struct loader *l, const struct ty_sample *s, uint64_t pc)
+{
+	const struct ty_flow_name at = place_of(l, s->pid, s->ns, pc);
+	const char *module = module_of(&at, pc >> 63);
+
+	return !at.function && !strcmp(module ? module : "", l->o->nameless);
+}
+
 /* The frames at an address, including inlined ones. NULL: out of memory. */
 static const struct named *name_at(struct loader *l, int32_t pid, uint64_t ns, uint64_t pc)
 {
 	const bool kernel = pc >> 63;
 	struct ty_inlined in[INLINED_MAX], caller = {0};
 	struct named v = {.first = (uint32_t)l->frames.n};
-	struct ty_flow_name at;
+	const struct ty_flow_name at = place_of(l, pid, ns, pc);
 	uint32_t *id;
 	size_t n;
 	int e = 0;
 
-	if (kernel && !l->kernel_ready)
-		kernel_names(l);
-	at = ty_flow_names_at(l->names, pid, ns, pc);
 	/* By the place in the file; where there is none, by address and process. */
 	id = at.file_id >= 0 && !kernel
 		     ? ty_pair_map_add(&l->named_of, (uint64_t)at.file_id << 2 | 1, at.off)
@@ -416,6 +428,10 @@ int ty_sample_loader_sample(struct loader *l, const struct ty_perf_attr *a,
 		s.cpu = (uint16_t)p->id.cpu;
 	if (!(a->branch_sample_type & TY_PERF_BRANCH_CALL_STACK))
 		l->out->branches += p->branches_n;
+	if (l->o->nameless && !is_nameless(l, &s, p->ip)) {
+		l->count[event]++;
+		return 0;
+	}
 	if (add_branches(l, p, &s))
 		return -TY_ENOMEM;
 	find_chain(l, a, p, &c);

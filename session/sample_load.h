@@ -16,9 +16,11 @@
 struct ty_sample_load_opts {
 	const struct ty_texts *roots; /* --symfs; NULL: none */
 	bool innermost;		      /* the innermost frame only, without lines of runtimes */
-	bool branches;		      /* branch stacks, too */
-	const atomic_bool *stop;      /* set by another thread: -TY_EINTR; NULL */
-	bool quiet;		      /* nothing on stderr */
+	const char *nameless; /* only those that ran in what has no symbol of this module, "": in no
+				 module; NULL: all */
+	bool branches;	      /* branch stacks, too */
+	const atomic_bool *stop; /* set by another thread: -TY_EINTR; NULL */
+	bool quiet;		 /* nothing on stderr */
 };
 
 /* Has the recording any? */
