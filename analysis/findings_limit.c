@@ -8,7 +8,14 @@
 
 #include <errno.h>
 
+#include "process.h"
 #include "units.h"
+#include "wakeup.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define WAKEUPS	  512 /* of each thread are examined */
+#define CLIENTS	  64  /* are counted */
+#define PACKETS	  8   /* fewer say nothing */
 
 static const struct {
 	int error;
@@ -93,6 +100,60 @@ void ty_limit_succeeded(struct ty_limit_watch *p, int32_t nr, uint8_t abi, uint6
 	}
 }
 
+/* Of a process that cannot accept: whose packets woke its threads in the second before; often that
+ * is the one that opened the connections. */
+static void say_connector(struct ty_finding *f, const struct ty_model *m,
+			  const struct ty_limit_group *g)
+{
+	const uint32_t process = ty_process_of(m, g->thread),
+		       threads = ty_model_summary(m)->threads;
+	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .nr = -1};
+	const uint64_t from = g->at_ns > SECOND_NS ? g->at_ns - SECOND_NS : 0;
+	struct {
+		uint32_t process, n;
+	} by[CLIENTS], best = {.process = TY_NONE};
+	uint32_t n = 0, all = 0;
+	char who[TY_WHO_MAX];
+
+	for (uint32_t i = 0; i < threads; i++) {
+		uint64_t at = g->at_ns;
+
+		if (ty_process_of(m, i) != process)
+			continue;
+		for (unsigned left = WAKEUPS; left; left--) {
+			const uint32_t k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, i},
+							 &q, at, true);
+			struct ty_waker w;
+			struct ty_span s;
+			uint32_t c = 0, by_process;
+
+			if (k == TY_NONE)
+				break;
+			s = ty_model_span_brief(m, i, k);
+			if (s.start_ns < from)
+				break;
+			at = s.start_ns;
+			w = ty_waker_find(m, ty_model_span_edge(m, &s, k));
+			if (w.kind != TY_WAKER_THREAD || !w.net)
+				continue;
+			all++;
+			by_process = ty_process_of(m, w.thread);
+			while (c < n && by[c].process != by_process)
+				c++;
+			if (c == CLIENTS || by_process == process)
+				continue;
+			if (c == n)
+				by[n++] = (typeof(best)){.process = by_process};
+			if (++by[c].n > best.n)
+				best = by[c];
+		}
+	}
+	if (best.n > all / 2 && best.n >= PACKETS)
+		ty_finding_say(f,
+			       "; in the second before, %u of %u packets that woke it came from %s",
+			       best.n, all, ty_model_who(m, best.process, g->at_ns, who));
+}
+
 void ty_limit_report(const struct ty_limit_watch *p)
 {
 	const struct ty_model *m = p->k->x->m;
@@ -123,6 +184,8 @@ void ty_limit_report(const struct ty_limit_watch *p)
 			ty_finding_say(
 				f, "; %s%s passed until %s succeeded again in the same thread",
 				g->failed == 1 ? "" : "up to ", ty_duration(g->longest_ns), call);
+		if (ty_syscall_row(p->k->x->arch, g->abi, g->nr)->says & TY_ACCEPTS)
+			say_connector(f, m, g);
 		ty_finding_calls(f, m, g->thread, g->name, g->several);
 	}
 }

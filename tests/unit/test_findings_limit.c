@@ -40,6 +40,56 @@ static void until_it_succeeds(void **state)
 	assert_false(f.v[0].inferred);
 }
 
+static void softirq(int tid, int kind)
+{
+	struct ty_event ev = {.ts_ns = at += US,
+			      .kind = (uint8_t)kind,
+			      .tid = tid,
+			      .id = 30,
+			      .flags = kind == TY_EV_SOFTIRQ_RAISE ? 0 : TY_EVF_SOFTIRQ};
+
+	ev.u.softirq.vec = 3;
+	if (kind == TY_EV_WAKING)
+		ev.u.wake.tid = 11;
+	ty_mx_feed(ev);
+}
+
+/* 11 sleeps until the thread sends it a packet. */
+static void packet_of(int tid)
+{
+	ty_mx_switch(0, at += US, 11, S, tid);
+	softirq(tid, TY_EV_SOFTIRQ_RAISE);
+	softirq(tid, TY_EV_SOFTIRQ_ENTRY);
+	softirq(tid, TY_EV_WAKING);
+	softirq(tid, TY_EV_SOFTIRQ_EXIT);
+	ty_mx_switch(0, at += US, tid, S, 11);
+	at += US;
+}
+
+/* 12 connects so often, 13 eight times; nine of 12 were long ago. */
+static void whose_packets_came_before(void **state)
+{
+	for (unsigned n = 8; n <= 9; n++) {
+		struct ty_findings f;
+
+		begin();
+		for (unsigned i = 0; i < 9; i++)
+			packet_of(12);
+		at += 2000 * MS;
+		for (unsigned i = 0; i < 8; i++)
+			packet_of(13);
+		for (unsigned i = 0; i < n; i++)
+			packet_of(12);
+		one(11, NR_ACCEPT, -EMFILE, 2 * US, US);
+		f = find(11);
+		assert_int_equal(f.n, 1);
+		assert_int_equal(n == 9, !!strstr(f.v[0].text, "; in the second before, 9 of 17 "
+							       "packets that woke it came from "
+							       "t12/12"));
+		assert_int_equal(n == 9, !!strstr(f.v[0].text, "packets"));
+	}
+}
+
 /* Nothing is said of a success of the same call on what may be another file. */
 static void or_never(void **state)
 {
@@ -75,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(until_it_succeeds),
+		cmocka_unit_test(whose_packets_came_before),
 		cmocka_unit_test(or_never),
 		cmocka_unit_test(other_errors),
 	};
