@@ -111,9 +111,31 @@ struct idle {
 		open; /* the process replied to requests; a request of it, or its own, is open */
 };
 
+/* Does the thread wait at other times for the events that the waiter waits for now? Threads that
+ * take turns at that, as those of a runtime, do not work for each other. */
+static bool polls_in_turn(const struct view *v, uint32_t thread)
+{
+	const struct ty_explain *x = v->h->x;
+	const struct ty_candidate *c = v->c;
+	struct ty_rows near = ty_calls_near(x->m, thread, c->end_ns, TY_STALL_BACK);
+	struct ty_syscall own;
+
+	if (c->w.kind != TY_STALL_EVENTS || c->s.syscall == TY_NONE || thread == c->s.thread)
+		return false;
+	own = ty_model_syscall(x->m, c->s.syscall);
+	for (uint32_t i = near.from; i < near.to; i++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, i);
+
+		if (s.nr == own.nr && ty_explain_same_args(x, &s, &own, 1))
+			return true;
+	}
+	return false;
+}
+
 /* Was the thread, of the process of the waiter, idle in this wait, which `by` ended: a wait for any
- * event that was no reply; or, by futex, outside of a request of its own, for a timer that it had
- * not set for `client`, a runtime's clock. */
+ * event that was no reply; in threads that take turns at such waits, any wait for a timer; or, by
+ * futex, outside of a request of its own, for a timer that it had not set for `client`, a runtime's
+ * clock. */
 static bool is_idle(const struct view *v, const struct idle *of, uint32_t thread, uint32_t span,
 		    const struct ty_waker *by, uint32_t client)
 {
@@ -135,6 +157,8 @@ static bool is_idle(const struct view *v, const struct idle *of, uint32_t thread
 	w = ty_wait_for(x, &s, s.syscall);
 	if (w.kind == TY_STALL_EVENTS)
 		return events || (word && !ty_stall_last_woke(x, by->thread, thread, s.start_ns));
+	if (timer && !of->open && w.word && polls_in_turn(v, thread))
+		return true;
 	return words && w.word && !ty_stall_last_woke(x, thread, client, s.start_ns) &&
 	       !ty_stall_last_woke(x, thread, v->c->s.thread, s.start_ns) &&
 	       !ty_requests_around(v->h->o.requests, thread, s.start_ns, s.end_ns);

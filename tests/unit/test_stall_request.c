@@ -378,6 +378,37 @@ static void a_timer_inside_a_request_is_no_clock(void **state)
 	assert_string_equal(timer_of_12(NR_FUTEX, true, false, true), "in-request");
 }
 
+/* Schedulers of a runtime (Erlang): 11 waits for any event; 12, which it woke before, waits by
+ * futex for a timer, and then wakes 11. If 12, too, waits for those events at other times, they
+ * take turns. */
+static void schedulers_that_take_turns_are_idle(void **state)
+{
+	for (unsigned turns = 0; turns < 2; turns++) {
+		struct ty_stalls s;
+		const char *rule = "";
+
+		begin("mode=all\n",
+		      "taken 1 2\n" ROW("11", "11", "1", "beam") ROW("12", "11", "1", "beam"));
+		ty_mx_switch(0, t, 0, R, 12);
+		sleeps(12, NR_EPOLL_WAIT, turns ? 4 : 9, 0, 11);
+		wakes(11, NR_WRITE, 7, 0, 12);
+		sleeps(11, NR_EPOLL_WAIT, 4, 0, 12);
+		ty_mx_exit(0, t += 1000, 12, NR_EPOLL_WAIT, 1);
+		sleeps(12, NR_FUTEX, 0x1100, 0, 0);
+		time_is_up(12, NR_FUTEX, -110, 300);
+		wakes(12, NR_WRITE, 5, 1, 11);
+		goes_on(12, S, 11, NR_EPOLL_WAIT, 1);
+		ty_mx_switch(0, t += MS, 11, S, 0);
+		s = stalls_of(ty_mx_end(), 0, true);
+		for (uint32_t i = 0; i < s.n; i++)
+			if (s.v[i].duration_ns > 200 * MS && s.v[i].kind != TY_STALL_TIMER)
+				rule = s.v[i].rule->id;
+		assert_string_equal(rule, turns ? "peer-idle" : "request-sent");
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+}
+
 /* 12 sends 13 a request and waits; 13 is stopped, and 14, which continues it, had no CPU until then
  * because of 15. */
 static void a_stop_is_no_wait_for_a_cpu(void **state)
@@ -608,6 +639,7 @@ int main(void)
 		cmocka_unit_test(who_only_exits_then_waited_for_nothing),
 		cmocka_unit_test(an_own_event_loop_is_idle_without_a_request),
 		cmocka_unit_test(a_timer_inside_a_request_is_no_clock),
+		cmocka_unit_test(schedulers_that_take_turns_are_idle),
 		cmocka_unit_test(a_stop_is_no_wait_for_a_cpu),
 		cmocka_unit_test(what_comes_from_outside_is_no_reply_to_a_worker),
 		cmocka_unit_test(a_client_waits_while_the_peer_is_silent),
