@@ -155,6 +155,7 @@ static int note_backlog(const struct ty_explain *x, const struct ty_requests *q,
 	char d[2][TY_DURATION_MAX], who[TY_WHO_MAX], more[64] = "";
 	struct ty_answer meanwhile = {0};
 	const struct ty_request *before;
+	const bool behind = was_behind(slow, n, b);
 	struct ty_request until;
 	int r;
 
@@ -165,16 +166,16 @@ static int note_backlog(const struct ty_explain *x, const struct ty_requests *q,
 			 b->n > 2 ? "s" : "");
 	ty_model_who_process(x->m, b->client, who);
 	ty_answer_note(out,
-		       "these times exclude queueing: %s waited %s before its request was received "
-		       "(%s), then %s for the reply%s (inferred)",
+		       "these times exclude queueing: %s waited at least %s before its request was "
+		       "received (%s), then %s for the reply%s (inferred)",
 		       who, ty_fmt_duration(b->wait_ns, d[0]),
 		       b->connecting ? "a packet of its connection was sent again: listen queue "
 				       "full, or packet loss"
-		       : was_behind(slow, n, b)
-			       ? n > 1 ? "behind one of the slowest" : "behind the slowest"
-			       : "listen backlog or socket buffer",
+		       : behind	     ? n > 1 ? "behind one of the slowest" : "behind the slowest"
+				     : "listen backlog or socket buffer",
 		       ty_fmt_duration(length(&b->longest), d[1]), more);
-	if (b->connecting)
+	/* What the server did with the slowest one is in the items. */
+	if (b->connecting || behind)
 		return 0;
 	until = b->longest;
 	until.start_ns = b->start_ns;
