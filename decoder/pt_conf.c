@@ -26,7 +26,7 @@ void ty_pt_conf(struct pt_config *conf, const struct ty_pt_cpu *cpu, const uint8
 {
 	pt_config_init(conf);
 	conf->begin = (uint8_t *)bytes; /* libipt's encoder shares the type; it only reads */
-	conf->end = (uint8_t *)bytes + n;
+	conf->end = n ? conf->begin + n : conf->begin; /* of errata alone: of no bytes */
 	if (cpu->family) {
 		conf->cpu.vendor = pcv_intel;
 		conf->cpu.family = cpu->family;
