@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define CANDIDATES 4096
+#define PRUNED_AT  (CANDIDATES * 3 / 2)
 #define KEYS	   32
 #define STOPS	   INT32_MIN   /* a key of short waits: stops, in whatever call */
 #define HISTORIES  (16u << 20) /* bytes */
@@ -585,6 +586,21 @@ static int take(struct ty_stall_search *h, size_t n, uint32_t max, bool rejected
 	return 0;
 }
 
+/* Between threads: leaves out what is shorter than CANDIDATES others, as the end of the search
+ * would; but runs show which requests are known (ty_stall_computed). */
+static void prune(struct ty_stall_search *h)
+{
+	size_t n = CANDIDATES;
+
+	if (h->cand.n < PRUNED_AT)
+		return;
+	vec_sort(&h->cand, ty_stall_by_length);
+	for (size_t i = CANDIDATES; i < h->cand.n; i++)
+		if (h->cand.v[i].s.state == TY_ST_RUNNING)
+			h->cand.v[n++] = h->cand.v[i];
+	h->cand.n = n;
+}
+
 static int find_stalls(struct ty_stall_search *h, uint32_t max, struct ty_stalls *out)
 {
 	const struct ty_model *m = h->x->m;
@@ -599,6 +615,7 @@ static int find_stalls(struct ty_stall_search *h, uint32_t max, struct ty_stalls
 		if (of_interest(h, i, traced_only)) {
 			r = collect(h, i);
 			r = r ? r : collect_calls(h, i);
+			prune(h);
 		}
 	for (uint32_t i = 0; h->o.requests && i < h->o.requests->n && !r; i++)
 		if (h->o.requests->v[i].thread != TY_NONE &&

@@ -82,7 +82,7 @@ bool ty_events_past(const struct ty_events *es, uint64_t t_ns);
  * system call arguments. 0, or -TY_ENOTFOUND. */
 int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, struct ty_err *err);
 
-/* Lets it keep so many bytes of decompressed chunks for further look-ups (at least 64 MB). */
+/* Lets it keep so many bytes of decompressed chunks for further look-ups (at least 16 MB). */
 void ty_events_lookup_memory(struct ty_events *es, uint64_t memory_bytes);
 
 /* Raw bytes consumed, and in total, for progress; both may be 0 before the first event. */

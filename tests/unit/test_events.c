@@ -345,6 +345,7 @@ static void chunks_are_kept(void **state)
 		page(i % 2, i / 2, 0, 0, TIMES(1000 * (i + 1)), i);
 	}
 	es = open_events();
+	ty_events_lookup_memory(es, 64 << 20);
 	for (unsigned i = 0; i < ALL; i++) {
 		assert_int_equal(ty_events_next(es, &ev, NULL), 1);
 		assert_int_equal(ev.tid, i);
