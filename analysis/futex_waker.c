@@ -8,7 +8,6 @@
 
 #define CALLS 16  /* long ones within a run */
 #define LOOKS 256 /* spans and calls, on each CPU */
-#define NEAR  32  /* calls that are looked at before a search costs less */
 
 struct look {
 	const struct ty_explain *x;
@@ -108,7 +107,7 @@ bool ty_spin_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns,
 	uint32_t i = ty_model_syscall_after(x->m, thread, to_ns ? to_ns - 1 : 0);
 
 	i = i < all.to ? i + 1 : all.to;
-	for (unsigned n = 0, looks = NEAR; n < CALLS && i > all.from;) {
+	for (unsigned n = 0, looks = LOOKS; n < CALLS && i > all.from;) {
 		struct ty_span s = {.state = TY_ST_RUNNING, .thread = thread, .edge = TY_NONE};
 		struct ty_wait_for w;
 		struct ty_syscall c;
