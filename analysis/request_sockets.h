@@ -14,12 +14,13 @@ struct ty_sock {
 	uint8_t role; /* enum ty_sock_role */
 	bool known;   /* kind was looked up */
 	bool inferred;
-	bool by_use;  /* inferred from the end that sent first */
-	bool used;    /* data was sent or received */
-	bool replied; /* a request was answered on it */
-	bool open;    /* a request is waiting for its reply: */
-	uint64_t since_ns;
+	bool by_use;		    /* inferred from the end that sent first */
+	bool used;		    /* data was sent or received */
+	bool replied;		    /* a request was answered on it */
+	bool open;		    /* a request is waiting for its reply: */
+	uint64_t since_ns, last_ns; /* since when; the last receipt */
 	uint32_t thread;
+	uint32_t more; /* messages that followed, each some time after the one before */
 	/* For a client: it connected, or the names of both ends show it. */
 	bool client, heard; /* heard: data was received on it */
 	bool awaits_reply;  /* it sent data, or connects, and has no reply yet: */

@@ -13,7 +13,11 @@
 #include "syscall_table.h"
 #include "vec.h"
 
-#define LISTED 1024 /* descriptors that are checked: more would not help to find sockets */
+/* So many messages without a reply, each so long after the one before, are a stream (readings, log
+ * lines) and no request: fewer are parts of one. */
+#define STREAM	  16
+#define STREAM_NS UINT64_C(1000000)
+#define LISTED	  1024 /* descriptors that are checked: more would not help to find sockets */
 
 /* A thread's next call that matters; in a heap by time. */
 struct cursor {
@@ -205,10 +209,16 @@ static void received(struct pass *p, uint32_t process, uint32_t thread, int32_t 
 	s->used = s->heard = true;
 	tell_side(p, process, fd, s, at_ns);
 	heard(p, process, fd, s, at_ns, 0);
-	if (s->role != TY_SOCK_SERVER || s->open)
+	if (s->role != TY_SOCK_SERVER)
 		return;
+	if (s->open) {
+		s->more += at_ns - s->last_ns >= STREAM_NS;
+		s->last_ns = at_ns;
+		return;
+	}
 	s->open = true;
-	s->since_ns = at_ns;
+	s->since_ns = s->last_ns = at_ns;
+	s->more = 0;
 	s->thread = thread;
 }
 
@@ -230,7 +240,10 @@ static void sent(struct pass *p, uint32_t process, uint32_t thread, int32_t fd, 
 	}
 	if (s->role != TY_SOCK_SERVER)
 		return;
-	if (s->open)
+	/* A slow upload is one request, if its connection was seen to begin. */
+	if (s->open && s->inferred && s->more >= STREAM)
+		s->open = false;
+	else if (s->open)
 		request(p, process,
 			(struct ty_request){.start_ns = s->since_ns,
 					    .end_ns = c->end_ns,
@@ -462,6 +475,12 @@ static int merge(struct pass *p, const struct birth *births, uint32_t births_n, 
 	return p->nomem ? -TY_ENOMEM : 0;
 }
 
+/* A stream, whose next message is not due yet? */
+static bool still_sends(const struct ty_sock *s, uint64_t end_ns)
+{
+	return s->more >= STREAM && end_ns - s->last_ns <= (s->last_ns - s->since_ns) / STREAM;
+}
+
 /* What was received and not answered: where this end is known to answer; and what was requested. */
 static void leftovers(struct pass *p, uint64_t until_ns)
 {
@@ -479,7 +498,7 @@ static void leftovers(struct pass *p, uint64_t until_ns)
 			heard(p, i, (int64_t)fd, s, died < end ? died : end,
 			      TY_REQ_OPEN | (s->heard || s->connecting ? 0 : TY_REQ_VAIN));
 
-			if (!s->open || s->since_ns >= end)
+			if (!s->open || s->since_ns >= end || still_sends(s, end))
 				continue;
 			r = (struct ty_request){.start_ns = s->since_ns,
 						.end_ns = died < end ? died : end,

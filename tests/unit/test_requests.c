@@ -199,6 +199,36 @@ static void attached(void **state)
 	ty_mx_drop();
 }
 
+/* Messages that come one at a time and get no reply are no request, whether something is sent at
+ * last or not; but one that the server stopped reading is, and so is a slow upload. */
+static void streams_have_no_requests(void **state)
+{
+	const uint64_t replied = 10;
+	struct ty_requests r;
+
+	begin();
+	call(5 * MS, 11, NR_ACCEPT, 9, 3);
+	for (unsigned i = 0; i < 44; i++) {
+		if (i == 22)
+			call((15 + 20 * i) * MS, 11, NR_SENDTO, 10, 5);
+		call((20 + 20 * i) * MS, 11, NR_RECVFROM, 5, 5);
+		if (i < 22)
+			call((25 + 20 * i) * MS, 11, NR_READ, 5, 9);
+		if (i < 22)
+			call((26 + 20 * i) * MS, 11, NR_RECVFROM, 5, 20);
+		if (i == 22)
+			call((25 + 20 * i + replied) * MS, 11, NR_WRITE, 10, 9);
+	}
+	r = end();
+	assert_int_equal(r.services[0].n, 1);
+	assert_int_equal(r.services[0].max_ns, (20 * 22 + replied) * MS);
+	assert_int_equal(r.services[0].open, 0);
+	assert_int_equal(r.pending_n, 1);
+	assert_int_equal(r.pending[0].fd, 20);
+	ty_requests_fini(&r);
+	ty_mx_drop();
+}
+
 /* Where both ports are those of clients: the end that listened serves, whichever is seen to send
  * first; else the end that receives first. */
 static void which_end_serves(void **state)
@@ -446,6 +476,7 @@ int main(void)
 		cmocka_unit_test(a_connection_passed_on),
 		cmocka_unit_test(replies_files_and_pipes),
 		cmocka_unit_test(attached),
+		cmocka_unit_test(streams_have_no_requests),
 		cmocka_unit_test(which_end_serves),
 		cmocka_unit_test(children_copies_and_threads),
 		cmocka_unit_test(bounds),
