@@ -148,6 +148,7 @@ static void arguments(void **state)
 	ARGS("3, F_SETLK, 0x7ffd12345678", "fcntl", 3, 6, P, 0, 0, 0);
 	ARGS("3, 0x270f /* F_??? */, 0x7ffd12345678", "fcntl", 3, 9999, P, 0, 0, 0);
 	ARGS("1, 0x5401 /* TCGETS */, 0x7ffd12345678", "ioctl", 1, 0x5401, P, 0, 0, 0);
+	ARGS("3, 0xc0045877 /* FIFREEZE */, 0", "ioctl", 3, 0xc0045877, 0, 0, 0, 0);
 	ARGS("1, 0xae01, 0", "ioctl", 1, 0xffffffff0000ae01, 0, 0, 0, 0);
 	ARGS("NULL", "brk", 0, 0, 0, 0, 0, 0);
 	ARGS("0x7ffd12345678, 10, 20, MREMAP_MAYMOVE", "mremap", P, 10, 20, 1, 9, 9);
