@@ -473,6 +473,8 @@ void ty_stall_refine(struct ty_stall_search *h, struct ty_candidate *c)
 	ty_wait_look_at_fd(h->x, &s, open ? c->s.syscall : TY_NONE,
 			   ty_stall_made_room(h->x, &c->waker), &c->w);
 	ty_wait_look_at_path(h->x, &s, c->s.syscall, &c->w);
+	if (c->w.of_call && c->s.waits > 1)
+		*c->w.object = 0;
 	if (open && c->w.kind == TY_STALL_FD && c->w.opened && ty_stall_handed(h->x, &c->waker) &&
 	    is_fifo(h, c)) {
 		c->w.kind = TY_STALL_PIPE;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "fd_peer.h"
+#include "syscall_constants.h"
 #include "syscall_ipc.h"
 #include "unix_peer.h"
 #include "wait_call.h"
@@ -459,6 +460,34 @@ const char *ty_wait_name_end(const char *name)
 	return name;
 }
 
+/* Of calls in which a thread waits seldom: what the descriptor is, or was until then, and the
+ * request. */
+static void name_argument(const struct ty_explain *x, uint32_t thread, uint32_t call,
+			  struct ty_wait_for *w)
+{
+	const struct ty_sysrow *r = ty_explain_row(x, call);
+	const struct ty_syscall c = ty_model_syscall(x->m, call);
+	const bool request = r->id == TY_SYS_ioctl;
+	const char *name;
+	struct ty_fd_table *fds;
+	uint64_t args[6];
+	size_t n;
+
+	if (*w->object || (!request && !(r->says & TY_CLOSES)) || !ty_sysrow_is_fd(r, 0) ||
+	    ty_explain_args(x, &c, request ? 2 : 1, args))
+		return;
+	w->of_call = true;
+	fds = ty_fd_table_new(x, thread, c.start_ns);
+	if (!ty_wait_fd_text(x, fds, thread, (int32_t)args[0], c.start_ns, 0, w->object,
+			     sizeof(w->object)))
+		name_fd(w->object, (int32_t)args[0]);
+	free(fds);
+	name = request ? ty_set_name(TY_SET_IOCTL, (uint32_t)args[1]) : NULL;
+	n = strlen(w->object);
+	if (name)
+		snprintf(w->object + n, sizeof(w->object) - n, ", %s", name);
+}
+
 void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			  struct ty_wait_for *w)
 {
@@ -471,8 +500,10 @@ void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, u
 	object = ty_sysrow_object(r, ty_model_syscall_brief(x->m, s->thread, call).ret);
 	if (object >= 0 && r->a[object] == TY_ARG_PATH)
 		name = x->pointee(x->ctx, s->thread, call, (unsigned)object);
-	if (!name)
+	if (!name) {
+		name_argument(x, s->thread, call, w);
 		return;
+	}
 	end = ty_wait_name_end(name);
 	w->path = true;
 	snprintf(w->object, sizeof(w->object), "\"%s%s\"", end > name ? "..." : "", end);
@@ -546,13 +577,30 @@ bool ty_wait_fd_text(const struct ty_explain *x, const struct ty_fd_table *fds, 
 	return true;
 }
 
+/* A socket has the addresses of its connection when that is made. */
+static bool connected(const struct ty_explain *x, uint32_t call, uint64_t *ns)
+{
+	struct ty_syscall c;
+
+	if (call == TY_NONE || !(ty_explain_row(x, call)->says & TY_CONNECTS))
+		return false;
+	c = ty_model_syscall(x->m, call);
+	*ns = c.end_ns;
+	return !c.ret && !(c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED));
+}
+
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			bool room, struct ty_wait_for *w)
 {
 	struct ty_fd_table *fds = NULL;
+	uint64_t made_ns;
 
 	find_kind(x, s, call, room, w, &fds);
 	if (w->fd >= 0 && (x->fd_before || x->pointee)) {
+		if (connected(x, s->syscall, &made_ns)) {
+			free(fds);
+			fds = ty_fd_table_new(x, s->thread, made_ns);
+		}
 		fds = fds ? fds : ty_fd_table_new(x, s->thread, s->start_ns);
 		ty_wait_fd_text(x, fds, s->thread, w->fd, s->start_ns,
 				access_of(x, s->syscall, w, room), w->object, sizeof(w->object));

@@ -22,6 +22,7 @@ struct ty_wait_for {
 	bool room;	/* a poll for room to write */
 	bool shared;	/* futex: its word may be shared with other processes */
 	bool path;	/* the object is the call's path */
+	bool of_call;	/* the object is of this very call: others of the wait may have another */
 	bool opened;	/* the descriptor was opened by path: a file, a FIFO, a device */
 	bool by_waker;	/* its own call is not recorded: taken from the waker's call */
 	bool by_value;	/* a lock according to the value alone, which a counter can have, too */
@@ -71,7 +72,8 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
  * the descriptor (fd_kind.h). */
 const char *ty_wait_terminal(const struct ty_explain *x, uint32_t thread, uint64_t t_ns,
 			     const struct ty_wait_for *w);
-/* Sets the path of a call as the wait's object if it has none; for findings. */
+/* Sets the path of a call, or the descriptor of an ioctl or close, as the wait's object if it has
+ * none; for findings. */
 void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			  struct ty_wait_for *w);
 /* One made by the other, or both by one, so that what fork copies is the same in both. Others

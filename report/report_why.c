@@ -11,6 +11,7 @@
 #include "model_time.h"
 #include "units.h"
 #include "process_titles.h"
+#include "waits.h"
 
 #define REJECTED_SHOWN 40
 
@@ -55,6 +56,7 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
 		 at = e->thread == s->thread ? s->named_ns : mid,
 		 to = e->to == s->thread ? s->named_ns : mid;
 	const char *call = ty_explain_call(x, e->call, buf);
+	struct ty_wait_for w = {.fd = -1};
 	bool wakes;
 
 	fprintf(f, "    %s  %9s  ", ty_time(x->m, x->clock, e->start_ns, 1000),
@@ -94,9 +96,11 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
 	}
 	if (*call)
 		fprintf(f, " in %s", call);
-	if (*e->object) {
+	if (!*e->object && e->call != TY_NONE && ty_explain_row(x, e->call)->id == TY_SYS_ioctl)
+		ty_wait_look_at_path(x, &(struct ty_span){.thread = e->thread}, e->call, &w);
+	if (*e->object || *w.object) {
 		putc('(', f);
-		ty_put_plain(f, e->object);
+		ty_put_plain(f, *e->object ? e->object : w.object);
 		putc(')', f);
 	}
 	put_all(s, e, f);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -748,9 +749,70 @@ static void who_is_woken_by_futex_waits_for_one(void **state)
 	ty_mx_drop();
 }
 
+enum { NR_CLOSE = 3, NR_IOCTL = 16, NR_GETPID = 39, NR_SOCKET = 41, NR_CONNECT = 42 };
+#define CONNECTED "TCP:[10.0.0.1:5000->10.0.0.2:80]"
+
+static const struct ty_model *made;
+
+static const char *socket_of(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
+{
+	(void)ctx, (void)thread;
+	return arg != TY_POINTEE_FD			       ? NULL
+	       : ty_model_syscall(made, call).nr == NR_CONNECT ? CONNECTED
+							       : "TCP:[77]";
+}
+
+/* 11 waits 100 ms in a call on fd 5, until 12 wakes it. */
+static void object_in(int nr, uint64_t second, char *object)
+{
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_stalls s;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	call(1 * MS + 1000, 11, NR_SOCKET, 5, 2);
+	give(2 * MS, 5, second, 0);
+	ty_mx_enter(0, 2 * MS, 11, nr);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ty_mx_waking(0, 103 * MS, 12, 11, 0);
+	ty_mx_switch(0, 105 * MS, 12, S, 11);
+	ty_mx_exit(0, 106 * MS, 11, nr, 0);
+	ty_mx_switch(0, 120 * MS, 11, S, 0);
+	m = made = ty_mx_end();
+	x = explain(m, 0);
+	x.pointee = socket_of;
+	s = stalls_by(&x, true);
+	*object = 0;
+	for (uint32_t i = 0; i < s.n; i++)
+		if (ty_model_thread(m, s.v[i].thread)->tid == 11 && s.v[i].state == TY_ST_SLEEPING)
+			snprintf(object, TY_WAIT_OBJECT, "%s", s.v[i].object);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+static void descriptors_of_rare_waits(void **state)
+{
+	char object[TY_WAIT_OBJECT];
+
+	(void)state;
+	object_in(NR_CLOSE, 0, object);
+	assert_string_equal(object, "fd 5 <TCP:[77]>");
+	object_in(NR_IOCTL, 0xc0045877, object);
+	assert_string_equal(object, "fd 5 <TCP:[77]>, FIFREEZE");
+	object_in(NR_IOCTL, 0x12345678, object);
+	assert_string_equal(object, "fd 5 <TCP:[77]>");
+	object_in(NR_GETPID, 0, object);
+	assert_string_equal(object, "");
+	object_in(NR_CONNECT, 0, object);
+	assert_string_equal(object, "fd 5 <" CONNECTED ">");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(descriptors_of_rare_waits),
 		cmocka_unit_test(polls_descriptor_is_a_guess),
 		cmocka_unit_test(a_poll_for_room_is_a_write),
 		cmocka_unit_test(what_was_ready),
