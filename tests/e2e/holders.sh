@@ -208,8 +208,8 @@ named = [w for w in waits if w.get('lock')]
 assert not named, named[:3]
 for x in json.load(open('foreign.stalls'))['stalls']:
     end = x['start_ns'] + x['duration_ns']
-    for tid, grade in re.findall(r'held by \S*/(\d+)(?: "[^"]*")?( \(inferred\))?', x['cause']['text'] if x['cause'] else ''):
-        assert grade, x
+    for tid, grade in re.findall(r'held by \S*/(\d+)(?: "[^"]*")?( \(proven\))?', x['cause']['text'] if x['cause'] else ''):
+        assert not grade and x['cause']['evidence'] == 'inferred', x
         assert any(t == int(tid) and a < end + SLACK and b > x['start_ns'] - SLACK for t, a, b in held), (x, held)
 P
 }
