@@ -82,34 +82,17 @@ static inline bool ret(struct ty_flow_calls *c, struct ty_flow_thread *t, uint64
 struct reader {
 	const struct ty_walk_run *r, *end;
 	const struct ty_walk_run *behind, *behind_end; /* the path; NULL: it is in none */
-	uint32_t again;				       /* executions of it after this one */
 	struct ty_walk_run runs[TY_WALK_PATH_MAX];
 };
 
-/* At the end of a path's runs. */
-static __attribute__((noinline)) bool more_behind(struct reader *in)
+static bool more(struct reader *in)
 {
-	const struct ty_walk_run *path;
-
-	if (!in->behind)
-		return false;
-	path = in->behind - 1;
-	in->r = in->behind;
-	in->end = in->behind_end;
-	if (in->again) {
-		ty_walk_path_runs(path, true, 0, path->path->cuts_n, in->runs);
-		in->r = in->runs;
-		in->end = in->runs + path->path->cuts_n;
-		in->again--;
-	} else {
+	if (in->r == in->end && in->behind) {
+		in->r = in->behind;
+		in->end = in->behind_end;
 		in->behind = in->behind_end = NULL;
 	}
 	return in->r < in->end;
-}
-
-static inline bool more(struct reader *in)
-{
-	return in->r < in->end || more_behind(in);
 }
 
 /* Its runs in place of the path at in->r. */
@@ -118,8 +101,7 @@ static __attribute__((noinline)) void unfold(struct reader *in)
 	const struct ty_walk_run *path = in->r;
 	const unsigned n = path->path->cuts_n;
 
-	ty_walk_path_runs(path, false, 0, n, in->runs);
-	in->again = path->times - 1;
+	ty_walk_path_runs(path, 0, n, in->runs);
 	in->behind = path + 1;
 	in->behind_end = in->end;
 	in->r = in->runs;
@@ -245,7 +227,6 @@ static inline bool take_path(struct summing *s, uint64_t ts_ns, const struct ty_
 	struct ty_flow_frame *f = s->f;
 	struct ty_flow_path *p = ty_flow_path_of(&s->c->paths, &s->c->places, s->sums, r, s->pid,
 						 t_ns, f->call.func);
-	const uint64_t n = r->times;
 	uint64_t insns;
 
 	if (!p || p->functions > s->levels->n || p->deepest >= (size_t)(s->highest - f) || !s->room)
@@ -256,14 +237,14 @@ static inline bool take_path(struct summing *s, uint64_t ts_ns, const struct ty_
 	for (uint32_t i = 0; i < p->calls_n; i++) {
 		struct ty_flow_path_calls *e = &p->calls[i];
 
-		e->outermost += n * (!e->inner && !s->levels->of[e->func]);
+		e->outermost += !e->inner && !s->levels->of[e->func];
 	}
-	p->count += n;
+	p->count++;
 	p->start_ns = ts_ns;
-	p->seq = s->seq + (n - 1) * p->begun;
+	p->seq = s->seq;
 	p->tid = s->tid;
-	s->sums->kept += n * p->ended;
-	f->call.self_insns += n * p->callees;
+	s->sums->kept += p->ended;
+	f->call.self_insns += p->callees;
 	insns = s->insns += r->insns;
 	for (uint32_t i = 0; i < p->open_n; i++) {
 		const struct ty_flow_path_open *o = &p->open[i];
@@ -289,15 +270,15 @@ static inline bool take_path(struct summing *s, uint64_t ts_ns, const struct ty_
 		s->levels->of[o->func]++;
 	}
 	s->f = f;
-	s->seq += n * p->begun;
+	s->seq += p->begun;
 	return true;
 }
 
 /* The next run begins where the path r ends, with its time: its last event is known, too. */
 static inline bool goes_on(const struct ty_walk_run *r, const struct ty_walk_run *end)
 {
-	return r + 1 < end && r[1].ip == ty_walk_path_to(r->path) && r[1].tsc == r->until &&
-	       !((r[1].flags ^ r->flags) & TY_FF_NO_TIME);
+	return r + 1 < end && r[1].ip == r->path->cuts[r->path->cuts_n - 1].to &&
+	       r[1].tsc == r->until && !((r[1].flags ^ r->flags) & TY_FF_NO_TIME);
 }
 
 /* The next run is executed, which ends nothing. */
@@ -337,6 +318,7 @@ static void sum_up(struct ty_flow_calls *c, struct ty_flow_thread *t, struct clo
 	struct ty_flow_sums *const sums = stack->sums;
 	const struct ty_walk_run *prev = NULL;
 	const size_t cap = stack->frames.cap < TY_DEPTH_MAX ? stack->frames.cap : TY_DEPTH_MAX;
+	const size_t left = (size_t)(in->end - in->r) + (size_t)(in->behind_end - in->behind);
 	struct summing s = {.c = c,
 			    .sums = sums,
 			    .levels = sums->last,
@@ -354,8 +336,8 @@ static void sum_up(struct ty_flow_calls *c, struct ty_flow_thread *t, struct clo
 
 	if (stack->jumps.n)
 		s.jump = stack->jumps.v[stack->jumps.n - 1];
-	/* Percentiles count 2^32 - 1 calls at most (ranks.h), and a range has not half as many. */
-	s.room = ty_flow_sums_room(sums) && sums->kept < UINT32_MAX / 2;
+	/* Whatever the runs are: percentiles count 2^32 - 1 calls at most (ranks.h). */
+	s.room = ty_flow_sums_room(sums) && (UINT32_MAX - sums->kept) / TY_WALK_PATH_MAX > left;
 	if (t->doubt || !stack->frames.n || !s.levels || s.levels->tid != s.tid ||
 	    s.levels->pid != s.pid) {
 		pass(t, in);
@@ -444,7 +426,6 @@ int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f,
 	in.r = runs;
 	in.end = runs + n;
 	in.behind = in.behind_end = NULL;
-	in.again = 0;
 	before = t->stack.insns;
 	while (more(&in)) {
 		now.ts_ns = time_of(&k, in.r);

@@ -41,8 +41,8 @@ static bool choose(void *ctx, const struct ty_flow_at *at)
 static int report(struct job *j, const char *path, struct ty_err *err)
 {
 	struct ty_text_output out;
-	struct ty_flow_count count = {
-		.extent_of = ty_flow_names_extent, .each_time = j->a.sel.comms.n, .merge = true};
+	struct ty_flow_count count = {.extent_of = ty_flow_names_extent,
+				      .each_time = j->a.sel.comms.n};
 	uint64_t start_ns;
 	int r = ty_flow_source_open(&j->a.src, path, err);
 

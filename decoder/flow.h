@@ -120,7 +120,6 @@ struct ty_flow_count {
 	ty_extent_of *extent_of; /* function of an address; must stay valid until the next seek */
 	void *ctx;
 	bool each_time; /* all instructions of a run have the same time */
-	bool merge;	/* the order of calls at one time does not matter */
 };
 int ty_flow_seek_runs(struct ty_flow *f, const struct ty_flow_window *w,
 		      const struct ty_flow_count *c, struct ty_err *err);

@@ -261,10 +261,8 @@ static inline bool put_run(struct ty_flow_stream *s, struct ty_flow_item *it)
 	if (!r || r->marks > s->mark)
 		return false;
 	if (ty_walk_is_path(r)) {
-		const unsigned n = r->path->cuts_n, k = s->path_run % n;
-
-		ty_walk_path_runs(r, s->path_run != k, k, k + 1, &of_path);
-		if (++s->path_run < n * r->times)
+		ty_walk_path_runs(r, s->path_run, s->path_run + 1, &of_path);
+		if (++s->path_run < r->path->cuts_n)
 			s->run--;
 		else
 			s->path_run = 0;

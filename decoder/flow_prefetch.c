@@ -84,7 +84,6 @@ static bool decode(struct ty_flow *f, const struct tools *t, const struct ty_flo
 				  .from_ns = f->window.from_ns,
 				  .to_ns = f->window.to_ns,
 				  .each_time = f->count.each_time,
-				  .merge = f->count.merge,
 				  .pid_at = pid_at,
 				  .ns_of = ns_of,
 				  .ctx = &j};

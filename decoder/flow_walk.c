@@ -216,9 +216,6 @@ static int event(struct ty_walk *w)
 	if (!w->on || ++w->idle > TY_WALK_IDLE_MAX)
 		return ty_walk_odd();
 	if (w->q.next == TY_PT_OFF && !w->leaving) {
-		r = ty_walk_end_paths(w);
-		if (r)
-			return r;
 		w->leaving = true;
 		w->left.ip = w->ip;
 		w->left.taken = w->out->taken.n;
@@ -290,11 +287,19 @@ static inline bool waits(const struct ty_walk *w)
 	return w->q.branches || w->q.next <= TY_PT_TIP;
 }
 
-/* As indirect, counted: the block that follows; NULL: to be looked for at w->ip, or *r. */
-static inline struct ty_block *jump(struct ty_walk *w, const struct ty_block *b, int *r)
+/* As indirect, counted: the block that follows; NULL: to be looked for at w->ip, or *r. Not inline:
+ * a loop of known steps has few registers. */
+static __attribute__((noinline)) struct ty_block *jump(struct ty_walk *w, struct ty_block *b,
+						       int *r)
 {
+	const uint8_t *p = w->q.p;
 	uint64_t to;
 
+	if (ty_walk_can_hop(w, b)) {
+		b = ty_walk_hops(w, b, r);
+		if (!b || p != w->q.p)
+			return b;
+	}
 	*r = target(w, b, &to);
 	if (*r)
 		return NULL;
@@ -369,12 +374,7 @@ static int known(struct ty_walk *w, struct ty_block *b)
 			return r;
 		}
 		if (b->end.cls == TY_STEP_INDIRECT) {
-			const uint8_t *p = w->q.p;
-
-			if (ty_walk_can_hop(w, b))
-				b = ty_walk_hops(w, b, &r);
-			if (b && p == w->q.p)
-				b = jump(w, b, &r);
+			b = jump(w, b, &r);
 			if (b)
 				continue;
 			w->block = NULL;

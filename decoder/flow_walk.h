@@ -65,21 +65,17 @@ struct ty_walk_run {
 	uint32_t insns, marks; /* marks: number of marks before it */
 	uint8_t size, cls;     /* of the last: enum ty_flow_class, TY_BLOCK_INDIRECT */
 	uint8_t flags;	       /* TY_FF_* */
-	uint32_t times;	       /* cls: TY_WALK_PATH: executions */
 };
 
 /*
  * Runs that are executed one after another again and again, in one item: a run with this class,
  * whose instructions are those of all of them. The first run begins at its ip and tsc; the others
- * have the time `until`. Executions at one time of a path whose calls all return can be one item
- * (ty_walk_range.merge): other such paths may be between them, and the first has the instructions
- * before all of them.
+ * have the time `until`.
  */
 enum { TY_WALK_PATH = 0x7f };
 
 struct ty_walk_path {
 	uint32_t cuts_n;     /* the ends of the runs, 1 to TY_WALK_PATH_MAX */
-	uint32_t item;	     /* flow_walk_steps.c's: the run that it is, plus 1 */
 	uint32_t others;     /* instructions of all but the first */
 	uint32_t seen, plan; /* for the reader of the runs; 0 at first */
 	struct ty_memo_cut cuts[];
@@ -92,31 +88,24 @@ static inline bool ty_walk_is_path(const struct ty_walk_run *r)
 	return r->cls == TY_WALK_PATH;
 }
 
-/* Address where it ends. */
-static inline uint64_t ty_walk_path_to(const struct ty_walk_path *p)
-{
-	return p->cuts[p->cuts_n - 1].to;
-}
-
-/* Runs [k, end) of a path that is executed once more (again), or for the first time. */
-static inline void ty_walk_path_runs(const struct ty_walk_run *r, bool again, unsigned k,
-				     unsigned end, struct ty_walk_run *out)
+/* Runs [k, end) of a path. */
+static inline void ty_walk_path_runs(const struct ty_walk_run *r, unsigned k, unsigned end,
+				     struct ty_walk_run *out)
 {
 	const struct ty_walk_path *p = r->path;
 
 	for (; k < end; k++, out++) {
 		const struct ty_memo_cut *c = &p->cuts[k];
-		const bool later = k || again;
 
-		out->ip = k ? c[-1].to : again ? ty_walk_path_to(p) : r->ip;
+		out->ip = k ? c[-1].to : r->ip;
 		out->last = c->last;
-		out->tsc = later ? r->until : r->tsc;
+		out->tsc = k ? r->until : r->tsc;
 		out->until = r->until;
-		out->insns = k ? c->insns : again ? 0 : r->insns - r->times * p->others;
+		out->insns = k ? c->insns : r->insns - p->others;
 		out->marks = r->marks;
 		out->size = c->size;
 		out->cls = c->cls;
-		out->flags = r->flags & (later ? TY_FF_NO_TIME : UINT8_MAX);
+		out->flags = r->flags & (k ? TY_FF_NO_TIME : UINT8_MAX);
 	}
 }
 
@@ -168,7 +157,6 @@ struct ty_walk_range {
 	struct ty_memos *count; /* of the blocks; NULL: taken branches */
 	uint64_t from_ns, to_ns;
 	bool each_time;
-	bool merge; /* the order of calls at one time does not matter */
 	/* The process that runs at time tsc (timed: it is known), and (which not NULL) the index of
 	 * its switch. t_ns of a TSC. */
 	int32_t (*pid_at)(void *ctx, bool timed, uint64_t tsc, size_t *which);

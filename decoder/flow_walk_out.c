@@ -29,23 +29,6 @@ int ty_walk_more_runs(struct ty_walk *w, size_t n)
 		       : 0;
 }
 
-int ty_walk_split_path(struct ty_walk *w)
-{
-	struct ty_walk_path *p = w->again;
-	const uint32_t insns = p->cuts[0].insns + p->others;
-	struct ty_walk_run *run;
-	int r = ty_walk_more_runs(w, 1);
-
-	if (r)
-		return r;
-	run = &w->out->runs.v[p->item - 1];
-	run->times--;
-	run->insns -= insns;
-	ty_walk_put_path(w, p, insns);
-	w->again = NULL;
-	return 0;
-}
-
 unsigned ty_walk_partly(struct ty_walk *w, const struct ty_block *b, uint64_t ip)
 {
 	uint64_t at = b->ip;
@@ -64,10 +47,8 @@ unsigned ty_walk_partly(struct ty_walk *w, const struct ty_block *b, uint64_t ip
 int ty_walk_count_time(struct ty_walk *w, const struct ty_block *b, uint64_t ip)
 {
 	bool split = w->r->each_time;
-	int r = ty_walk_end_paths(w);
+	int r;
 
-	if (r)
-		return r;
 	w->fresh = false;
 	if (ip >> 63) {
 		size_t was = w->which;

@@ -71,10 +71,6 @@ struct ty_walk {
 	bool careful;		/* any time may end a run */
 	bool bounded, within;	/* there is a window; the time is in it */
 	size_t which;
-	/* Paths that return to where they began, and nothing else, are runs [paths, paths_end);
-	 * again: the last one executed, which is not the last of these. */
-	size_t paths, paths_end;
-	struct ty_walk_path *again;
 };
 
 static inline int ty_walk_odd(void)
@@ -183,31 +179,6 @@ static inline void ty_walk_put_run(const struct ty_walk *w, struct ty_walk_run *
 	run->flags = w->run.flags;
 }
 
-/* The path is executed, so many instructions after those that are counted. */
-static inline __attribute__((always_inline)) void ty_walk_put_path(struct ty_walk *w,
-								   struct ty_walk_path *p,
-								   uint32_t insns)
-{
-	struct ty_walked *out = w->out;
-	struct ty_walk_run *run = &out->runs.v[out->runs.n++];
-
-	ty_walk_put_run(w, run, insns, 0, 0, TY_WALK_PATH);
-	run->path = p;
-	run->times = 1;
-	w->run.insns = 0;
-	ty_walk_begin_run(w, ty_walk_path_to(p));
-}
-
-/* The path that was executed last, again, becomes the last run. */
-int ty_walk_split_path(struct ty_walk *w);
-
-/* What is executed next has another time, or comes behind a mark. */
-static inline int ty_walk_end_paths(struct ty_walk *w)
-{
-	return !w->run.insns && w->again && w->paths_end == w->out->runs.n ? ty_walk_split_path(w)
-									   : 0;
-}
-
 /* The run ends, before mark number `marks`. */
 static inline int ty_walk_end_run(struct ty_walk *w, size_t marks)
 {
@@ -216,7 +187,7 @@ static inline int ty_walk_end_run(struct ty_walk *w, size_t marks)
 	int r;
 
 	if (!w->run.insns)
-		return ty_walk_end_paths(w);
+		return 0;
 	if (out->runs.n >= out->runs.cap || out->runs.n >= TY_WALK_TAKEN_MAX) {
 		r = ty_walk_more_runs(w, 1);
 		if (r)
@@ -316,7 +287,7 @@ int ty_walk_take_calls(struct ty_walk *w, struct ty_memo_calls *m);
 /* At the block b, nothing of which is executed, the next packet may begin a hop. */
 static inline bool ty_walk_can_hop(const struct ty_walk *w, const struct ty_block *b)
 {
-	return !w->q.branches && w->q.quick && w->q.next == TY_PT_TIP && !w->fresh && !w->done &&
+	return w->q.quick && w->q.next == TY_PT_TIP && !w->q.branches && !w->fresh && !w->done &&
 	       ty_walk_is_near(b);
 }
 

@@ -86,28 +86,11 @@ static bool make_path(struct ty_walk *w, struct ty_memo_calls *m)
 	return true;
 }
 
-/* A path whose calls return is executed again, at the same time as before; false: it is not. */
-static inline bool again(struct ty_walk *w, struct ty_walk_path *p, uint32_t insns)
-{
-	struct ty_walked *out = w->out;
-	struct ty_walk_run *run = p->item ? &out->runs.v[p->item - 1] : NULL;
-
-	if (!run || p->item <= w->paths || w->paths_end != out->runs.n || run->until != w->tsc ||
-	    run->marks != out->marks.n || run->insns > UINT32_MAX / 2)
-		return false;
-	run->times++;
-	run->insns += w->run.insns + insns;
-	w->run.insns = 0;
-	w->again = p->item == out->runs.n ? NULL : p;
-	return true;
-}
-
 /* All runs of a step as one; false: their times differ otherwise than those of a path. */
 static inline bool take_path(struct ty_walk *w, struct ty_memo_calls *m)
 {
 	struct ty_walked *out = w->out;
-	uint32_t insns;
-	bool stays; /* all its calls return */
+	struct ty_walk_run *run;
 
 	if (w->run.until != w->tsc || !(w->run.flags & TY_FF_NO_TIME) != w->timed ||
 	    out->runs.n >= out->runs.cap || out->runs.n >= TY_WALK_TAKEN_MAX)
@@ -116,19 +99,11 @@ static inline bool take_path(struct ty_walk *w, struct ty_memo_calls *m)
 		if (!make_path(w, m))
 			return false;
 	}
-	insns = m->cuts[0].insns + m->path->others;
-	stays = w->r->merge && !m->rets_n;
-	if (stays && again(w, m->path, insns))
-		return true;
-	if (stays && (w->paths_end != out->runs.n || !out->runs.n ||
-		      out->runs.v[out->runs.n - 1].until != w->tsc))
-		w->paths = out->runs.n;
-	ty_walk_put_path(w, m->path, insns);
-	if (stays) {
-		m->path->item = (uint32_t)out->runs.n;
-		w->paths_end = out->runs.n;
-		w->again = NULL;
-	}
+	run = &out->runs.v[out->runs.n++];
+	ty_walk_put_run(w, run, m->cuts[0].insns + m->path->others, 0, 0, TY_WALK_PATH);
+	run->path = m->path;
+	w->run.insns = 0;
+	ty_walk_begin_run(w, m->cuts[m->cuts_n - 1].to);
 	return true;
 }
 

@@ -149,8 +149,7 @@ static struct seen pull(struct ty_flow *f, struct ty_flow_calls *calls)
 /* Counted, it is as many as one by one. */
 static void count(struct ty_flow *f, struct ty_flow_names *names, const struct ty_flow_window *w)
 {
-	const struct ty_flow_count c = {
-		.extent_of = ty_flow_names_extent, .ctx = names, .merge = ty_flow_whole(w)};
+	const struct ty_flow_count c = {.extent_of = ty_flow_names_extent, .ctx = names};
 	struct ty_flow_calls *calls = ty_flow_calls_new(names, NULL, NULL, NULL);
 	struct seen one, counted;
 

@@ -94,7 +94,6 @@ static void execute(struct executed *e, const struct path *paths, bool still)
 		if (next) {
 			r->path = next->p;
 			r->cls = TY_WALK_PATH;
-			r->times = 1;
 			r->insns = 1 + any(2) + next->p->others;
 			for (unsigned k = 0; k < next->open_n; k++)
 				called(e, next->open[k]);
@@ -127,7 +126,7 @@ static void run_by_run(struct ty_flow_calls *c, const struct ty_flow *f, int32_t
 		const unsigned of_n = ty_walk_is_path(&runs[i]) ? runs[i].path->cuts_n : 1;
 
 		if (ty_walk_is_path(&runs[i]))
-			ty_walk_path_runs(&runs[i], false, 0, of_n, of);
+			ty_walk_path_runs(&runs[i], 0, of_n, of);
 		for (unsigned k = 0; k < of_n; k++) {
 			const struct ty_walk_run *r = &of[k];
 			struct ty_flow_at at = {.tid = tid, .pid = 1, .cpu = -1};
