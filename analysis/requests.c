@@ -11,13 +11,17 @@
 #include "process.h"
 #include "request_sockets.h"
 #include "syscall_table.h"
+#include "thread_walk.h"
 #include "vec.h"
 
 /* So many messages without a reply, each so long after the one before, are a stream (readings, log
  * lines) and no request: fewer are parts of one. */
 #define STREAM	  16
 #define STREAM_NS UINT64_C(1000000)
-#define LISTED	  1024 /* descriptors that are checked: more would not help to find sockets */
+/* Of a reply: so many calls after its first one, if one of them took so long. */
+#define MORE	6
+#define DISK_NS UINT64_C(5000000)
+#define LISTED	1024 /* descriptors that are checked: more would not help to find sockets */
 
 /* A thread's next call that matters; in a heap by time. */
 struct cursor {
@@ -222,9 +226,39 @@ static void received(struct pass *p, uint32_t process, uint32_t thread, int32_t 
 	s->thread = thread;
 }
 
-static void sent(struct pass *p, uint32_t process, uint32_t thread, int32_t fd, struct ty_sock *s,
-		 const struct ty_syscall *c)
+/* Until when the reply that begins with this call is sent: where one of the next calls sends more
+ * of it, and was blocked by a disk for most of its time (sendfile), to the end of that one. */
+static uint64_t sent_until(const struct pass *p, const struct cursor *at, int32_t fd,
+			   const struct ty_syscall *c)
 {
+	uint32_t end = ty_thread_calls(p->m, at->thread).to;
+
+	for (uint32_t k = at->call + 1; k < end && k <= at->call + MORE; k++) {
+		struct ty_syscall s = ty_model_syscall_brief(p->m, at->thread, k);
+		const struct ty_sysrow *row;
+		struct ty_cell cell;
+		uint64_t args[6];
+
+		if (s.flags & (TY_SF_OPEN | TY_SF_LOST) || s.end_ns - s.start_ns < DISK_NS)
+			continue;
+		row = ty_syscall_row(p->x->arch, s.abi, s.nr);
+		if (s.ret <= 0 || !(row->says & TY_GIVES) || row->gives < 0)
+			break;
+		s = ty_model_syscall(p->m, k);
+		if (ty_explain_args(p->x, &s, (unsigned)row->gives + 1, args) ||
+		    (int32_t)args[row->gives] != fd)
+			break;
+		ty_model_cells(p->m, (struct ty_track){TY_TRACK_THREAD, at->thread}, s.start_ns,
+			       s.end_ns, 1, &cell);
+		return cell.ns[TY_ST_BLOCKED] > (s.end_ns - s.start_ns) / 2 ? s.end_ns : c->end_ns;
+	}
+	return c->end_ns;
+}
+
+static void sent(struct pass *p, uint32_t process, const struct cursor *at, int32_t fd,
+		 struct ty_sock *s, const struct ty_syscall *c)
+{
+	uint32_t thread = at->thread;
 	bool first = !s->used;
 
 	if (first && s->role == TY_SOCK_UNKNOWN) {
@@ -246,7 +280,7 @@ static void sent(struct pass *p, uint32_t process, uint32_t thread, int32_t fd, 
 	else if (s->open)
 		request(p, process,
 			(struct ty_request){.start_ns = s->since_ns,
-					    .end_ns = c->end_ns,
+					    .end_ns = sent_until(p, at, fd, c),
 					    .thread = s->thread,
 					    .replied_by = thread,
 					    .fd = fd,
@@ -351,7 +385,7 @@ static void take(struct pass *p, const struct cursor *c)
 	if (row->says & TY_TAKES && (s = socket_of(p, of, row, row->takes, args, &fd)))
 		received(p, process, c->thread, fd, s, call.end_ns);
 	if (row->says & TY_GIVES && (s = socket_of(p, of, row, row->gives, args, &fd)))
-		sent(p, process, c->thread, fd, s, &call);
+		sent(p, process, c, fd, s, &call);
 }
 
 /* The merge ------------------------------------------------------------------------------------ */

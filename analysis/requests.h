@@ -2,9 +2,10 @@
 /*
  * Requests: data that a process received on a socket and answered on the same one. A request begins
  * when its first bytes have arrived (the receiving call returns) and ends when the first bytes of
- * the reply were sent, by any thread of the process; so it includes everything that the server
- * waited for in between. Data received on a connection that this process opened is a reply, not a
- * request; the time it was awaited is measured in the same pass.
+ * the reply were sent, by any thread of the process (or when a call that sends more of it has
+ * waited for a disk); so it includes everything that the server waited for in between. Data
+ * received on a connection that this process opened is a reply, not a request; the time it was
+ * awaited is measured in the same pass.
  *
  * Which end of a connection serves is recorded if accept or connect were recorded; otherwise it is
  * inferred: from the sockets listening at the start of the recording, from the ports, from the end

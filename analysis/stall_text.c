@@ -9,6 +9,7 @@
 
 #include "call_args.h"
 #include "cpu_ranges.h"
+#include "fd_kind.h"
 #include "sentence.h"
 #include "model_time.h"
 #include "units.h"
@@ -603,6 +604,26 @@ static void say_clients(struct ty_sentence *o, const struct ty_stall_search *h,
 	       ty_model_who_process(h->x->m, c->s.thread, process));
 }
 
+/* sendfile waits for a disk because of the file that it reads, its second descriptor. */
+static void name_source(const struct ty_stall_search *h, struct ty_candidate *c)
+{
+	const struct ty_explain *x = h->x;
+	const struct ty_sysrow *r = ty_explain_row(x, c->s.syscall);
+	const char *name = NULL;
+	struct ty_syscall call;
+	uint64_t args[6];
+
+	if (!(r->says & TY_GIVES) || r->a[0] != TY_ARG_FD || r->a[1] != TY_ARG_FD)
+		return;
+	call = ty_model_syscall(x->m, c->s.syscall);
+	if (ty_explain_args(x, &call, 2, args))
+		return;
+	ty_fd_kind(x, call.thread, (uint32_t)args[1], call.start_ns, &name);
+	if (name)
+		snprintf(c->w.object, sizeof(c->w.object), "fd %u <%s>", (uint32_t)args[1],
+			 ty_wait_name_end(name));
+}
+
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -619,6 +640,8 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 			 !c->busy_waited && !c->w.word && !c->w.path && !c->w.guessed &&
 			 !c->w.by_waker && *call && *c->w.object;
 
+	if ((s->kind == TY_STALL_IO || s->kind == TY_STALL_UNINTERRUPTIBLE) && c->io != TY_NONE)
+		name_source(h, c);
 	cause(&t, h, c);
 	s->proven = s->proven && !was_left(h, c);
 	if (s->waits <= 1 || c->longest_ns)

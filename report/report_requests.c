@@ -220,9 +220,10 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 
 	if (!q->services_n && !(r->requested & TY_REP_REQUESTS))
 		return;
-	ty_put_heading(
-		f, "requests",
-		"time from a request received on a socket to the first bytes of the reply on it");
+	ty_put_heading(f, "requests",
+		       "time from a request received on a socket to the first bytes of the reply "
+		       "on it, or to "
+		       "the end of a call that waited for a disk to send more of it");
 	if (!q->services_n) {
 		fputs("     none\n\n", f);
 		return;

@@ -22,6 +22,7 @@ enum {
 	NR_PIPE = 22,
 	NR_DUP = 32,
 	NR_FCNTL = 72,
+	NR_SENDFILE = 40,
 	NR_SOCKET = 41,
 	NR_CONNECT = 42,
 	NR_ACCEPT = 43,
@@ -197,6 +198,31 @@ static void attached(void **state)
 	assert_int_equal(r.v[3].fd, 20);
 	ty_requests_fini(&r);
 	ty_mx_drop();
+}
+
+/* The rest of a reply: a call that a disk blocked belongs to the request, one that waits for the
+ * client to receive does not. */
+static void the_rest_of_a_reply_waits_for_a_disk(void **state)
+{
+	for (unsigned disk = 0; disk < 2; disk++) {
+		struct ty_requests r;
+
+		begin();
+		call(10 * MS, 11, NR_ACCEPT, 9, 3);
+		call(20 * MS, 11, NR_READ, 100, 9);
+		call(21 * MS, 11, NR_WRITE, 10, 9);
+		give(22 * MS, 9, 8, 0);
+		ty_mx_enter(0, 22 * MS, 11, NR_SENDFILE);
+		ty_mx_switch(0, 23 * MS, 11, disk ? D : S, 0);
+		ty_mx_waking_irq(0, 221 * MS, 0, 11, 0);
+		ty_mx_switch(0, 222 * MS, 0, R, 11);
+		ty_mx_exit(0, 223 * MS, 11, NR_SENDFILE, 1000);
+		r = end();
+		assert_int_equal(r.services[0].n, 1);
+		assert_int_equal(r.services[0].max_ns, disk ? 203 * MS - 1000 : 1 * MS);
+		ty_requests_fini(&r);
+		ty_mx_drop();
+	}
 }
 
 /* Messages that come one at a time and get no reply are no request, whether something is sent at
@@ -476,6 +502,7 @@ int main(void)
 		cmocka_unit_test(a_connection_passed_on),
 		cmocka_unit_test(replies_files_and_pipes),
 		cmocka_unit_test(attached),
+		cmocka_unit_test(the_rest_of_a_reply_waits_for_a_disk),
 		cmocka_unit_test(streams_have_no_requests),
 		cmocka_unit_test(which_end_serves),
 		cmocka_unit_test(children_copies_and_threads),
