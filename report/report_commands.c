@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "process.h"
 #include "process_titles.h"
 #include "put_text.h"
 
@@ -60,6 +61,55 @@ bool ty_put_command(struct ty_commands *k, const struct ty_model *m, uint32_t th
 	return true;
 }
 
+/* The programs that the thread had executed before t, but for the name that it was born with. */
+static void put_earlier(const struct ty_model *m, uint32_t thread, uint64_t t, FILE *f)
+{
+	const char *last = ty_model_comm(m, thread, t);
+	const struct ty_name_at *v;
+	uint32_t n, i;
+	bool any = false;
+
+	v = ty_model_names(m, thread, &n);
+	while (n && (v[n - 1].from_ns > t || !strcmp(ty_model_str(m, v[n - 1].str), last)))
+		n--;
+	for (i = ty_model_thread(m, thread)->born; i < n; i++) {
+		const char *name = ty_model_str(m, v[i].str);
+
+		if (!*name || !strcmp(name, last))
+			continue;
+		fputs(any ? ", " : " (before: ", f);
+		ty_put_plain(f, name);
+		last = name;
+		any = true;
+	}
+	if (any)
+		putc(')', f);
+}
+
+/* Of a process whose command line is not recorded, but its start: "gdb/5391: started by bash/5384
+ * (before: cache-snapshot., gcore)". */
+static void put_parent(struct ty_commands *k, const struct ty_model *m, uint32_t thread, uint64_t t,
+		       int indent, FILE *f)
+{
+	static const char none[] = "";
+	const struct ty_thread *of;
+	uint32_t process, by;
+
+	if (thread == TY_NONE || ty_model_command_line(m, thread, t))
+		return;
+	process = ty_process_of(m, thread);
+	of = ty_model_thread(m, process);
+	if (!of->born || of->kernel || of->forked_by < 0 || !is_new(k, none, of->tid))
+		return;
+	by = (uint32_t)of->forked_by;
+	fprintf(f, "%*s", indent, "");
+	ty_put_plain(f, ty_model_comm(m, process, t));
+	fprintf(f, "/%d: started by ", of->tid);
+	ty_put_plain(f, ty_who(m, by, of->start_ns));
+	put_earlier(m, by, of->start_ns, f);
+	putc('\n', f);
+}
+
 void ty_put_stall_commands(struct ty_commands *k, const struct ty_model *m,
 			   const struct ty_stall *s, int indent, FILE *f)
 {
@@ -68,6 +118,7 @@ void ty_put_stall_commands(struct ty_commands *k, const struct ty_model *m,
 			       s->link[i].start_ns + (s->link[i].end_ns - s->link[i].start_ns) / 2,
 			       indent, f);
 	ty_put_command(k, m, s->culprit, s->culprit_ns, indent, f);
+	put_parent(k, m, s->culprit, s->culprit_ns, indent, f);
 }
 
 void ty_command_json(const struct ty_model *m, uint32_t thread, uint64_t t, struct ty_json *j)

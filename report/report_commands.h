@@ -24,7 +24,8 @@ const char *ty_telling_command(const struct ty_model *m, uint32_t thread, uint64
 /* A line of that, if it was not shown. True: there is one. */
 bool ty_put_command(struct ty_commands *k, const struct ty_model *m, uint32_t thread, uint64_t t,
 		    int indent, FILE *f);
-/* The chain's, but for the victim's, and that of the culprit. */
+/* The chain's, but for the victim's, and that of the culprit; where that is not recorded, the
+ * process that started it. */
 void ty_put_stall_commands(struct ty_commands *k, const struct ty_model *m,
 			   const struct ty_stall *s, int indent, FILE *f);
 /* Member command_line, of all its bytes; none if it is unknown. */

@@ -112,6 +112,49 @@ static void of_a_chain(void **state)
 	free(text);
 }
 
+static void becomes(uint64_t ns, int tid, const char *from, const char *to)
+{
+	struct ty_event ev = {.ts_ns = ns, .tid = tid, .kind = TY_EV_RENAME, .id = 60};
+
+	ev.u.rename.tid = tid;
+	strcpy(ev.u.rename.old_comm, from);
+	strcpy(ev.u.rename.new_comm, to);
+	ty_mx_feed(ev);
+}
+
+/* 40 starts 80, a script that becomes another one and then a shell, which starts 81, which becomes
+ * gdb. */
+static void of_a_culprit_without_one(void **state)
+{
+	const struct ty_model *m;
+	struct ty_stall s = {.links = 0, .culprit_ns = 95};
+	struct ty_commands k = {0};
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	ty_mx_begin("tarry=0.1\nmode=all\n", threads);
+	ty_mx_event(0, 10, 40, TY_EV_OTHER);
+	ty_mx_fork(0, 20, 40, 80, 0);
+	becomes(30, 80, "t40", "snapshot.sh");
+	becomes(40, 80, "snapshot.sh", "gcore");
+	becomes(50, 80, "gcore", "bash");
+	ty_mx_fork(0, 60, 80, 81, 0);
+	becomes(70, 81, "t80", "gdb");
+	becomes(90, 80, "bash", "later");
+	ty_mx_event(0, 100, 40, TY_EV_OTHER);
+	m = ty_mx_end();
+	s.culprit = ty_model_thread_find(m, 81, 95);
+	ty_put_stall_commands(&k, m, &s, 2, f);
+	ty_put_stall_commands(&k, m, &s, 2, f); /* once */
+	s.culprit = ty_model_thread_find(m, 40, 95);
+	ty_put_stall_commands(&k, m, &s, 2, f);
+	fclose(f);
+	assert_string_equal(text, "  gdb/81: started by bash/80 (before: snapshot.sh, gcore)\n");
+	free(text);
+}
+
 static void as_json(void **state)
 {
 	const struct ty_model *m = model();
@@ -136,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(what_the_name_leaves_out, drop),
 		cmocka_unit_test_teardown(of_a_chain, drop),
+		cmocka_unit_test_teardown(of_a_culprit_without_one, drop),
 		cmocka_unit_test_teardown(as_json, drop)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
