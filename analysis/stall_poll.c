@@ -141,6 +141,28 @@ static struct polls follow(const struct ty_stall_search *h, uint32_t thread, uin
 	return p;
 }
 
+/* Has the process the same number for itself as outside? In another PID namespace it has not, and
+ * the numbers that it gives to calls are those of other processes outside. */
+static bool in_first_namespace(const struct ty_model *m, const struct ty_sysarch *arch,
+			       uint32_t thread)
+{
+	static const char *const names[] = {"set_tid_address", "gettid", "getpid"};
+	const struct ty_thread *t = ty_model_thread(m, thread);
+
+	for (unsigned i = 0; i < 3; i++) {
+		const struct ty_seek q = {.nr = ty_syscall_number(arch, names[i])};
+		uint32_t k =
+			q.nr < 0 ? TY_NONE
+				 : ty_model_seek(m, (struct ty_track){TY_TRACK_SYSCALLS, thread},
+						 &q, 0, false);
+
+		if (k != TY_NONE)
+			return ty_model_syscall_brief(m, thread, k).ret ==
+			       (i < 2 ? t->tid : t->tgid);
+	}
+	return false;
+}
+
 /* The process whose existence the thread checked, by kill with signal 0, after its last failed try;
  * TY_NONE. */
 static uint32_t checked_process(const struct ty_stall_search *h, uint32_t thread, uint32_t call)
@@ -157,7 +179,7 @@ static uint32_t checked_process(const struct ty_stall_search *h, uint32_t thread
 			break;
 		if (r->says & TY_SIGNALS && r->a[0] == TY_ARG_PID && r->a[1] == TY_ARG_SIG &&
 		    !s.ret && !ty_explain_args(h->x, &s, 2, args) && !(int32_t)args[1] &&
-		    (int32_t)args[0] > 0)
+		    (int32_t)args[0] > 0 && in_first_namespace(m, h->x->arch, thread))
 			return ty_model_thread_find(m, (int32_t)args[0], s.start_ns);
 	}
 	return TY_NONE;
