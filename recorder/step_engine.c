@@ -237,6 +237,15 @@ static void on_new(struct ty_step_engine *e, struct ty_step_thread *parent)
 	ty_perf_put_task(&e->out.perf, &w, true, parent->p->tgid, parent->tid);
 }
 
+/* Was the instruction stepped over that a uprobe replaces? The kernel executes it elsewhere and
+ * then sends SIGTRAP as if by kill (arch_uprobe_post_xol() in linux arch/x86/kernel/uprobes.c). A
+ * signal of another process stops the thread before it executes anything. */
+static bool over_probe(const struct ty_step_thread *t, const siginfo_t *si,
+		       const struct user_regs_struct *regs)
+{
+	return si->si_code == SI_USER && !t->insn.syscall && regs->rip != t->ip;
+}
+
 static void on_trap(struct ty_step_engine *e, struct ty_step_thread *t)
 {
 	struct user_regs_struct regs;
@@ -254,7 +263,8 @@ static void on_trap(struct ty_step_engine *e, struct ty_step_thread *t)
 	}
 	/* The program's own signals: kill, raise, int3 (which the kernel marks). */
 	if (t->mode != TY_STEP_STEPPING ||
-	    (si.si_code != TRAP_TRACE && si.si_code != TRAP_BRKPT && si.si_code != HANDLER_ENTRY)) {
+	    (si.si_code != TRAP_TRACE && si.si_code != TRAP_BRKPT && si.si_code != HANDLER_ENTRY &&
+	     !over_probe(t, &si, &regs))) {
 		if (t->mode == TY_STEP_STEPPING && regs.rip != t->ip)
 			advance(e, t, &regs);
 		resume(e, t, SIGTRAP);

@@ -252,5 +252,18 @@ C
 else
 	skip "C++" "no C++ compiler: $(head -1 cc.log 2>/dev/null)"
 fi
+if [ "$(uname -m)" = x86_64 ]; then
+	"$TARRY" record -q -o step.dat --flow=step --flow-filter work --span work@'a b:c/regions' 'a b:c/regions' >/dev/null 2>out
+	is "a program is single-stepped over its probes" 0 $? "$(cat out)"
+	"$TARRY" report step.dat flow --json >f.json && "$TARRY" report step.dat --json >r.json
+	judge "each call is a region and has its instructions" <<'P'
+import json
+assert {x["name"]: x for x in json.load(open("r.json"))["regions"]["names"]}["work"]["count"] == 40
+f = json.load(open("f.json"))
+assert f["flow"]["gaps"] == 0 and {x["name"]: x for x in f["flow"]["functions"]}["work"]["count"] == 40, f["flow"]
+P
+else
+	skip "single-stepping over probes" "stepping is for x86-64"
+fi
 echo "1..$n"
 exit $bad
