@@ -54,11 +54,9 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 		case 0x65:
 		case 0x67:
 		case 0xf0: break;
-		default: prefix = false;
+		default: prefix = is64 && (b[i] & 0xf0) == 0x40; /* REX, ignored before others */
 		}
 	}
-	if (is64 && i < n && (b[i] & 0xf0) == 0x40)
-		i++;
 	if (i >= n)
 		return unknown;
 	op = b[i++];

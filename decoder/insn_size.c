@@ -331,7 +331,8 @@ size_t ty_insn_size(const uint8_t *code, size_t n)
 	bool good;
 
 	for (; i.at < n; i.at++) {
-		uint8_t b = code[i.at];
+		const uint8_t b = code[i.at];
+		const bool rex = (b & 0xf0) == 0x40;
 
 		if (b == 0x66)
 			i.osize = true;
@@ -341,13 +342,12 @@ size_t ty_insn_size(const uint8_t *code, size_t n)
 			i.repne = true;
 		else if (b == 0xf3)
 			i.rep = true;
-		else if (b != 0x26 && b != 0x2e && b != 0x36 && b != 0x3e && b != 0x64 &&
+		else if (!rex && b != 0x26 && b != 0x2e && b != 0x36 && b != 0x3e && b != 0x64 &&
 			 b != 0x65 && b != 0xf0)
 			break;
+		i.rex = rex; /* before another prefix it is ignored */
+		i.wide = rex && b & 8;
 	}
-	i.rex = i.at < n && (code[i.at] & 0xf0) == 0x40;
-	if (i.rex)
-		i.wide = code[i.at++] & 8;
 	if (i.at >= n)
 		return 0;
 	switch (code[i.at]) {

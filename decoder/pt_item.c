@@ -109,9 +109,8 @@ bool ty_pt_item_needs_packet(const struct ty_flow_item *it)
 
 	if (it->cls != TY_FC_CALL && it->cls != TY_FC_JUMP)
 		return it->cls != TY_FC_OTHER;
-	while (i < it->size && memchr(prefixes, it->raw[i], sizeof(prefixes)))
-		i++;
-	if (i < it->size && !(it->flags & TY_FF_32BIT) && it->raw[i] >> 4 == 4) /* REX */
+	while (i < it->size && (memchr(prefixes, it->raw[i], sizeof(prefixes)) ||
+				(!(it->flags & TY_FF_32BIT) && it->raw[i] >> 4 == 4))) /* REX */
 		i++;
 	return i < it->size && it->raw[i] == 0xff;
 }
