@@ -38,6 +38,25 @@ struct ty_finding *ty_finding_add(const struct ty_finding_work *k, const struct 
 	return &o->v[i];
 }
 
+static bool covered(const struct ty_finding *f, const struct ty_stall *s, uint32_t n)
+{
+	for (; f->kind == TY_FINDING_POLLED && n; n--, s++)
+		if (s->thread == f->thread && s->kind == TY_STALL_LOCK && s->start_ns <= f->at_ns &&
+		    f->at_ns + f->ns <= s->start_ns + s->duration_ns)
+			return true;
+	return false;
+}
+
+void ty_findings_leave(struct ty_findings *f, const struct ty_stall *stalls, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < f->n; i++)
+		if (!covered(&f->v[i], stalls, n))
+			f->v[kept++] = f->v[i];
+	f->n = kept;
+}
+
 const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bool several,
 				   char out[TY_WHO_MAX])
 {

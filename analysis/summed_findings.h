@@ -32,6 +32,7 @@
 #include "answer.h"
 #include "explain.h"
 #include "requests.h"
+#include "stalls.h"
 #include "window.h"
 
 #define TY_FINDINGS_MAX 20
@@ -76,5 +77,8 @@ struct ty_findings {
 int ty_findings_find(const struct ty_explain *x, const struct ty_window *w,
 		     const struct ty_answer *answer, const struct ty_requests *requests,
 		     struct ty_findings *out);
+
+/* Drops polled locks that one of these stalls, shown beside them, covers. */
+void ty_findings_leave(struct ty_findings *f, const struct ty_stall *stalls, uint32_t n);
 
 #endif

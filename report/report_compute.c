@@ -117,12 +117,16 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 static int answered(struct ty_report *r, struct ty_err *err)
 {
 	struct ty_explain x = ty_explain_session(r->s);
+	const struct ty_stalls *stalls = &r->explained.stalls;
 	int status = ty_answer_find(&x, &r->w, &r->requests, &r->answer);
 
 	if (!status)
-		ty_answer_held_up(&x, &r->explained.stalls, &r->answer);
+		ty_answer_held_up(&x, stalls, &r->answer);
 	if (!status)
 		status = ty_findings_find(&x, &r->w, &r->answer, &r->requests, &r->findings);
+	if (!status) /* without the section of stalls there are none */
+		ty_findings_leave(&r->findings, stalls->v,
+				  stalls->n < TY_EXPLAINED_SHOWN ? stalls->n : TY_EXPLAINED_SHOWN);
 	if (!status)
 		status = ty_hot_note(r);
 	return status ? ty_fail(err, -status, TY_NO_OFFSET, "answer: %s", ty_strerror(status)) : 0;

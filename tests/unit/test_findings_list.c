@@ -61,6 +61,30 @@ static void texts_are_appended_and_cut(void **state)
 	assert_int_equal(strlen(f.next), sizeof(f.next) - 1);
 }
 
+/* A polled lock that a stall of its thread covers is shown as the stall only. */
+static void a_stall_is_no_finding_too(void **state)
+{
+	const struct ty_finding polled = {
+		.kind = TY_FINDING_POLLED, .thread = 3, .at_ns = 100, .ns = 50};
+	const struct ty_stall all = {
+		.kind = TY_STALL_LOCK, .thread = 3, .start_ns = 100, .duration_ns = 51};
+	struct ty_stall other[4] = {all, all, all, all};
+
+	other[0].kind = TY_STALL_PIPE;
+	other[1].thread = 4;
+	other[2].start_ns = 101;
+	other[3].duration_ns = 49;
+	list = (struct ty_findings){.n = 2, .v = {polled, polled}};
+	list.v[1].kind = TY_FINDING_STORM;
+	ty_findings_leave(&list, other, 4);
+	assert_int_equal(list.n, 2);
+	ty_findings_leave(&list, &all, 0);
+	assert_int_equal(list.n, 2);
+	ty_findings_leave(&list, &all, 1);
+	assert_int_equal(list.n, 1);
+	assert_int_equal(list.v[0].kind, TY_FINDING_STORM);
+}
+
 static void names_of_threads(void **state)
 {
 	const struct ty_model *m;
@@ -91,6 +115,7 @@ int main(void)
 		cmocka_unit_test(most_time_first),
 		cmocka_unit_test(the_shortest_gives_way),
 		cmocka_unit_test(texts_are_appended_and_cut),
+		cmocka_unit_test(a_stall_is_no_finding_too),
 		cmocka_unit_test(names_of_threads),
 		cmocka_unit_test(every_kind_has_a_key),
 	};
