@@ -171,7 +171,8 @@ static int note_backlog(const struct ty_explain *x, const struct ty_requests *q,
 		       who, ty_fmt_duration(b->wait_ns, d[0]),
 		       b->connecting ? "a packet of its connection was sent again: listen queue "
 				       "full, or packet loss"
-		       : behind	     ? n > 1 ? "behind one of the slowest" : "behind the slowest"
+		       : behind	     ? n > 1 ? "queued behind one of the slowest requests"
+					     : "queued behind the slowest request"
 				     : "listen backlog or socket buffer",
 		       ty_fmt_duration(length(&b->longest), d[1]), more);
 	/* What the server did with the slowest one is in the items. */
@@ -312,7 +313,7 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 			sum += part[p] = beside.part_ns[p] / medians;
 		text[0] = 0;
 		ty_answer_sum_text(part, sum, text, sizeof(text));
-		ty_answer_note(out, "the mean of the requests near the median: %s", text);
+		ty_answer_note(out, "a typical request (mean of those near the median): %s", text);
 	}
 	if (q->services_n > 1)
 		ty_answer_note(out,

@@ -93,7 +93,7 @@ static void say_cpu(struct ty_sentence *o, const struct ty_answer_work *k,
 		any = true;
 	}
 	if (percent(irq, s->ns) >= 5)
-		ty_put(o, "%s %u%% interrupted", any ? "," : ":", percent(irq, s->ns));
+		ty_put(o, "%s %u%% in interrupt handlers", any ? "," : ":", percent(irq, s->ns));
 }
 
 /* In which call the thread was in most of that time: a wakeup in it is followed by a wait for a
@@ -572,7 +572,7 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, " waited");
 		say_call(o, k, hop->span, NULL);
 	} else {
-		ty_put(o, "waited");
+		ty_put(o, "spent waiting");
 	}
 	ty_put(o, woken ? ", woken by " : " for ");
 	/* The waker, if it is another thread. */

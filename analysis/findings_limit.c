@@ -149,9 +149,11 @@ static void say_connector(struct ty_finding *f, const struct ty_model *m,
 		}
 	}
 	if (best.n > all / 2 && best.n >= PACKETS)
-		ty_finding_say(f,
-			       "; in the second before, %u of %u packets that woke it came from %s",
-			       best.n, all, ty_model_who(m, best.process, g->at_ns, who));
+		ty_finding_say(
+			f,
+			". In the 1 s before the first failure, %u of %u packets that woke it "
+			"came from %s",
+			best.n, all, ty_model_who(m, best.process, g->at_ns, who));
 }
 
 void ty_limit_report(const struct ty_limit_watch *p)

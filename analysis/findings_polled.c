@@ -94,7 +94,7 @@ static void found(struct ty_poll_watch *p)
 			       p->ok_ns && connects ? "Then it was connected"
 			       : !p->ok_ns	    ? "It never succeeded"
 			       : is_lock	    ? "The release of the lock is not recorded"
-						    : "Which thread ended this is not recorded");
+					 : "Which thread released the lock is not recorded");
 	if (f.culprit != TY_NONE)
 		ty_finding_next(to, "tarry dump FILE syscalls --tid %d",
 				ty_model_thread(x->m, f.culprit)->tid);

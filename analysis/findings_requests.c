@@ -55,7 +55,7 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 		ty_finding_say(to, " or more, the longest %s", ty_duration(length(longest)));
 	ty_finding_say(to, " (median %s", ty_duration(s->p50_ns));
 	if (f.n > 1)
-		ty_finding_say(to, "; together %s longer", ty_duration(f.ns));
+		ty_finding_say(to, "; together %s above it", ty_duration(f.ns));
 	ty_finding_say(to, ")");
 	ty_finding_next(to, "tarry report FILE requests");
 }

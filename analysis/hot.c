@@ -514,7 +514,9 @@ bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size
 		     place, h->weights.by_time ? "used about" : "took", 100 * r->share,
 		     h->weights.by_time ? time : "CPU samples", h->weights.by_time ? threads : "",
 		     r->self, h->samples, 100 * r->low, 100 * r->high,
-		     h->weights.unseen_ns > h->time / 100 ? ", with threads without samples" : "");
+		     h->weights.unseen_ns > h->time / 100
+			     ? ", including threads that were not sampled"
+			     : "");
 	if (n > 0 && (size_t)n < size && h->no_call >= TY_HOT_LEAST && h->faults >= h->no_call / 5)
 		snprintf(out + n, size - (size_t)n,
 			 "; %" PRIu64 " of the samples are in the kernel without a system call "

@@ -325,8 +325,8 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 		ty_put(o, ", which was stopped");
 	/* Its links are those of its longest wait. */
 	if (c->s.waits > 1 && l->end_ns - l->start_ns < c->s.duration_ns / 2)
-		ty_put(o, root > 1 ? ". Root cause: in the longest of them, "
-				   : ", which in the longest of them ");
+		ty_put(o, root > 1 ? ". Root cause: in the longest of these waits, "
+				   : ", which in the longest of these waits ");
 	else
 		ty_put(o, root > 1 ? ". Root cause: " : ", which ");
 	if (root > 1) {
@@ -639,6 +639,9 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	bool file_lock = s->kind == TY_STALL_LOCK && s->state == TY_ST_SLEEPING &&
 			 !c->busy_waited && !c->w.word && !c->w.path && !c->w.guessed &&
 			 !c->w.by_waker && *call && *c->w.object;
+	const bool until_ready = !file_lock && *call && *c->w.object && c->w.ready &&
+				 c->w.guessed && !c->w.path &&
+				 !(*s->peer && c->w.class == TY_WAIT_IDLE);
 
 	if ((s->kind == TY_STALL_IO || s->kind == TY_STALL_UNINTERRUPTIBLE) && c->io != TY_NONE)
 		name_source(h, c);
@@ -687,11 +690,10 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		ty_put(&o, " on %s", s->file);
 	if (*s->peer && c->w.guessed && c->w.class == TY_WAIT_IDLE)
 		; /* by the peer below */
+	else if (until_ready)
+		; /* behind the time */
 	else if (!file_lock && *call && *c->w.object && c->w.guessed && !c->w.path)
-		ty_put(&o,
-		       c->w.ready ? ", which found %s ready,"
-				  : ", probably for %s (inferred from its next call),",
-		       c->w.object);
+		ty_put(&o, ", probably for %s (inferred from its next call),", c->w.object);
 	else if (!file_lock && *call && *c->w.object)
 		ty_put(&o, "(%s%s)", ty_wait_argument(call, c->w.object),
 		       !c->w.path && c->w.by_waker ? ", from the waker's call" : "");
@@ -706,6 +708,8 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		ty_put(&o, " since before the %s began", ty_model_noun(m));
 	else
 		ty_put(&o, " at %s", ty_time_text(m, h->x->clock, s->start_ns, 1000000, time));
+	if (until_ready)
+		ty_put(&o, " until %s was ready", c->w.object);
 	if (s->waits > 1)
 		ty_put(&o, " (%s %s%s%s)", ty_count(s->waits),
 		       s->kind == TY_STALL_STOPPED ? "stops"

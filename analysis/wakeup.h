@@ -45,7 +45,8 @@ static inline uint32_t ty_waker_call(const struct ty_model *m, const struct ty_w
 }
 
 /* In a sentence, of a wakeup by TIMER through the network. */
-#define TY_NET_TIMER_TEXT "a packet that a network timer sent (delayed ACK or retransmission)"
+#define TY_NET_TIMER_TEXT                                                                          \
+	"a packet (delayed ACK or retransmission) sent when a network timer expired"
 
 /* What follows "woken by": "nginx/812", "a timer", "device interrupt virtio1-input.0", "I/O
  * completion (virtio1-req.0)", "softirq RCU", "an interrupt", "an unknown waker". */

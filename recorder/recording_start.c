@@ -411,7 +411,7 @@ static int open_counters(struct recording *r, struct ty_err *err)
 		return 0;
 	if (r->foreign_pids || (!o->all && !r->call_data))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "--counter: the traced threads are unknown: %s",
+			       "--counter needs BPF to select the traced threads: %s",
 			       r->foreign_pids	   ? "run tarry outside of the container"
 			       : *r->call_data_why ? r->call_data_why
 						   : "leave out --no-strings and --no-syscalls, or "

@@ -41,8 +41,8 @@ static const char *with_callers(const void *ctx, const void *record, char *buf, 
 
 	ty_put(&o, "%s", func_name(ctx, f->func));
 	for (size_t i = 0; i < f->callers.n && i < CALLERS; i++)
-		ty_put(&o, "%s%s %" PRIu64, i ? ", " : " (", caller_name(ctx, f->callers.v[i].func),
-		       f->callers.v[i].count);
+		ty_put(&o, "%s%" PRIu64 " from %s", i ? ", " : " (", f->callers.v[i].count,
+		       caller_name(ctx, f->callers.v[i].func));
 	if (f->callers.n)
 		ty_put(&o, ")");
 	if (f->not_whole)

@@ -310,18 +310,19 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 				 "--all; for details use --why N --all)"
 			       : "waits that kept a thread from making progress",
 		       !e->stalls.n	      ? ""
-		       : e->stalls.by_command ? ", ranked by delay of the command (the "
-						"length of the wait where none is stated)"
+		       : e->stalls.by_command ? ", ranked by delay of the command "
+						"(stalls without a stated delay: by their length)"
 					      : ", ranked by the victim's time in all waits with "
 						"that cause");
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
 
 		if (s->ranks_last && !last && i)
-			fputs("     The stalls below rank last, whatever their length: waits for a "
-			      "CPU that several threads used, and waits explained by a stall "
-			      "above.\n",
-			      f);
+			fprintf(f,
+				"     The %s below rank last, whatever their length: waits for a "
+				"CPU that several threads used, and waits explained by a stall "
+				"above.\n",
+				others_too(&e->stalls) ? "waits" : "stalls");
 		last = s->ranks_last;
 		fprintf(f, "%4u %s%9s%s  ", i + 1, ty_style(TY_STYLE_STRONG),
 			ty_fmt_duration(s->duration_ns, d), ty_style(TY_STYLE_END));

@@ -144,7 +144,7 @@ static const struct ty_field service_fields[] = {
 	{TY_F_DURATION, "max_ns", "max", 7, .at = OF(max_ns)},
 	{TY_F_U64, "open", "no reply", 8, .at = OF(open)},
 	{TY_F_DURATION, "total_ns", NULL, 0, .at = OF(total_ns)},
-	{TY_F_TEXT, NULL, "is server", 0, .text = server_end},
+	{TY_F_TEXT, NULL, "server role", 0, .text = server_end},
 	{TY_F_BOOL, "inferred", NULL, 0, .at = OF(inferred)},
 	{.type = TY_F_END}};
 #undef OF

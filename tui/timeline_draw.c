@@ -130,9 +130,9 @@ static void cause_text(const struct ty_timeline *t, const struct ty_wait *f, int
 	struct ty_waker k;
 
 	if (f->state == TY_ST_RUNNABLE && f->ran >= 0) {
-		snprintf(out, TY_WAIT_CAUSE, "ran most there: %s",
+		snprintf(out, TY_WAIT_CAUSE, "CPU used most by %s",
 			 ty_timeline_thread_within(t, (uint32_t)f->ran,
-						   f->start_ns + f->duration_ns, columns - 16,
+						   f->start_ns + f->duration_ns, columns - 17,
 						   who));
 	} else if (f->woken) {
 		k = ty_waker_find(t->m, ty_model_span(t->m, f->span).edge);

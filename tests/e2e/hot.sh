@@ -27,7 +27,7 @@ passes "by default the hottest function is known with its line" grep -qE '^ +[0-
 grep -A1 ' alpha (hot_shares' hot.txt | grep -q '^ *called by .*main'
 check "the line below it names its callers" $? "$(head -n 20 hot.txt)"
 "$TARRY" report tarry.dat answer >answer.txt
-passes "the answer names it, as sampled" grep -qE '^  alpha \(hot_shares\.c:[0-9]+\) used about [0-9]+% of the [0-9.]+ m?s of CPU time \([0-9]+ threads?; [0-9]+ of [0-9]+ samples; 95% interval [0-9]+ to [0-9]+%(, with threads without samples)?\)$' answer.txt
+passes "the answer names it, as sampled" grep -qE '^  alpha \(hot_shares\.c:[0-9]+\) used about [0-9]+% of the [0-9.]+ m?s of CPU time \([0-9]+ threads?; [0-9]+ of [0-9]+ samples; 95% interval [0-9]+ to [0-9]+%(, including threads that were not sampled)?\)$' answer.txt
 
 "$TARRY" report tarry.dat ledger >ledger.txt && "$TARRY" report tarry.dat ledger --json >ledger.json
 grep -A1 'on CPU outside system calls$' ledger.txt | grep -qE '^ +~[0-9]+% \([0-9]+ to [0-9]+%, [0-9]+ of [0-9]+ samples\) alpha \(hot_shares\)$'

@@ -438,9 +438,9 @@ grep -q 'recvfrom(fd [0-9]* <UNIX-STREAM:\[[0-9]* to "/proc/self/cwd/peer"\] to 
 check "a finding names the unix socket's path and process" $? "$(cat stalls.txt)"
 [ "$(grep -c ' waited in read(fd [0-9]* <pipe from python3/[0-9]*>)' stalls.txt)" -ge 2 ]
 check "a finding names the process that writes to the pipe, which was made here or received" $? "$(cat stalls.txt)"
-grep -q 'waited in epoll_wait, which found fd [0-9]* <pipe from python3/[0-9]*> ready, at' stalls.txt
+grep -q 'waited in epoll_wait at [0-9.]* s until fd [0-9]* <pipe from python3/[0-9]*> was ready[ ,]' stalls.txt
 check "a finding names the descriptor that epoll_wait found ready" $? "$(cat stalls.txt)"
-grep -q 'epoll_same_data/[0-9]* waited in epoll_wait' stalls.txt && ! grep -q 'epoll_same_data/[0-9]* waited in epoll_wait, which' stalls.txt
+grep -q 'epoll_same_data/[0-9]* waited in epoll_wait' stalls.txt && ! grep -q 'epoll_same_data/[0-9]* waited in epoll_wait at [0-9.]* s until' stalls.txt
 check "a finding names none where several descriptors have the event's data" $? "$(grep epoll_same stalls.txt)"
 
 # The processes at the other end, in the same waits.

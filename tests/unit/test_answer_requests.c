@@ -36,8 +36,9 @@ static void a_slow_request(void **state)
 	assert_int_equal(a.part_ns[TY_PART_OTHERS] + a.part_ns[TY_PART_CPU], a.total_ns);
 	assert_string_equal(a.item[0].text, "t11/11 waited in flock on fd 7 for t20/20, which ran");
 	assert_int_equal(a.notes, 1);
-	assert_string_equal(a.note[0],
-			    "the mean of the requests near the median: 1.00 ms, all of it on CPU");
+	assert_string_equal(
+		a.note[0],
+		"a typical request (mean of those near the median): 1.00 ms, all of it on CPU");
 	ty_requests_fini(&q);
 	ty_mx_drop();
 }

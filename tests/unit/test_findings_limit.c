@@ -83,9 +83,10 @@ static void whose_packets_came_before(void **state)
 		one(11, NR_ACCEPT, -EMFILE, 2 * US, US);
 		f = find(11);
 		assert_int_equal(f.n, 1);
-		assert_int_equal(n == 9, !!strstr(f.v[0].text, "; in the second before, 9 of 17 "
-							       "packets that woke it came from "
-							       "t12/12"));
+		assert_int_equal(n == 9, !!strstr(f.v[0].text,
+						  ". In the 1 s before the first failure, 9 of 17 "
+						  "packets that woke it came from "
+						  "t12/12"));
 		assert_int_equal(n == 9, !!strstr(f.v[0].text, "packets"));
 	}
 }

@@ -118,7 +118,8 @@ static void late(enum how how)
 		assert_int_equal(b.wait_ns, of->start_ns - slept);
 		assert_int_equal(how != BEHIND, !!strstr(a.head, "; before that, t13/13 waited "));
 		assert_int_equal(how != BEHIND, !!strstr(a.sum_of, "request, from t13/13: "));
-		assert_int_equal(how == BEHIND, !!strstr(a.note[0], "(behind the slowest)"));
+		assert_int_equal(how == BEHIND,
+				 !!strstr(a.note[0], "(queued behind the slowest request)"));
 		assert_non_null(strstr(
 			a.note[0],
 			how == TIMERS

@@ -185,7 +185,7 @@ static void what_was_ready(void **state)
 	x.ready = five;
 	s = stalls_by(&x, true);
 	assert_true(s.v[0].proven);
-	assert_non_null(strstr(s.v[0].sentence, "poll, which found fd 5 ready, "));
+	assert_non_null(strstr(s.v[0].sentence, " until fd 5 was ready, "));
 	ty_stalls_fini(&s);
 	x.ready = six; /* not what the next call reads */
 	s = stalls_by(&x, true);

@@ -127,8 +127,9 @@ static void network_timer(void **state)
 	w = ty_waker_find(m, 0);
 	assert_int_equal(w.kind, TY_WAKER_TIMER);
 	assert_true(w.net);
-	assert_string_equal(ty_waker_text(m, &w, by),
-			    "a packet that a network timer sent (delayed ACK or retransmission)");
+	assert_string_equal(
+		ty_waker_text(m, &w, by),
+		"a packet (delayed ACK or retransmission) sent when a network timer expired");
 	w = ty_waker_find(m, 1);
 	assert_int_equal(w.kind, TY_WAKER_TIMER);
 	assert_false(w.net);
