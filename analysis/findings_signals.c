@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Findings about signals: thousands of them, handled by one process. The time is that on a CPU from
- * a signal's generation there, or else from its delivery, until its handler returned: at least
- * that. Budget: one pass over the points of the window, and log(calls) for each signal; only where
- * a handler returned that often (findings_calls.c).
+ * a signal's generation there, or else (also if it was blocked) from its delivery, until its
+ * handler returned: at least that. Budget: one pass over the points of the window, and log(calls)
+ * for each signal; only where a handler returned that often (findings_calls.c).
  */
 #include "findings_priv.h"
 
@@ -18,7 +18,7 @@
 
 #define SIGNALS	  1000
 #define INSIDE	  16		   /* calls of a handler, at most */
-#define EXPIRY_NS UINT64_C(100000) /* from a timer's expiry to its signal */
+#define EXPIRY_NS UINT64_C(100000) /* from a timer's expiry to its signal, and to its delivery */
 
 /* The signals of one number to one process. */
 struct group {
@@ -91,6 +91,19 @@ static uint64_t returned(const struct ty_explain *x, uint32_t thread, uint64_t n
 	return 0;
 }
 
+/* Was it pending until a later call of the thread let it through? */
+static bool was_blocked(const struct ty_explain *x, const struct ty_point *t, uint64_t sent_ns)
+{
+	const struct ty_thread *of = ty_model_thread(x->m, t->thread);
+	const uint32_t end = of->syscalls_first + of->syscalls_n;
+	uint32_t call = ty_model_syscall_after(x->m, t->thread, sent_ns);
+
+	if (call < end && ty_model_syscall_brief(x->m, t->thread, call).start_ns < sent_ns)
+		call++; /* it may have sent the signal */
+	return t->ts_ns - sent_ns >= EXPIRY_NS ||
+	       (call < end && ty_model_syscall_brief(x->m, t->thread, call).start_ns < t->ts_ns);
+}
+
 static int add_delivered(struct pass *p, const struct ty_point *t, struct last *l)
 {
 	const struct ty_explain *x = p->k->x;
@@ -108,7 +121,7 @@ static int add_delivered(struct pass *p, const struct ty_point *t, struct last *
 	g->n++;
 	to = returned(x, t->thread, t->ts_ns);
 	span = to ? ty_model_span_find(x->m, t->thread, t->ts_ns) : TY_NONE;
-	if (l->sent_to == process && l->sig == (int)t->a)
+	if (l->sent_to == process && l->sig == (int)t->a && !was_blocked(x, t, l->sent_ns))
 		from = l->sent_ns;
 	l->sent_to = TY_NONE;
 	if (span == TY_NONE)
@@ -197,7 +210,7 @@ static void report(const struct pass *p, const struct group *g)
 		       ty_finding_thread_name(m, g->thread, g->several, who), ty_count(g->n),
 		       signal_name(g->sig, sig));
 	say_sender(f, m, g);
-	ty_finding_say(f, ", at least %s of CPU time each", ty_duration(g->ns / g->n));
+	ty_finding_say(f, ", at least %s of CPU time on average", ty_duration(g->ns / g->n));
 	ty_finding_next(f, "tarry dump FILE events --tid %d", ty_model_thread(m, g->thread)->tid);
 }
 
