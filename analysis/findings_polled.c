@@ -60,7 +60,8 @@ static void found(struct ty_poll_watch *p)
 	const char *address = NULL;
 	bool connects, is_lock;
 
-	if (p->n < TRIES || ns < LEAST_NS || p->slept_ns < ns / 2)
+	if (p->n < TRIES || ns < LEAST_NS || p->slept_ns < ns / 2 ||
+	    (p->ok == TY_NONE && ty_polled_call_must_succeed(ty_explain_row(x, p->last))))
 		return;
 	connects = ty_explain_row(x, p->last)->says & TY_CONNECTS;
 	is_lock = ty_explain_row(x, p->last)->wait_on == TY_WAIT_ON_LOCK;

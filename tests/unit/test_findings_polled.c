@@ -92,11 +92,42 @@ static void lock_that_is_polled(void **state)
 	}
 }
 
+/* A folder that cannot be removed, and one that is there already, are no locks; one that can be
+ * made in the end was. */
+static void failures_of_which_nobody_is_the_holder(void **state)
+{
+	enum { NR_RENAME = 82, NR_MKDIR = 83, NR_RMDIR = 84, NR_UMOUNT = 166 };
+	static const struct {
+		int nr, error;
+		bool succeeds, found;
+	} v[] = {{NR_RMDIR, ENOTEMPTY, false, false}, {NR_RMDIR, ENOTEMPTY, true, false},
+		 {NR_RMDIR, EBUSY, true, false},      {NR_UMOUNT, EBUSY, true, false},
+		 {NR_MKDIR, EEXIST, false, false},    {NR_MKDIR, EEXIST, true, true},
+		 {NR_RENAME, ENOTEMPTY, false, true}, {NR_RENAME, ENOTEMPTY, true, true},
+		 {NR_LINK, EEXIST, false, true},      {NR_OPENAT, ETXTBSY, true, true}};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(v) / sizeof(*v); k++) {
+		struct ty_findings f;
+
+		begin();
+		for (unsigned i = 0; i < 4; i++) {
+			one(11, v[k].nr, -v[k].error, US, US);
+			sleep_ms(10);
+		}
+		if (v[k].succeeds)
+			one(11, v[k].nr, 0, US, MS);
+		f = find(11);
+		assert_int_equal(f.n, v[k].found);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lock_that_is_polled),
 		cmocka_unit_test(who_released),
+		cmocka_unit_test(failures_of_which_nobody_is_the_holder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

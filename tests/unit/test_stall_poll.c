@@ -294,6 +294,42 @@ static void a_rename_to_a_folder_that_exists_is_polled(void **state)
 	}
 }
 
+/* One that removes a folder in vain, or makes one that is there, each second: nothing holds it up.
+ */
+static void a_folder_that_is_not_empty_is_no_lock(void **state)
+{
+	enum { NR_MKDIR = 83, NR_RMDIR = 84 };
+
+	(void)state;
+	for (unsigned made = 0; made < 3; made++) {
+		const int nr = made ? NR_MKDIR : NR_RMDIR;
+		struct ty_explain x;
+		struct ty_stalls s;
+
+		begin("mode=all\n", TWO);
+		ty_mx_switch(0, t, 0, R, 12);
+		ty_mx_switch(0, t += MS, 12, S, 11);
+		for (unsigned i = 0; i < 4; i++) {
+			give(t += 1000, 0x9000, 0, 0);
+			ty_mx_enter(0, t, 11, nr);
+			ty_mx_exit(0, t += 1000, 11, nr,
+				   made > 1 && i == 3 ? 0
+				   : made	      ? -EEXIST
+						      : -ENOTEMPTY);
+			sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+			time_is_up(11, NR_NANOSLEEP, 0, 3000);
+		}
+		ty_mx_switch(0, t += MS, 11, S, 0);
+		x = explain(ty_mx_end(), 0);
+		s = of(&x);
+		for (uint32_t i = 0; i < s.n; i++)
+			assert_int_equal(!strcmp(s.v[i].rule->id, "polled-lock"), made > 1);
+		assert_true(made < 2 || s.n);
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+}
+
 static void other_sleeps_are_no_polls(void **state)
 {
 	struct ty_explain x = polled(6, -EBADF, 10, false);
@@ -368,6 +404,7 @@ int main(void)
 		cmocka_unit_test(the_release_is_recorded),
 		cmocka_unit_test(the_releaser_is_found_among_many),
 		cmocka_unit_test(a_rename_to_a_folder_that_exists_is_polled),
+		cmocka_unit_test(a_folder_that_is_not_empty_is_no_lock),
 		cmocka_unit_test(other_sleeps_are_no_polls),
 		cmocka_unit_test(short_stops_add_up),
 	};
