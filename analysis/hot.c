@@ -15,6 +15,8 @@
 #include "units.h"
 #include "wilson.h"
 
+enum { NOTE_LEAST = 3 }; /* samples of the function itself */
+
 /* Any function may have run in the time that no sample stands for. */
 double ty_hot_share(const struct ty_sample_weights *w, uint64_t time, uint64_t all, uint64_t n,
 		    double *low, double *high)
@@ -432,6 +434,14 @@ struct callers {
 	struct ty_pair_map of_func;
 };
 
+/* Of them every function is called. */
+static bool begins_program(const char *name)
+{
+	return !strcmp(name, "main") || !strcmp(name, "_start") || !strcmp(name, "start_thread") ||
+	       !strncmp(name, "clone", 5) || !strncmp(name, "__clone", 7) ||
+	       !strncmp(name, "__libc_start_", 13);
+}
+
 /* The callers with names in the stack that ends at the node. */
 static int count_named(const struct ty_samples *s, uint32_t node, uint64_t n, struct callers *c)
 {
@@ -441,7 +451,8 @@ static int count_named(const struct ty_samples *s, uint32_t node, uint64_t n, st
 		const uint32_t func = s->frames.v[s->nodes.v[at].frame].func;
 		uint32_t i;
 
-		if (!s->funcs.v[func].name)
+		if (!s->funcs.v[func].name ||
+		    begins_program(ty_samples_str(s, s->funcs.v[func].name)))
 			continue;
 		i = pair_number(&c->of_func, func, 0, &c->v, (struct above){.func = func});
 		if (i == TY_PAIR_NONE)
@@ -501,7 +512,7 @@ bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size
 	char time[TY_DURATION_MAX + 16], threads[40], d[TY_DURATION_MAX];
 	int n;
 
-	if (h->samples < TY_HOT_LEAST || !r)
+	if (h->samples < TY_HOT_LEAST || !r || r->self < NOTE_LEAST)
 		return false;
 	if (h->weights.by_time)
 		snprintf(time, sizeof(time), "%s of CPU time",

@@ -44,7 +44,7 @@ void ty_hot_fini(struct ty_hot *h);
 const struct ty_hot_row *ty_hot_first(const struct ty_hot *h);
 /* "~26% of the 1.20 s on CPU of 3 threads (95% interval 15 to 40%, 43 samples) in f", of
  * ty_hot_first, `place`; where that is not known, "26% of the CPU samples (...) in f". false: too
- * few samples to say anything. */
+ * few samples, of all or of that function, to say anything. */
 bool ty_hot_note_text(const struct ty_hot *h, const char *place, char *out, size_t size);
 
 /* The most frequent chain of callers of a function: its caller, the caller's caller and so on, as
@@ -57,8 +57,9 @@ struct ty_hot_callers {
 };
 int ty_hot_callers(const struct ty_hot_of *of, uint32_t func, struct ty_hot_callers *out);
 
-/* Of a function without a symbol: the nearest caller with a name that at least half of its samples,
- * and two of them, share. none: func is UINT32_MAX. 0 or -TY_ENOMEM. */
+/* Of a function without a symbol: the nearest direct or indirect caller with a name that at least
+ * half of its samples, and two of them, share. Those that begin a program or thread (main) say
+ * nothing of it. none: func is UINT32_MAX. 0 or -TY_ENOMEM. */
 struct ty_hot_named {
 	uint32_t func;	      /* in ty_samples.funcs */
 	uint64_t samples, of; /* that have it; all of the function */

@@ -42,7 +42,7 @@ static const char *module(const void *ctx, const void *record, char *buf, size_t
 	return module ? ty_samples_str(c->s, module) : NULL;
 }
 
-/* ", called by Perl_pp_subst (97%)", of a function without a symbol. */
+/* ", below Perl_pp_subst (97%)", of a function without a symbol. */
 static void named_caller(const struct ty_hot_of *of, uint32_t func, char *out, size_t size)
 {
 	struct ty_hot_named by;
@@ -54,7 +54,7 @@ static void named_caller(const struct ty_hot_of *of, uint32_t func, char *out, s
 		return;
 	snprintf(name, sizeof(name), "%s", ty_samples_str(of->s, of->s->funcs.v[by.func].name));
 	ty_plain(name, strlen(name));
-	snprintf(out, size, ", called by %s (%.0f%%)", name,
+	snprintf(out, size, ", below %s (%.0f%%)", name,
 		 100.0 * (double)by.samples / (double)by.of);
 }
 

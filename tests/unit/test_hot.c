@@ -250,6 +250,9 @@ static void note_of_the_answer(void **state)
 	(void)state;
 	assert_false(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	h.samples = 20;
+	row[1].self = 2;
+	assert_false(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
+	row[1].self = 5;
 	assert_true(ty_hot_note_text(&h, "clear (prog)", text, sizeof(text)));
 	assert_string_equal(text, "clear (prog) took 26% of the CPU samples (5 of 20 samples; 95% "
 				  "interval 15 to 40%)");
@@ -284,6 +287,8 @@ static void unnamed_has_a_named_caller(void **state)
 	sample(s, 9, 7, "main>pp_subst>rare>?");
 	sample(s, 10, 7, "main>regexec>?>pp_subst>?"); /* far from it */
 	sample(s, 11, 7, "main>pp_add");
+	for (unsigned i = 12; i < 15; i++)
+		sample(s, i, 8, "_start>__libc_start_call_main>main>?>low");
 	ty_samples_sort(s);
 	assert_int_equal(ty_hot_named_caller(&of, ty_samples_func(s, "", "prog", false), &by), 0);
 	assert_string_equal(ty_samples_str(s, s->funcs.v[by.func].name), "regexec");
@@ -293,6 +298,11 @@ static void unnamed_has_a_named_caller(void **state)
 	assert_int_equal(ty_hot_named_caller(&of, ty_samples_func(s, "pp_add", "prog", false), &by),
 			 0);
 	assert_int_equal(by.of, 1);
+	assert_int_equal(by.func, UINT32_MAX);
+	/* Below main is everything. */
+	assert_int_equal(ty_hot_named_caller(&of, ty_samples_func(s, "low", "prog", false), &by),
+			 0);
+	assert_int_equal(by.of, 3);
 	assert_int_equal(by.func, UINT32_MAX);
 	ty_samples_free(s);
 }
