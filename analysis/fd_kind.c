@@ -128,7 +128,9 @@ static int add_calls(const struct ty_explain *x, uint32_t thread, struct history
 			if (rows->end_ns[i] > h->until_ns)
 				return 0;
 			row = ty_syscall_row(x->arch, rows->abi[i], rows->nr[i])->as;
-			if (row->fds && (x->received || row->fds != TY_FDS_RECEIVED) &&
+			/* Of ioctls only those whose result may be a descriptor. */
+			if ((row->fds || (row->id == TY_SYS_ioctl && rows->ret[i] > 0)) &&
+			    (x->received || row->fds != TY_FDS_RECEIVED) &&
 			    vec_push(&h->call,
 				     ((struct ty_fd_call){rows->end_ns[i], thread, k + i, row})))
 				return -TY_ENOMEM;

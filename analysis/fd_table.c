@@ -28,8 +28,10 @@ static void put(struct ty_fd_table *t, uint64_t fd, uint8_t kind, uint8_t cloexe
 
 static void put_copy(struct ty_fd_table *t, uint64_t fd, uint64_t of, bool cloexec)
 {
-	put(t, fd, of < FDS ? t->kind[of] : TY_FD_UNKNOWN, cloexec);
-	if (fd < FDS && of < FDS) {
+	const bool known = of < FDS && t->open[of]; /* else a call that is not followed opened it */
+
+	put(t, fd, known ? t->kind[of] : TY_FD_UNKNOWN, cloexec);
+	if (fd < FDS && known) {
 		t->name[fd] = t->name[of];
 		t->by[fd] = t->by[of];
 	}
@@ -93,7 +95,9 @@ static void put_received(const struct ty_explain *x, struct ty_fd_table *t,
 /* How many of its arguments say what becomes of the descriptors. */
 static unsigned needed(const struct ty_sysrow *r)
 {
-	const int last = r->fds == TY_FDS_RANGE ? 2 : r->fds == TY_FDS_FCNTL ? 1 : 0;
+	const int last = r->fds == TY_FDS_RANGE || r->id == TY_SYS_ioctl ? 2
+			 : r->fds == TY_FDS_FCNTL			 ? 1
+									 : 0;
 
 	return (unsigned)(r->cloexec > last ? r->cloexec : last) + 1;
 }
@@ -129,6 +133,7 @@ void ty_fd_replay(const struct ty_explain *x, const struct ty_fd_call *k, struct
 	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
 	uint64_t args[6] = {0}, fd = (uint64_t)c.ret;
 	uint8_t kind = k->row->fd_kind;
+	const char *terminal;
 	bool cloexec;
 
 	if ((c.ret < 0 && (k->row->fds != TY_FDS_NAMED || c.ret != -EINPROGRESS)) ||
@@ -156,6 +161,13 @@ void ty_fd_replay(const struct ty_explain *x, const struct ty_fd_call *k, struct
 	if (ty_explain_args(x, &c, needed(k->row), args))
 		return;
 	cloexec = ty_sysrow_cloexec(k->row, args);
+	terminal = ty_sysrow_terminal(k->row, args);
+	if (terminal) {
+		mend(t, fd);
+		put(t, fd, TY_FD_FILE, cloexec);
+		if (fd < FDS)
+			t->name[fd] = terminal;
+	}
 	switch ((enum ty_fds_effect)k->row->fds) {
 	case TY_FDS_PAIR:
 		/* The lowest free ones, if it is known which are. */
@@ -244,6 +256,8 @@ void ty_fd_unlearn(const struct ty_explain *x, const struct ty_fd_call *k, uint6
 	if (c.ret < 0 || c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED) ||
 	    ty_explain_args(x, &c, needed(k->row), args))
 		return;
+	if (ty_sysrow_terminal(k->row, args))
+		forget(t, fd, fd);
 	switch ((enum ty_fds_effect)k->row->fds) {
 	case TY_FDS_NEW:
 		forget(t, fd, fd);

@@ -533,7 +533,7 @@ static bool is_terminal(const char *name)
 	name += !strncmp(name, pts, sizeof(pts) - 1)   ? sizeof(pts) - 1
 		: !strncmp(name, tty, sizeof(tty) - 1) ? sizeof(tty) - 1
 						       : 0;
-	return *name >= '0' && *name <= '9';
+	return (*name >= '0' && *name <= '9') || *name == '?'; /* number unknown */
 }
 
 static bool is_pipe(const char *name)

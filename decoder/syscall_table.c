@@ -639,12 +639,20 @@ bool ty_sysrow_copies(const struct ty_sysrow *row, const uint64_t args[6])
 		((uint32_t)args[1] == TY_F_DUPFD || (uint32_t)args[1] == TY_F_DUPFD_CLOEXEC));
 }
 
+const char *ty_sysrow_terminal(const struct ty_sysrow *row, const uint64_t args[6])
+{
+	enum { TIOCGPTPEER_ = 0x5441 }; /* include/uapi/asm-generic/ioctls.h; x86, Arm */
+
+	return row->id == TY_SYS_ioctl && (uint32_t)args[1] == TIOCGPTPEER_ ? "/dev/pts/?" : NULL;
+}
+
 bool ty_sysrow_cloexec(const struct ty_sysrow *row, const uint64_t args[6])
 {
 	static const uint64_t o_cloexec = 0x80000, msg_cmsg_cloexec = 0x40000000;
 
 	return row->cloexec == TY_CLOEXEC_ALWAYS ||
 	       (row->fds == TY_FDS_FCNTL && (uint32_t)args[1] == TY_F_DUPFD_CLOEXEC) ||
+	       (ty_sysrow_terminal(row, args) && args[2] & o_cloexec) ||
 	       (row->cloexec >= 0 &&
 		args[row->cloexec] & (row->fds == TY_FDS_RECEIVED ? msg_cmsg_cloexec : o_cloexec));
 }

@@ -263,6 +263,9 @@ const struct ty_sysrow *ty_sysrow_find(unsigned os, bool bits32, const char *nam
 /* The call's result is a copy of its first argument: dup, dup2, dup3, and these commands of fcntl,
  * of which the kernel reads 32 bits. */
 bool ty_sysrow_copies(const struct ty_sysrow *row, const uint64_t args[6]);
+/* The name of the new descriptor that this ioctl returns, the other end of a pseudoterminal, of
+ * which the call does not show the number; NULL: it returns none. */
+const char *ty_sysrow_terminal(const struct ty_sysrow *row, const uint64_t args[6]);
 /* The descriptors that the call made are closed by an exec (O_CLOEXEC, SOCK_, EFD_, TFD_ and
  * EPOLL_CLOEXEC, which have one value on all of Linux's machines; MSG_CMSG_CLOEXEC;
  * F_DUPFD_CLOEXEC). */

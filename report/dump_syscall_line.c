@@ -172,7 +172,8 @@ void ty_dump_line_result(struct dump *d, struct line *l)
 	if (!l->inner && d->walk.strings)
 		name_inner(d, l);
 	row = ty_syscall_row(d->s->arch, c->abi, c->nr)->as;
-	if (row->fds == TY_FDS_NEW || ty_sysrow_copies(row, c->args))
+	if (row->fds == TY_FDS_NEW || ty_sysrow_copies(row, c->args) ||
+	    ty_sysrow_terminal(row, c->args))
 		l->result = ty_fd_track_name(d->walk.fds, l->pid, (int32_t)c->ret, c->end_ns);
 }
 

@@ -529,6 +529,7 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 		  const struct ty_call *c, const struct ty_call_data_item item[6])
 {
 	const bool cloexec = ty_sysrow_cloexec(row, c->args);
+	const char *terminal = ty_sysrow_terminal(row, c->args);
 	struct slot *s = slot_of(p, (uint32_t)c->args[0]);
 	struct ty_ev_fd fd;
 
@@ -585,6 +586,8 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 		p->cwd = name_during(p, c, c->args[0]);
 	else if (row->id == TY_SYS_unshare && c->args[0] & SHARES_FILES)
 		let_go(t, p); /* its threads have one each */
+	else if (terminal)
+		put(t, p, c, c->ret, named(name_add(t, terminal, strlen(terminal))), cloexec, true);
 	else if (row->id == TY_SYS_ioctl && s &&
 		 (c->args[1] == SETS_CLOEXEC || c->args[1] == CLEARS_CLOEXEC))
 		s->cloexec = c->args[1] == SETS_CLOEXEC;

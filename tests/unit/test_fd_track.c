@@ -182,6 +182,23 @@ static void what_was_open_is_closed(void **state)
 	end(&a);
 }
 
+/* The other end of a pseudoterminal is what an ioctl returns. */
+static void terminals(void **state)
+{
+	struct all a = {.strings.limit = 1 << 20};
+
+	(void)state;
+	begin(&a, listed, NULL);
+	call(&a, 7, 110, "ioctl", 9, 3, 0x5441, CLOEXEC | 2); /* TIOCGPTPEER */
+	NAME(7, 9, 120, "/dev/pts/?");
+	call(&a, 7, 130, "dup2", 5, 9, 5, 0);
+	NAME(7, 5, 140, "/dev/pts/?");
+	call(&a, 7, 150, "execve", 0, 0, 0, 0);
+	NAME(7, 5, 160, "/dev/pts/?");
+	NAME(7, 9, 160, "?");
+	end(&a);
+}
+
 static void opened_by_path(void **state)
 {
 	struct all a = {.strings.limit = 1 << 20};
@@ -679,6 +696,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_open_is_closed),
+		cmocka_unit_test(terminals),
 		cmocka_unit_test(opened_by_path),
 		cmocka_unit_test(the_longest_path),
 		cmocka_unit_test(pipes_and_sockets),
