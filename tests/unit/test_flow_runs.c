@@ -26,7 +26,7 @@
 #include "ranks.h"
 
 #define BASE 0x400000ull
-enum { FUNCTIONS = 9, BLOCKS = 9, TID = 7, PAGE = 4096 };
+enum { FUNCTIONS = 9, BLOCKS = 9, TID = 7 };
 
 static unsigned long number(const char *name, unsigned long otherwise)
 {
@@ -729,111 +729,9 @@ static void test_loops(void **state)
 	print_message("# %llu instructions\n", (unsigned long long)insns);
 }
 
-/* Lays a loop out at BASE, and what it calls in the next page, and goes through it; the code, which
- * is the caller's. */
-static struct ty_buf version(struct pm *m, unsigned longer, unsigned rounds)
-{
-	struct ty_buf code;
-	struct pm_block loop, call, again, test, ret;
-
-	ty_buf_init(&code, SIZE_MAX / 2);
-	m->code.len = 0;
-	loop = pm_block(m, PM_COND, 2, BASE);
-	call = pm_block(m, PM_CALL, 3, 0);
-	again = pm_block(m, PM_JUMP, 1, BASE);
-	while (m->code.len < PAGE)
-		assert_int_equal(0, ty_buf_addc(&m->code, 0x90));
-	test = pm_block(m, PM_COND, 4 - longer, 0);
-	ret = pm_block(m, PM_RETURN, 1, 0);
-	pm_aim(m, &call, test.ip);
-	pm_aim(m, &test, ret.ip);
-	assert_int_equal(0, ty_buf_add(&code, m->code.p, m->code.len));
-	m->cycles256 += 1 << 20;
-	m->stack.n = 0;
-	pm_start(m, BASE);
-	for (unsigned i = 0; i < rounds; i++) {
-		for (unsigned k = 0; k < 10; k++)
-			pm_run(m, &loop, k < 9);
-		pm_run(m, &call, 0);
-		pm_run(m, &test, i % 3 == 0);
-		pm_run(m, &ret, 0);
-		pm_run(m, &again, 0);
-	}
-	pm_stop(m);
-	return code;
-}
-
-/* Code that is written anew, to and fro, and then is not mapped any more: what was remembered of it
- * holds for its time only. */
-static void test_rewritten(void **state)
-{
-	enum { VERSIONS = 6, ROUNDS = 300 };
-	const struct pm_options o = {.return_compression = true, .tsc = 1000000};
-	const struct ty_pt_cpu cpu = {.nom_freq = PM_NOM_FREQ};
-	const struct ty_flow_window all = {.to_ns = UINT64_MAX};
-	struct ty_flow_count count = {.extent_of = ty_flow_names_extent};
-	struct ty_flow *f = ty_flow_new(NULL, NULL);
-	struct ty_code *c = ty_flow_code(f);
-	struct ty_buf code[VERSIONS];
-	uint64_t known = 0, counted, gaps;
-	struct ty_flow_at at;
-	struct pm m;
-
-	if (!ty_pt_available())
-		skip();
-	pm_init(&m, BASE, o);
-	for (unsigned i = 0; i < VERSIONS; i++) {
-		const size_t psb = m.out.len;
-		const bool mapped = i + 1 < VERSIONS;
-		uint64_t tsc = 0;
-		int file;
-
-		code[i] = version(&m, i % 2, ROUNDS);
-		memcpy(&tsc, m.out.p + psb + 17, 7);
-		file = mapped ? ty_code_blob(c, "version", code[i].p, code[i].len)
-			      : ty_code_file(c, "gone", NULL, 0);
-		/* The loop stays until all is gone. */
-		assert_int_equal(0, ty_code_map(c, TID, tsc, BASE + PAGE, PAGE, PAGE, file));
-		if (!i || !mapped)
-			assert_int_equal(0, ty_code_map(c, TID, tsc, BASE, PAGE, 0, file));
-		known = mapped ? m.insns : known;
-	}
-	ty_flow_set_cpu(f, &cpu);
-	ty_flow_set_time(f, 0, 1, 0);
-	assert_int_equal(0, ty_flow_thread(f, TID, TID));
-	assert_int_equal(0, ty_flow_add(f, -1, TID, 0, m.out.p, m.out.len, 0));
-	assert_int_equal(0, ty_flow_start(f, NULL));
-	count.ctx = ty_flow_names_new(c);
-	for (unsigned way = 0; way < 3; way++) {
-		f->by_libipt = way == 2;
-		assert_int_equal(0, way == 1 ? ty_flow_seek_runs(f, &all, &count, NULL)
-					     : ty_flow_seek(f, &all, false, NULL));
-		counted = gaps = 0;
-		while (ty_flow_next(f, &at) > 0) {
-			counted += at.item.kind == TY_FLOW_RUN ? at.item.value
-							       : at.item.kind == TY_FLOW_INSN;
-			gaps += at.item.kind == TY_FLOW_GAP;
-			assert_true(at.item.kind != TY_FLOW_GAP ||
-				    (at.item.flags & TY_FF_NO_CODE && at.item.ip == BASE));
-		}
-		assert_int_equal(known, counted);
-		assert_true(gaps);
-	}
-	ty_flow_free(f);
-	ty_flow_names_free(count.ctx);
-	for (unsigned i = 0; i < VERSIONS; i++)
-		ty_buf_fini(&code[i]);
-	pm_fini(&m);
-}
-
 #else
 
 static void test_memory(void **state)
-{
-	skip();
-}
-
-static void test_rewritten(void **state)
 {
 	skip();
 }
@@ -942,8 +840,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nth),   cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_same),  cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_loops), cmocka_unit_test(test_rewritten),
-		cmocka_unit_test(test_memory)};
+		cmocka_unit_test(test_loops), cmocka_unit_test(test_memory)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
