@@ -54,9 +54,10 @@ ORDER(by_ns, struct group, compare(b->ns, a->ns) ?: compare(a->one, b->one))
 
 static void say_group(char *out, size_t size, const struct ty_model *m, const struct group *g)
 {
+	const char *name = ty_model_str(m, ty_model_thread(m, g->one)->name);
+
 	if (g->n > 1)
-		ty_put_behind(out, size, "%s (%u processes)",
-			      ty_model_str(m, ty_model_thread(m, g->one)->name), g->n);
+		ty_put_behind(out, size, "%.*s (%u processes)", ty_comm_shown(name), name, g->n);
 	else
 		ty_put_behind(out, size, "%s", ty_who_last(m, g->one));
 }

@@ -85,9 +85,10 @@ size_t ty_ledger_group_name(const struct ty_model *m, const struct ty_ledger_gro
 	if (n < 2)
 		len = snprintf(out, size, "%s", ty_who_last(m, who));
 	else if (c[who].processes > 1)
-		len = snprintf(out, size, "%s (%u processes)", name, c[who].processes);
+		len = snprintf(out, size, "%.*s (%u processes)", ty_comm_shown(name), name,
+			       c[who].processes);
 	else
-		len = snprintf(out, size, "%s (%u threads of process %d)", name, n,
-			       t->tgid > 0 ? t->tgid : t->tid);
+		len = snprintf(out, size, "%.*s (%u threads of process %d)", ty_comm_shown(name),
+			       name, n, t->tgid > 0 ? t->tgid : t->tid);
 	return len < 0 ? 0 : (size_t)len < size ? (size_t)len : size - 1;
 }

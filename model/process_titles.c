@@ -132,13 +132,23 @@ static const char *words(const struct ty_title *t, const char *part, const char 
 	return own && own[2] ? own + 2 : part;
 }
 
+int ty_comm_shown(const char *comm)
+{
+	int n = (int)strlen(comm), all = n;
+
+	while (n && comm[n - 1] == ' ')
+		n--;
+	return n ? n : all;
+}
+
 static const char *put(const struct ty_model *m, uint32_t thread, uint64_t t_ns, const char *comm,
 		       int32_t number, char out[TY_WHO_MAX])
 {
 	const struct ty_title *t = telling(m, thread, t_ns, comm);
 	const char *s = t ? words(t, m->titles->text + t->brief, comm) : "";
-	size_t n = (size_t)snprintf(out, TY_WHO_MAX, number < 0 ? "%s" : "%s/%d",
-				    *comm ? comm : TY_NO_NAME, number);
+	const char *name = *comm ? comm : TY_NO_NAME;
+	size_t n = (size_t)snprintf(out, TY_WHO_MAX, number < 0 ? "%.*s" : "%.*s/%d",
+				    ty_comm_shown(name), name, number);
 
 	if (!t || n + 8 > TY_WHO_MAX) /* a damaged file may have longer names */
 		return out;
@@ -206,14 +216,14 @@ const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint6
 		strcpy(out + keep, "~\"");
 		return out;
 	}
-	keep = (unsigned)strlen(comm);
+	keep = (unsigned)ty_comm_shown(comm);
 	if (keep + n > columns) {
 		keep = columns > n + 1 ? columns - n - 1 : 0;
 		while (keep && (comm[keep] & 0xc0) == 0x80)
 			keep--;
 		snprintf(out, TY_WHO_MAX, "%.*s~%s", (int)keep, comm, number);
 	} else {
-		snprintf(out, TY_WHO_MAX, "%s%s", comm, number);
+		snprintf(out, TY_WHO_MAX, "%.*s%s", (int)keep, comm, number);
 	}
 	return out;
 }

@@ -79,6 +79,8 @@ const char *ty_model_who_numbered(const struct ty_model *m, uint32_t thread, uin
  * the words; what is cut ends with ~. */
 const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint64_t t_ns,
 				unsigned columns, char out[TY_WHO_MAX]);
+/* The bytes of a name to print: without blanks at its end ("starman worker "), if it has others. */
+int ty_comm_shown(const char *comm);
 /* Of a thread that the text names several times, only the first name keeps its words. */
 void ty_who_once(char *text);
 /* For a row with its number elsewhere: python3 worker.py, nginx: worker process. Where `columns`

@@ -131,6 +131,10 @@ static const char *term(const struct ty_stall *s, bool futex, enum ty_relation r
 {
 	if (r == TY_R_DEFINITE)
 		return resource(s);
+	if (r == TY_R_CPU_EXPLAINED && s->kind == TY_STALL_THROTTLED)
+		return "its CPU quota explains why the thread had no CPU";
+	if (r == TY_R_CPU_EXPLAINED && s->kind == TY_STALL_RUNQUEUE && s->culprit != TY_NONE)
+		return "other threads explain why the thread had no CPU";
 	if (futex || (r != TY_R_RUNTIME_SLEEP && r != TY_R_WAKE_EXPECTED && r != TY_R_SENT_OR_WOKE))
 		return ty_relation_text(r);
 	return r == TY_R_SENT_OR_WOKE ? ty_relation_text(TY_R_SENT) : NULL;

@@ -40,17 +40,17 @@
 	X(HOLDER_IDLE, "the holders of the lock were idle for most of the wait")                   \
 	X(WAKER_RUNNABLE, "the wait was short, and its waker was runnable for most of it")         \
 	X(NO_CPU, "the thread was runnable")                                                       \
-	X(CPU_EXPLAINED, "other threads or a quota explain why the thread had no CPU")             \
-	X(COMPUTED, "the thread computed before it replied, and several clients waited, or this "  \
-		    "took ten times as long as most")                                              \
+	X(CPU_EXPLAINED, "either other threads or a quota explains why the thread had no CPU")     \
+	X(COMPUTED, "the thread computed before it replied, and either several clients waited or " \
+		    "this took ten times as long as most")                                         \
 	X(ON_CPU, "the thread was on a CPU all the time")                                          \
 	/* Messages. */                                                                            \
 	X(SENT, "the thread had sent something before it waited")                                  \
 	X(SENT_LAST,                                                                               \
 	  "the thread, client of this connection, sent a request and has received nothing since")  \
 	X(NO_REPLY_YET,                                                                            \
-	  "the thread sent a request on this connection, or to a thread that had sent it none, "   \
-	  "and had no reply yet")                                                                  \
+	  "the thread sent a request, either on this connection or to a thread that had sent it "  \
+	  "none, and had no reply yet")                                                            \
 	X(REPLY_CERTAIN, "the descriptor and its client and server side are known")                \
 	X(SENT_REQUEST, "the thread woke its waker first, and had no reply yet")                   \
 	X(SENT_OR_WOKE, "the thread had sent something, or had just woken a thread by futex")      \
@@ -69,7 +69,7 @@
 	X(REPLY_PENDING_UNSEEN, "the thread replied right after the signal")                       \
 	/* Locks, pools, children. */                                                              \
 	X(PASSED_ON, "waiter and waker both wait on that futex and both wake it, as with a lock")  \
-	X(WORK_SHARED, "several threads share the work, or a slot in a pool is handed over")       \
+	X(WORK_SHARED, "either several threads share the work or a slot in a pool is handed over") \
 	X(FOR_PROGRAM,                                                                             \
 	  "the process of the thread had started the program that worked, or both are in one "     \
 	  "pipeline")                                                                              \
@@ -79,7 +79,7 @@
 	  "they had not woken, or, in a server, on any event), with no request in progress")       \
 	X(KILLED, "the thread did not run again before its process exited")                        \
 	X(AWAITED_HELD_UP,                                                                         \
-	  "the child that exited had only waited, or was its parent's only running child")         \
+	  "the child that exited either had only waited or was the only child still running")      \
 	/* The command's critical path, and what the thread did afterwards. */                     \
 	X(ON_PATH, "the critical path covers at least half of the wait")                           \
 	X(NEEDED_ONCE, "the command's first thread needed this event once, and then ran; it was "  \

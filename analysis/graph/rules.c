@@ -61,8 +61,8 @@ const struct ty_rule ty_rule_table[] = {
 	     WHEN(TY_R_STILL_WAITING, TY_R_PEER, TY_NOT(TY_R_BEGAN_BEFORE), TY_NOT(TY_R_END_LOST),
 		  TY_R_NO_REPLY_YET)),
 	RULE("awaited-end", STALL, BY_PROTOCOL, 86,
-	     "the parent was held up by this child, which itself waited or was its only "
-	     "running child",
+	     "the parent was held up by this child, which either waited itself or was the only "
+	     "child still running",
 	     WHEN(TY_R_BY_THREAD, TY_R_END, TY_R_AWAITED_HELD_UP)),
 	RULE("signal-reply-due", STALL, BY_PROTOCOL, 84,
 	     "the thread had a reply pending and waited for a signal",

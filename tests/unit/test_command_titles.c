@@ -80,6 +80,15 @@ static void a_thread_without_a_name(void **state)
 	ty_mx_drop();
 }
 
+static void blanks_behind_a_name(void **state)
+{
+	(void)state;
+	assert_int_equal(ty_comm_shown("starman worker "), 14);
+	assert_int_equal(ty_comm_shown("a b"), 3);
+	assert_int_equal(ty_comm_shown("  "), 2);
+	assert_int_equal(ty_comm_shown(""), 0);
+}
+
 static const struct ty_model *model_of(const char *section, const struct ty_call_data_index *x)
 {
 	struct ty_event ev = {.ts_ns = 80, .tid = 60, .kind = TY_EV_RENAME, .id = 60};
@@ -482,6 +491,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_title_stands_once),
 		cmocka_unit_test(a_thread_without_a_name),
+		cmocka_unit_test(blanks_behind_a_name),
 		cmocka_unit_test_teardown(tell_apart, drop),
 		cmocka_unit_test_teardown(tell_apart_in_a_row, drop),
 		cmocka_unit_test_teardown(options_of_interpreters, drop),
