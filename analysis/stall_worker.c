@@ -479,8 +479,8 @@ static bool may_be_program(const struct ty_stall_search *h, uint32_t thread, uin
 	return !ty_model_thread(h->x->m, thread)->born || ty_stall_is_program(h, thread, t_ns);
 }
 
-/* Does the thread read from a pipe what another program that its parent started works at, as in a
- * pipeline of a shell? */
+/* Does the thread read from a pipe what another program that its parent, not itself, started works
+ * at, as in a pipeline of a shell? */
 static bool reads_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -493,6 +493,7 @@ static bool reads_in_pipeline(const struct ty_stall_search *h, const struct ty_c
 	       may_be_program(h, c->s.thread, c->s.start_ns) &&
 	       may_be_program(h, c->root.thread, c->s.culprit_ns) &&
 	       ty_stall_descends(m, c->root.thread, parent) &&
+	       !ty_stall_descends(m, c->root.thread, own->tgid) &&
 	       ty_model_thread(m, c->root.thread)->tgid != own->tgid &&
 	       ty_fd_kind(h->x, c->s.thread, (uint64_t)c->w.fd, c->s.start_ns, &name) == TY_FD_PIPE;
 }

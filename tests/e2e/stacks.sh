@@ -174,7 +174,7 @@ tries 3 stripped
 mkdir -p "root$dir"
 mv pie "root$dir/pie"
 "$TARRY" dump p.dat stacks >out.txt 2>err.txt
-! grep -q plain_wait out.txt && grep -q '\[cut\]' out.txt
+! grep -q plain_wait out.txt && grep -q '\[truncated\]' out.txt
 check "without its file a stack is cut, and says so" $? "$(head -3 out.txt)"
 "$TARRY" dump p.dat stacks --symfs root >out.txt 2>err.txt
 passes "--symfs finds it" grep -q ';main;plain_caller;plain_wait;' out.txt
