@@ -612,6 +612,7 @@ static void name_source(const struct ty_stall_search *h, struct ty_candidate *c)
 	const char *name = NULL;
 	struct ty_syscall call;
 	uint64_t args[6];
+	char text[TY_WAIT_NAME];
 
 	if (!(r->says & TY_GIVES) || r->a[0] != TY_ARG_FD || r->a[1] != TY_ARG_FD)
 		return;
@@ -621,7 +622,7 @@ static void name_source(const struct ty_stall_search *h, struct ty_candidate *c)
 	ty_fd_kind(x, call.thread, (uint32_t)args[1], call.start_ns, &name);
 	if (name)
 		snprintf(c->w.object, sizeof(c->w.object), "fd %u <%s>", (uint32_t)args[1],
-			 ty_wait_name_end(name));
+			 ty_wait_name(name, text));
 }
 
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)

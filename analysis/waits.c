@@ -41,7 +41,7 @@ enum {
 #define FUTEX_WAITERS  0x80000000u
 #define FUTEX_TID_MASK 0x3fffffffu
 
-#define NAME_SHOWN   72 /* of a descriptor's name, so many bytes */
+#define NAME_SHOWN   (TY_WAIT_NAME - 4) /* of a descriptor's name, so many bytes */
 #define CONNECT_BACK 64 /* calls of the thread before a poll, its connect among them */
 /* Limits for the next actions of a thread: this many calls, each at most this long after the
  * previous one. */
@@ -460,6 +460,23 @@ const char *ty_wait_name_end(const char *name)
 	return name;
 }
 
+const char *ty_wait_name(const char *name, char out[TY_WAIT_NAME])
+{
+	const char *end = ty_wait_name_end(name), *path = strchr(name, '"');
+	int kind = path && !strncmp(name, "UNIX-", 5) && path - name < NAME_SHOWN / 2
+			   ? (int)(path + 1 - name)
+			   : 0;
+
+	if (end > name) {
+		for (end += kind; (*end & 0xc0) == 0x80; end++) /* not amid a character */
+			;
+		snprintf(out, TY_WAIT_NAME, "%.*s...%s", kind, name, end);
+	} else {
+		snprintf(out, TY_WAIT_NAME, "%s", name);
+	}
+	return out;
+}
+
 /* Of calls in which a thread waits seldom: what the descriptor is, or was until then, and the
  * request. */
 static void name_argument(const struct ty_explain *x, uint32_t thread, uint32_t call,
@@ -542,29 +559,29 @@ static bool is_pipe(const char *name)
 }
 
 /* "UNIX-STREAM:[17->18 process 5]" has its peer behind it, as the name of that process. */
-static const char *without_process(const char *name, char out[NAME_SHOWN + 1])
+static const char *without_process(const char *name, char out[TY_WAIT_NAME])
 {
 	int32_t pid;
 	const char *p = ty_unix_peer(name, &pid);
+	char whole[256];
 
-	snprintf(out, NAME_SHOWN + 1, "%.*s%s", p ? (int)(p - name) : (int)strlen(name), name,
+	snprintf(whole, sizeof(whole), "%.*s%s", p ? (int)(p - name) : (int)strlen(name), name,
 		 p ? "]" : "");
-	return out;
+	return ty_wait_name(whole, out);
 }
 
 bool ty_wait_fd_text(const struct ty_explain *x, const struct ty_fd_table *fds, uint32_t thread,
 		     int32_t fd, uint64_t t_ns, char access, char *out, size_t size)
 {
-	char peer[TY_FD_PEER], text[NAME_SHOWN + 1];
-	const char *name, *end;
+	char peer[TY_FD_PEER], text[TY_WAIT_NAME];
+	const char *name;
 
 	ty_fd_table_kind(x, fds, (uint64_t)fd, &name);
 	if (!name)
 		return false;
 	if (!strchr(name, '[') || !strncmp(name, "anon_inode", 10) ||
 	    !ty_fd_peer(x, fds, thread, (uint64_t)fd, t_ns, name, &access, peer)) {
-		end = ty_wait_name_end(name);
-		snprintf(out, size, "fd %d <%s%s>", (int)fd, end > name ? "..." : "", end);
+		snprintf(out, size, "fd %d <%s>", (int)fd, ty_wait_name(name, text));
 	} else if (is_pipe(name)) {
 		snprintf(out, size, "fd %d <pipe %s %s>", (int)fd,
 			 access == 'w'	 ? "to"

@@ -43,6 +43,9 @@ void ty_wait_object(const struct ty_explain *x, const struct ty_span *s, uint32_
 		    char out[TY_WAIT_OBJECT]);
 /* The part of a long name that is shown: its end, which is more specific than its beginning. */
 const char *ty_wait_name_end(const char *name);
+/* A descriptor's name; of a longer one its end behind "...", of a unix socket the kind, too. */
+#define TY_WAIT_NAME 76
+const char *ty_wait_name(const char *name, char out[TY_WAIT_NAME]);
 /* The object as an argument of the call: futex(0x7f..), not futex(futex 0x7f..). */
 static inline const char *ty_wait_argument(const char *call, const char *object)
 {

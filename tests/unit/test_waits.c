@@ -809,9 +809,24 @@ static void descriptors_of_rare_waits(void **state)
 	assert_string_equal(object, "fd 5 <" CONNECTED ">");
 }
 
+static void long_names(void **state)
+{
+	char out[TY_WAIT_NAME];
+
+	(void)state;
+	assert_string_equal(ty_wait_name("UNIX-STREAM:[17 to \"/s\"]", out),
+			    "UNIX-STREAM:[17 to \"/s\"]");
+	assert_string_equal(
+		ty_wait_name("UNIX-STREAM:[14517558 to \"/tmp/rs-10-pg-idle-in-transaction.TN6ECa/"
+			     ".s.PGSQL.5432\"]",
+			     out),
+		"UNIX-STREAM:[14517558 to \"...-pg-idle-in-transaction.TN6ECa/.s.PGSQL.5432\"]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_names),
 		cmocka_unit_test(descriptors_of_rare_waits),
 		cmocka_unit_test(polls_descriptor_is_a_guess),
 		cmocka_unit_test(a_poll_for_room_is_a_write),
