@@ -19,8 +19,8 @@ struct ty_sock {
 	bool replied;		    /* a request was answered on it */
 	bool open;		    /* a request is waiting for its reply: */
 	uint64_t since_ns, last_ns; /* since when; the last receipt */
-	uint32_t thread;
-	uint32_t more; /* messages that followed, each some time after the one before */
+	uint32_t thread, last_by;
+	uint32_t more; /* messages that an event loop awaited before it received them */
 	/* For a client: it connected, or the names of both ends show it. */
 	bool client, heard; /* heard: data was received on it */
 	bool awaits_reply;  /* it sent data, or connects, and has no reply yet: */

@@ -14,11 +14,13 @@
 #include "thread_walk.h"
 #include "vec.h"
 
-/* So many messages without a reply, each so long after the one before, are a stream (readings, log
- * lines) and no request: fewer are parts of one. */
+/* So many messages, each of which an event loop awaited for so long, on a connection without any
+ * reply yet, may be a stream (readings, log lines) as well as one request in pieces. */
 #define STREAM	  16
 #define STREAM_NS UINT64_C(1000000)
-/* Of a reply: so many calls after its first one, if one of them took so long. */
+#define SINCE	  256 /* calls from the last one to the reply */
+/* Of a reply: so many calls after its first one, if one of them took so long. Of a message: calls
+ * from the wait to its receipt. */
 #define MORE	6
 #define DISK_NS UINT64_C(5000000)
 #define LISTED	1024 /* descriptors that are checked: more would not help to find sockets */
@@ -202,9 +204,47 @@ static void passed_on(struct pass *p, uint32_t process, uint32_t thread, uint32_
 	}
 }
 
-static void received(struct pass *p, uint32_t process, uint32_t thread, int32_t fd,
-		     struct ty_sock *s, uint64_t at_ns)
+static bool waits_in_epoll(const struct pass *p, const struct ty_syscall *c)
 {
+	const struct ty_sysrow *row = ty_syscall_row(p->x->arch, c->abi, c->nr);
+
+	/* Not poll: of a single descriptor it is how a read with a timeout waits. */
+	return row->wait_on == TY_WAIT_ON_EVENTS && row->object == 0;
+}
+
+/* May what was received be one more message of a stream? Not if this thread was busy before that,
+ * or waits for this client alone. */
+static bool may_be_stream(const struct pass *p, const struct ty_sock *s, const struct cursor *at)
+{
+	struct ty_calls_back w = ty_calls_before(p->m, at->thread, at->call, MORE);
+
+	if (!s->inferred || s->replied || at->at_ns - s->last_ns < STREAM_NS)
+		return false;
+	while (ty_call_back(&w) && at->at_ns - w.s.end_ns < STREAM_NS)
+		if (waits_in_epoll(p, &w.s))
+			return w.s.end_ns - w.s.start_ns >= STREAM_NS;
+	return false;
+}
+
+/* Does the thread that received the last message reply before it waits for the next event? */
+static bool replies_at_once(const struct pass *p, const struct ty_sock *s, const struct cursor *at)
+{
+	struct ty_calls_back w = ty_calls_before(p->m, at->thread, at->call, SINCE);
+
+	while (at->thread == s->last_by && ty_call_back(&w)) {
+		if (w.s.end_ns <= s->last_ns)
+			return true;
+		if (waits_in_epoll(p, &w.s))
+			return false;
+	}
+	return false;
+}
+
+static void received(struct pass *p, uint32_t process, const struct cursor *at, int32_t fd,
+		     struct ty_sock *s)
+{
+	const uint64_t at_ns = at->at_ns;
+
 	/* The end that receives first is the server. */
 	if (!s->used && s->role == TY_SOCK_UNKNOWN) {
 		s->role = TY_SOCK_SERVER;
@@ -215,15 +255,16 @@ static void received(struct pass *p, uint32_t process, uint32_t thread, int32_t 
 	heard(p, process, fd, s, at_ns, 0);
 	if (s->role != TY_SOCK_SERVER)
 		return;
-	if (s->open) {
-		s->more += at_ns - s->last_ns >= STREAM_NS;
-		s->last_ns = at_ns;
-		return;
+	if (!s->open) {
+		s->open = true;
+		s->since_ns = at_ns;
+		s->more = 0;
+		s->thread = at->thread;
+	} else if (may_be_stream(p, s, at)) {
+		s->more++;
 	}
-	s->open = true;
-	s->since_ns = s->last_ns = at_ns;
-	s->more = 0;
-	s->thread = thread;
+	s->last_ns = at_ns;
+	s->last_by = at->thread;
 }
 
 /* Until when the reply that begins with this call is sent: where one of the next calls sends more
@@ -259,7 +300,7 @@ static void sent(struct pass *p, uint32_t process, const struct cursor *at, int3
 		 struct ty_sock *s, const struct ty_syscall *c)
 {
 	uint32_t thread = at->thread;
-	bool first = !s->used;
+	bool first = !s->used, stream;
 
 	if (first && s->role == TY_SOCK_UNKNOWN) {
 		s->role = TY_SOCK_CLIENT;
@@ -274,14 +315,13 @@ static void sent(struct pass *p, uint32_t process, const struct cursor *at, int3
 	}
 	if (s->role != TY_SOCK_SERVER)
 		return;
-	/* A slow upload is one request, if its connection was seen to begin. */
-	if (s->open && s->inferred && s->more >= STREAM)
-		s->open = false;
-	else if (s->open)
+	/* Perhaps the reply to the last message, or none (a ping). */
+	stream = s->open && s->more >= STREAM && !replies_at_once(p, s, at);
+	if (s->open)
 		request(p, process,
-			(struct ty_request){.start_ns = s->since_ns,
+			(struct ty_request){.start_ns = stream ? s->last_ns : s->since_ns,
 					    .end_ns = sent_until(p, at, fd, c),
-					    .thread = s->thread,
+					    .thread = stream ? s->last_by : s->thread,
 					    .replied_by = thread,
 					    .fd = fd,
 					    .flags = s->inferred ? TY_REQ_INFERRED : 0});
@@ -294,7 +334,7 @@ static void sent(struct pass *p, uint32_t process, const struct cursor *at, int3
 					    .fd = fd,
 					    .flags = TY_REQ_INFERRED | TY_REQ_BEFORE});
 	s->open = false;
-	s->replied = true;
+	s->replied |= !stream;
 }
 
 /* Descriptor i of the arguments, where it is a socket. */
@@ -383,7 +423,7 @@ static void take(struct pass *p, const struct cursor *c)
 		return;
 	}
 	if (row->says & TY_TAKES && (s = socket_of(p, of, row, row->takes, args, &fd)))
-		received(p, process, c->thread, fd, s, call.end_ns);
+		received(p, process, c, fd, s);
 	if (row->says & TY_GIVES && (s = socket_of(p, of, row, row->gives, args, &fd)))
 		sent(p, process, c, fd, s, &call);
 }
@@ -509,7 +549,7 @@ static int merge(struct pass *p, const struct birth *births, uint32_t births_n, 
 	return p->nomem ? -TY_ENOMEM : 0;
 }
 
-/* A stream, whose next message is not due yet? */
+/* Possibly a stream, whose next message is not due yet? */
 static bool still_sends(const struct ty_sock *s, uint64_t end_ns)
 {
 	return s->more >= STREAM && end_ns - s->last_ns <= (s->last_ns - s->since_ns) / STREAM;

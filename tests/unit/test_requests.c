@@ -28,7 +28,8 @@ enum {
 	NR_ACCEPT = 43,
 	NR_SENDTO = 44,
 	NR_RECVFROM = 45,
-	NR_RECVMSG = 47
+	NR_RECVMSG = 47,
+	NR_EPOLL = 232
 };
 
 static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
@@ -225,34 +226,65 @@ static void the_rest_of_a_reply_waits_for_a_disk(void **state)
 	}
 }
 
-/* Messages that come one at a time and get no reply are no request, whether something is sent at
- * last or not; but one that the server stopped reading is, and so is a slow upload. */
-static void streams_have_no_requests(void **state)
+enum how {
+	ONLY,	  /* messages without a reply, which an event loop receives */
+	STOPPED,  /* until it receives no more */
+	PING,	  /* something is sent later, between two of them */
+	AT_ONCE,  /* it is sent at once */
+	ANSWERED, /* later, but a request had a reply before */
+	ACCEPTED, /* the connection was seen to begin */
+	BUSY,	  /* the thread computes while they arrive */
+	BLOCKING, /* a thread receives nothing else */
+};
+
+static struct ty_requests messages(enum how how)
 {
-	const uint64_t replied = 10;
-	struct ty_requests r;
+	const uint64_t fd = how == ACCEPTED ? 9 : 5;
 
 	begin();
-	call(5 * MS, 11, NR_ACCEPT, 9, 3);
-	for (unsigned i = 0; i < 44; i++) {
-		if (i == 22)
-			call((15 + 20 * i) * MS, 11, NR_SENDTO, 10, 5);
-		call((20 + 20 * i) * MS, 11, NR_RECVFROM, 5, 5);
-		if (i < 22)
-			call((25 + 20 * i) * MS, 11, NR_READ, 5, 9);
-		if (i < 22)
-			call((26 + 20 * i) * MS, 11, NR_RECVFROM, 5, 20);
-		if (i == 22)
-			call((25 + 20 * i + replied) * MS, 11, NR_WRITE, 10, 9);
+	if (how == ACCEPTED)
+		call(3 * MS, 11, NR_ACCEPT, 9, 3);
+	if (how == ANSWERED) {
+		call(5 * MS, 11, NR_RECVFROM, 5, fd);
+		call(6 * MS, 11, NR_SENDTO, 5, fd);
 	}
-	r = end();
-	assert_int_equal(r.services[0].n, 1);
-	assert_int_equal(r.services[0].max_ns, (20 * 22 + replied) * MS);
-	assert_int_equal(r.services[0].open, 0);
-	assert_int_equal(r.pending_n, 1);
-	assert_int_equal(r.pending[0].fd, 20);
-	ty_requests_fini(&r);
-	ty_mx_drop();
+	for (unsigned i = 0; i < (how == STOPPED ? 22 : 44); i++) {
+		const uint64_t at = (20 + 20 * i) * MS, wait = how == BUSY ? 10000 : 8 * MS;
+
+		if (how != BLOCKING) {
+			ty_mx_enter(0, at - wait, 11, NR_EPOLL);
+			ty_mx_exit(0, at - 1000, 11, NR_EPOLL, 1);
+		}
+		call(at, 11, NR_RECVFROM, 5, fd);
+		if (i != 21 || how == ONLY || how == STOPPED)
+			continue;
+		if (how != AT_ONCE) {
+			ty_mx_enter(0, at + 1 * MS, 11, NR_EPOLL);
+			ty_mx_exit(0, at + 4 * MS, 11, NR_EPOLL, 0);
+		}
+		call(at + 5 * MS, 11, NR_SENDTO, 10, fd);
+	}
+	return end();
+}
+
+/* Messages that an event loop receives one at a time, with no reply yet, may be no request. But one
+ * that it stopped reading is, and so is an upload, which comes in pieces. */
+static void messages_and_uploads(void **state)
+{
+	for (enum how how = ONLY; how <= BLOCKING; how++) {
+		const bool none = how == ONLY || how == STOPPED;
+		struct ty_requests r = messages(how);
+
+		assert_int_equal(r.services_n, !none);
+		assert_int_equal(r.pending_n, how == STOPPED);
+		if (!none) {
+			assert_int_equal(r.services[0].n, 1 + (how == ANSWERED));
+			assert_int_equal(r.services[0].open, how != PING);
+			assert_int_equal(r.services[0].max_ns, ((how == PING ? 0 : 420) + 5) * MS);
+		}
+		ty_requests_fini(&r);
+		ty_mx_drop();
+	}
 }
 
 /* Where both ports are those of clients: the end that listened serves, whichever is seen to send
@@ -503,7 +535,7 @@ int main(void)
 		cmocka_unit_test(replies_files_and_pipes),
 		cmocka_unit_test(attached),
 		cmocka_unit_test(the_rest_of_a_reply_waits_for_a_disk),
-		cmocka_unit_test(streams_have_no_requests),
+		cmocka_unit_test(messages_and_uploads),
 		cmocka_unit_test(which_end_serves),
 		cmocka_unit_test(children_copies_and_threads),
 		cmocka_unit_test(bounds),
