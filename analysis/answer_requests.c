@@ -217,7 +217,7 @@ static void say_clients(const struct ty_model *m, const uint32_t *client, uint32
 }
 
 /* In the first line, behind how long the requests took: which client waited twice as long before
- * its request; or that none waited, where no request was slow, either. */
+ * its request. That none waited is never certain: not every wait of a client is seen. */
 static void head_clients(const struct ty_explain *x, const struct ty_backlog *b,
 			 uint64_t longest_ns, struct ty_answer *out)
 {
@@ -225,14 +225,9 @@ static void head_clients(const struct ty_explain *x, const struct ty_backlog *b,
 
 	if (b->n && b->wait_ns / 2 > longest_ns)
 		ty_put_behind(out->head, sizeof(out->head),
-			      "; before that, %s waited %s until its request was received",
+			      "; %s waited %s before its request was received (inferred)",
 			      ty_model_who_process(x->m, b->client, who),
 			      ty_fmt_duration(b->wait_ns, d));
-	else if (b->none && longest_ns < TY_BACKLOG_NS)
-		ty_put_behind(out->head, sizeof(out->head),
-			      "; none waited %s or more to be received (of clients on this "
-			      "machine)",
-			      ty_fmt_duration(TY_BACKLOG_NS, d));
 }
 
 /* Of a request that began before the recording only the reply is recorded. If its thread waited for

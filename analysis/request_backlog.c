@@ -229,7 +229,6 @@ int ty_request_backlog_find(const struct ty_explain *x, const struct ty_requests
 			at = s.start_ns;
 		}
 	}
-	out->none = !out->n && looked < LOOKED && q->n == q->all && !q->cut_ns;
 	vec_fini(&ends);
 	free(several);
 	return 0;

@@ -16,7 +16,6 @@
 #define TY_BACKLOG_NS UINT64_C(50000000) /* shorter ones do not count */
 
 struct ty_backlog {
-	bool none;		   /* certainly none did: all requests and sleeps were examined */
 	uint32_t n;		   /* requests that waited at least TY_BACKLOG_NS */
 	uint32_t client;	   /* of the one that waited longest: its thread, */
 	uint64_t start_ns;	   /* the start of its sleep, */
