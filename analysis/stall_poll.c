@@ -254,10 +254,12 @@ int ty_stall_polled(struct ty_stall_search *h, uint32_t thread)
 			if (tried == TY_NONE)
 				continue;
 			p = follow(h, thread, tried, k);
-			if (p.n < 2 || (p.got == TY_NONE &&
-					ty_polled_call_must_succeed(ty_explain_row(h->x, tried))))
+			if (p.n < 2)
 				continue;
 			at = ty_model_syscall_brief(m, thread, p.end_call).start_ns;
+			if (p.got == TY_NONE &&
+			    ty_polled_call_must_succeed(ty_explain_row(h->x, tried)))
+				continue;
 			r = add(h, thread, &p);
 			if (r)
 				return r;

@@ -6,6 +6,8 @@
  * each thread once for others that wait for the same object; of those that share work, the spans of
  * TY_STALL_LOOKED threads; and once for each such object, the spans of all its waiters.
  */
+#include <string.h>
+
 #include "fd_kind.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
@@ -479,8 +481,16 @@ static bool may_be_program(const struct ty_stall_search *h, uint32_t thread, uin
 	return !ty_model_thread(h->x->m, thread)->born || ty_stall_is_program(h, thread, t_ns);
 }
 
-/* Does the thread read from a pipe what another program that its parent, not itself, started works
- * at, as in a pipeline of a shell? */
+/* A child of the waiter that has its name: a fork keeps it, and executing a program changes it. */
+static bool is_own_helper(const struct ty_model *m, const struct ty_candidate *c)
+{
+	return ty_stall_descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
+	       !strcmp(ty_model_comm(m, c->root.thread, c->s.culprit_ns),
+		       ty_model_comm(m, c->s.thread, c->s.start_ns));
+}
+
+/* Does the thread read from a pipe what another program that its parent started works at, as in a
+ * pipeline of a shell? */
 static bool reads_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -492,8 +502,7 @@ static bool reads_in_pipeline(const struct ty_stall_search *h, const struct ty_c
 	return parent > 1 && parent != own->tgid && c->w.fd >= 0 &&
 	       may_be_program(h, c->s.thread, c->s.start_ns) &&
 	       may_be_program(h, c->root.thread, c->s.culprit_ns) &&
-	       ty_stall_descends(m, c->root.thread, parent) &&
-	       !ty_stall_descends(m, c->root.thread, own->tgid) &&
+	       ty_stall_descends(m, c->root.thread, parent) && !is_own_helper(m, c) &&
 	       ty_model_thread(m, c->root.thread)->tgid != own->tgid &&
 	       ty_fd_kind(h->x, c->s.thread, (uint64_t)c->w.fd, c->s.start_ns, &name) == TY_FD_PIPE;
 }

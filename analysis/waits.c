@@ -547,9 +547,11 @@ static bool is_terminal(const char *name)
 
 	if (!strcmp(name, tty) || !strcmp(name, "/dev/console"))
 		return true;
-	name += !strncmp(name, pts, sizeof(pts) - 1)   ? sizeof(pts) - 1
-		: !strncmp(name, tty, sizeof(tty) - 1) ? sizeof(tty) - 1
-						       : 0;
+	if (!strncmp(name, tty, sizeof(tty) - 1))
+		return name[sizeof(tty) - 1] >= '0' && name[sizeof(tty) - 1] <= '9';
+	if (strncmp(name, pts, sizeof(pts) - 1))
+		return false;
+	name += sizeof(pts) - 1;
 	return (*name >= '0' && *name <= '9') || *name == '?'; /* number unknown */
 }
 

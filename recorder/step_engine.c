@@ -77,7 +77,8 @@ static void set_breakpoint(struct ty_step_engine *e, pid_t tid, uint64_t addr)
 	e->unset_why = errno;
 }
 
-/* Has a step or the breakpoint raised a SIGTRAP that is not delivered yet? */
+/* Has a step, also one over a probe (SI_USER), or the breakpoint raised a SIGTRAP that is not
+ * delivered yet? Signals of kill are in another queue than the thread's own, which is read here. */
 static bool trap_pending(pid_t tid)
 {
 	struct __ptrace_peeksiginfo_args at = {.nr = 1};
@@ -86,7 +87,7 @@ static bool trap_pending(pid_t tid)
 	for (; ptrace(PTRACE_PEEKSIGINFO, tid, &at, &si) == 1; at.off++)
 		if (si.si_signo == SIGTRAP &&
 		    (si.si_code == TRAP_TRACE || si.si_code == TRAP_BRKPT ||
-		     si.si_code == TRAP_HWBKPT))
+		     si.si_code == TRAP_HWBKPT || si.si_code == SI_USER))
 			return true;
 	return false;
 }
