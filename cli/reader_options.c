@@ -106,18 +106,14 @@ const struct ty_option ty_json_option[] = {
 	{0, "json", NULL, "print JSON: one document (report) or one object per line (dump)",
 	 .take = ty_take_flag, .at = AT(json)},
 	{0}};
+/* dump says at its end which default each section has. */
+#define CLOCK_HELP(start)                                                                          \
+	"print times as seconds since the start (" start "), time of day (wall) or trace clock "   \
+	"(trace); JSON always has the trace clock"
 const struct ty_option ty_clock_option[] = {
-	{0, "clock", "WHICH",
-	 "print times as seconds since the start (start, the default), time of day (wall) or trace "
-	 "clock (trace); JSON always has the trace clock",
-	 .take = take_clock},
-	{0}};
+	{0, "clock", "WHICH", CLOCK_HELP("start, the default"), .take = take_clock}, {0}};
 const struct ty_option ty_dump_clock_option[] = {
-	{0, "clock", "WHICH",
-	 "print times as seconds since the start (start), time of day (wall) or trace clock "
-	 "(trace); JSON always has the trace clock",
-	 .take = take_clock},
-	{0}};
+	{0, "clock", "WHICH", CLOCK_HELP("start"), .take = take_clock}, {0}};
 const struct ty_option ty_memory_option[] = {
 	{0, "memory", "SIZE",
 	 "limit the memory of models, tables and caches to SIZE, such as 2G (default: a quarter "
