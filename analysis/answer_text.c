@@ -9,6 +9,7 @@
 #include "units.h"
 #include "wait_peer.h"
 #include "wait_call.h"
+#include "wait_fd.h"
 #include "waits.h"
 #include "process_titles.h"
 

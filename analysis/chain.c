@@ -20,6 +20,7 @@
 #include "steal.h"
 #include "syscall_ipc.h"
 #include "wait_call.h"
+#include "wait_fd.h"
 #include "wait_retry.h"
 #include "waits.h"
 #include "thread_walk.h"

@@ -8,7 +8,7 @@
 #include "findings_priv.h"
 #include "process_titles.h"
 #include "shell_word.h"
-#include "waits.h"
+#include "wait_fd.h"
 
 const char *ty_finding_kind_key(enum ty_finding_kind k)
 {

@@ -9,6 +9,7 @@
 #include "fd_kind.h"
 #include "stalls_priv.h"
 #include "wait_call.h"
+#include "wait_fd.h"
 #include "syscall_ipc.h"
 #include "thread_walk.h"
 

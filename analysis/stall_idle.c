@@ -10,6 +10,7 @@
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 #include "thread_walk.h"
+#include "wait_fd.h"
 
 bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call,
 		      const struct ty_wait_for *w)

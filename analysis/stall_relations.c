@@ -12,6 +12,7 @@
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 #include "wait_call.h"
+#include "wait_fd.h"
 #include "wait_peer.h"
 #include "thread_walk.h"
 

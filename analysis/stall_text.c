@@ -14,6 +14,7 @@
 #include "model_time.h"
 #include "units.h"
 #include "process_titles.h"
+#include "wait_fd.h"
 #include "wait_holder.h"
 #include "wait_peer.h"
 

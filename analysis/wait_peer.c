@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "fd_kind.h"
+#include "wait_fd.h"
 #include "thread_walk.h"
 
 const struct ty_request *ty_wait_awaits(const struct ty_requests *r, uint32_t thread,

@@ -11,7 +11,7 @@
 #include "model_time.h"
 #include "units.h"
 #include "process_titles.h"
-#include "waits.h"
+#include "wait_fd.h"
 
 #define REJECTED_SHOWN 40
 
