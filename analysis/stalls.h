@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "chain.h"
+#include "chain_links.h"
 #include "err.h"
 #include "explain.h"
 #include "requests.h"
