@@ -10,20 +10,11 @@
 #include "heap.h"
 #include "process.h"
 #include "request_sockets.h"
+#include "request_stream.h"
 #include "syscall_table.h"
-#include "thread_walk.h"
 #include "vec.h"
 
-/* So many messages, each of which an event loop awaited for so long, on a connection without any
- * reply yet, may be a stream (readings, log lines) as well as one request in pieces. */
-#define STREAM	  16
-#define STREAM_NS UINT64_C(1000000)
-#define SINCE	  256 /* calls from the last one to the reply */
-/* Of a reply: so many calls after its first one, if one of them took so long. Of a message: calls
- * from the wait to its receipt. */
-#define MORE	6
-#define DISK_NS UINT64_C(5000000)
-#define LISTED	1024 /* descriptors that are checked: more would not help to find sockets */
+#define LISTED 1024 /* descriptors that are checked: more would not help to find sockets */
 
 /* A thread's next call that matters; in a heap by time. */
 struct cursor {
@@ -67,15 +58,10 @@ struct pass {
 	bool nomem;
 };
 
-static uint64_t length(const struct ty_request *r)
-{
-	return r->end_ns - r->start_ns;
-}
-
 static bool shorter(const void *none, const struct ty_request *a, const struct ty_request *b)
 {
 	(void)none;
-	return length(a) < length(b);
+	return ty_request_ns(a) < ty_request_ns(b);
 }
 
 static void keep(struct kept *k, uint32_t most, const struct ty_request *r)
@@ -103,7 +89,7 @@ static void sample(struct pass *p, struct process *of, const struct ty_request *
 static void request(struct pass *p, uint32_t process, struct ty_request r)
 {
 	struct process *of = &p->process[process];
-	uint64_t ns100 = length(&r) / 100;
+	uint64_t ns100 = ty_request_ns(&r) / 100;
 
 	if (!of->chosen || r.end_ns < p->w->from_ns || r.end_ns > p->w->to_ns)
 		return;
@@ -113,8 +99,8 @@ static void request(struct pass *p, uint32_t process, struct ty_request r)
 		of->open++;
 	} else {
 		of->n++;
-		of->total_ns += length(&r);
-		of->max_ns = of->max_ns > length(&r) ? of->max_ns : length(&r);
+		of->total_ns += ty_request_ns(&r);
+		of->max_ns = of->max_ns > ty_request_ns(&r) ? of->max_ns : ty_request_ns(&r);
 		p->nomem |= vec_push(&of->ns100,
 				     (uint32_t)(ns100 < UINT32_MAX ? ns100 : UINT32_MAX)) != 0;
 		sample(p, of, &r);
@@ -204,42 +190,6 @@ static void passed_on(struct pass *p, uint32_t process, uint32_t thread, uint32_
 	}
 }
 
-static bool waits_in_epoll(const struct pass *p, const struct ty_syscall *c)
-{
-	const struct ty_sysrow *row = ty_syscall_row(p->x->arch, c->abi, c->nr);
-
-	/* Not poll: of a single descriptor it is how a read with a timeout waits. */
-	return row->wait_on == TY_WAIT_ON_EVENTS && row->object == 0;
-}
-
-/* May what was received be one more message of a stream? Not if this thread was busy before that,
- * or waits for this client alone. */
-static bool may_be_stream(const struct pass *p, const struct ty_sock *s, const struct cursor *at)
-{
-	struct ty_calls_back w = ty_calls_before(p->m, at->thread, at->call, MORE);
-
-	if (!s->inferred || s->replied || at->at_ns - s->last_ns < STREAM_NS)
-		return false;
-	while (ty_call_back(&w) && at->at_ns - w.s.end_ns < STREAM_NS)
-		if (waits_in_epoll(p, &w.s))
-			return w.s.end_ns - w.s.start_ns >= STREAM_NS;
-	return false;
-}
-
-/* Does the thread that received the last message reply before it waits for the next event? */
-static bool replies_at_once(const struct pass *p, const struct ty_sock *s, const struct cursor *at)
-{
-	struct ty_calls_back w = ty_calls_before(p->m, at->thread, at->call, SINCE);
-
-	while (at->thread == s->last_by && ty_call_back(&w)) {
-		if (w.s.end_ns <= s->last_ns)
-			return true;
-		if (waits_in_epoll(p, &w.s))
-			return false;
-	}
-	return false;
-}
-
 static void received(struct pass *p, uint32_t process, const struct cursor *at, int32_t fd,
 		     struct ty_sock *s)
 {
@@ -260,40 +210,11 @@ static void received(struct pass *p, uint32_t process, const struct cursor *at, 
 		s->since_ns = at_ns;
 		s->more = 0;
 		s->thread = at->thread;
-	} else if (may_be_stream(p, s, at)) {
+	} else if (ty_request_may_be_stream(p->x, s, at->thread, at->call, at_ns)) {
 		s->more++;
 	}
 	s->last_ns = at_ns;
 	s->last_by = at->thread;
-}
-
-/* Until when the reply that begins with this call is sent: where one of the next calls sends more
- * of it, and was blocked by a disk for most of its time (sendfile), to the end of that one. */
-static uint64_t sent_until(const struct pass *p, const struct cursor *at, int32_t fd,
-			   const struct ty_syscall *c)
-{
-	uint32_t end = ty_thread_calls(p->m, at->thread).to;
-
-	for (uint32_t k = at->call + 1; k < end && k <= at->call + MORE; k++) {
-		struct ty_syscall s = ty_model_syscall_brief(p->m, at->thread, k);
-		const struct ty_sysrow *row;
-		struct ty_cell cell;
-		uint64_t args[6];
-
-		if (s.flags & (TY_SF_OPEN | TY_SF_LOST) || s.end_ns - s.start_ns < DISK_NS)
-			continue;
-		row = ty_syscall_row(p->x->arch, s.abi, s.nr);
-		if (s.ret <= 0 || !(row->says & TY_GIVES) || row->gives < 0)
-			break;
-		s = ty_model_syscall(p->m, k);
-		if (ty_explain_args(p->x, &s, (unsigned)row->gives + 1, args) ||
-		    (int32_t)args[row->gives] != fd)
-			break;
-		ty_model_cells(p->m, (struct ty_track){TY_TRACK_THREAD, at->thread}, s.start_ns,
-			       s.end_ns, 1, &cell);
-		return cell.ns[TY_ST_BLOCKED] > (s.end_ns - s.start_ns) / 2 ? s.end_ns : c->end_ns;
-	}
-	return c->end_ns;
 }
 
 static void sent(struct pass *p, uint32_t process, const struct cursor *at, int32_t fd,
@@ -316,15 +237,16 @@ static void sent(struct pass *p, uint32_t process, const struct cursor *at, int3
 	if (s->role != TY_SOCK_SERVER)
 		return;
 	/* Perhaps the reply to the last message, or none (a ping). */
-	stream = s->open && s->more >= STREAM && !replies_at_once(p, s, at);
+	stream = ty_request_is_stream(p->x, s, thread, at->call);
 	if (s->open)
 		request(p, process,
-			(struct ty_request){.start_ns = stream ? s->last_ns : s->since_ns,
-					    .end_ns = sent_until(p, at, fd, c),
-					    .thread = stream ? s->last_by : s->thread,
-					    .replied_by = thread,
-					    .fd = fd,
-					    .flags = s->inferred ? TY_REQ_INFERRED : 0});
+			(struct ty_request){
+				.start_ns = stream ? s->last_ns : s->since_ns,
+				.end_ns = ty_request_sent_until(p->x, thread, at->call, fd, c),
+				.thread = stream ? s->last_by : s->thread,
+				.replied_by = thread,
+				.fd = fd,
+				.flags = s->inferred ? TY_REQ_INFERRED : 0});
 	else if (first && s->inferred && !ty_model_thread(p->m, process)->born)
 		request(p, process,
 			(struct ty_request){.start_ns = ty_model_summary(p->m)->start_ns,
@@ -549,12 +471,6 @@ static int merge(struct pass *p, const struct birth *births, uint32_t births_n, 
 	return p->nomem ? -TY_ENOMEM : 0;
 }
 
-/* Possibly a stream, whose next message is not due yet? */
-static bool still_sends(const struct ty_sock *s, uint64_t end_ns)
-{
-	return s->more >= STREAM && end_ns - s->last_ns <= (s->last_ns - s->since_ns) / STREAM;
-}
-
 /* What was received and not answered: where this end is known to answer; and what was requested. */
 static void leftovers(struct pass *p, uint64_t until_ns)
 {
@@ -572,7 +488,7 @@ static void leftovers(struct pass *p, uint64_t until_ns)
 			heard(p, i, (int64_t)fd, s, died < end ? died : end,
 			      TY_REQ_OPEN | (s->heard || s->connecting ? 0 : TY_REQ_VAIN));
 
-			if (!s->open || s->since_ns >= end || still_sends(s, end))
+			if (!s->open || s->since_ns >= end || ty_request_still_sends(s, end))
 				continue;
 			r = (struct ty_request){.start_ns = s->since_ns,
 						.end_ns = died < end ? died : end,
@@ -590,7 +506,7 @@ static void leftovers(struct pass *p, uint64_t until_ns)
 }
 
 ORDER(by_length, struct ty_request,
-      compare(length(b), length(a)) ?: compare(a->start_ns, b->start_ns))
+      compare(ty_request_ns(b), ty_request_ns(a)) ?: compare(a->start_ns, b->start_ns))
 
 ORDER(by_number, uint32_t, compare(*a, *b))
 
@@ -736,76 +652,6 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 			       ty_strerror(rc));
 	}
 	return 0;
-}
-
-const struct ty_request *ty_requests_around(const struct ty_requests *r, uint32_t thread,
-					    uint64_t from_ns, uint64_t to_ns)
-{
-	for (uint32_t i = 0; r && i < r->n && length(&r->v[i]) >= to_ns - from_ns; i++) {
-		const struct ty_request *q = &r->v[i];
-		uint32_t of = q->thread == TY_NONE ? q->replied_by : q->thread;
-
-		if (of == thread && q->start_ns <= from_ns && q->end_ns >= to_ns)
-			return q;
-	}
-	return NULL;
-}
-
-const struct ty_request *ty_requests_awaited(const struct ty_requests *r, uint32_t thread,
-					     uint64_t from_ns, uint64_t to_ns, bool vain)
-{
-	for (uint32_t i = 0;
-	     r && i < r->client_waits_n && length(&r->client_waits[i]) >= to_ns - from_ns; i++) {
-		const struct ty_request *q = &r->client_waits[i];
-
-		if (q->thread == thread && q->start_ns <= from_ns && q->end_ns >= to_ns &&
-		    (vain || !(q->flags & TY_REQ_VAIN)))
-			return q;
-	}
-	return NULL;
-}
-
-bool ty_requests_pending(const struct ty_requests *r, uint32_t thread, uint64_t from_ns,
-			 uint64_t to_ns)
-{
-	if (ty_requests_around(r, thread, from_ns, to_ns))
-		return true;
-	for (uint32_t i = 0; r && i < r->pending_n; i++)
-		if (r->pending[i].thread == thread && r->pending[i].start_ns <= from_ns &&
-		    r->pending[i].end_ns >= to_ns)
-			return true;
-	return false;
-}
-
-bool ty_requests_served(const struct ty_requests *r, uint32_t process)
-{
-	for (uint32_t i = 0; r && i < r->services_n; i++)
-		if (r->services[i].process == process && r->services[i].n)
-			return true;
-	return false;
-}
-
-/* Is one of these, which are in order of length, of the process, and open for half of the time? */
-static bool any_open(const struct ty_request *v, uint32_t n, const struct ty_model *m,
-		     uint32_t process, uint64_t from_ns, uint64_t to_ns)
-{
-	for (uint32_t i = 0; i < n && length(&v[i]) > (to_ns - from_ns) / 2; i++) {
-		uint64_t a = v[i].start_ns > from_ns ? v[i].start_ns : from_ns,
-			 b = v[i].end_ns < to_ns ? v[i].end_ns : to_ns;
-		uint32_t thread = v[i].thread == TY_NONE ? v[i].replied_by : v[i].thread;
-
-		if (b > a && b - a > (to_ns - from_ns) / 2 && thread != TY_NONE &&
-		    ty_process_of(m, thread) == process && !(v[i].flags & TY_REQ_VAIN))
-			return true;
-	}
-	return false;
-}
-
-bool ty_requests_of_process(const struct ty_requests *r, const struct ty_model *m, uint32_t process,
-			    uint64_t from_ns, uint64_t to_ns)
-{
-	return r && (any_open(r->v, r->n, m, process, from_ns, to_ns) ||
-		     any_open(r->client_waits, r->client_waits_n, m, process, from_ns, to_ns));
 }
 
 void ty_requests_fini(struct ty_requests *r)

@@ -10,6 +10,7 @@
  * Budget: one span of each thread, and one call of those woken by the server.
  */
 #include "stalls_priv.h"
+#include "request_lookup.h"
 
 #define BEFORE_NS UINT64_C(10000000)  /* a client sleeps so long before its request is received */
 #define AFTER_NS  UINT64_C(100000000) /* the server replies so soon after the stall */

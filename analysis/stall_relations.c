@@ -10,6 +10,7 @@
 #include "relations.h"
 #include "rule.h"
 #include "stalls_priv.h"
+#include "request_lookup.h"
 #include "syscall_ipc.h"
 #include "wait_call.h"
 #include "wait_fd.h"

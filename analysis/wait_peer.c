@@ -3,6 +3,7 @@
 #include "wait_peer.h"
 
 #include "process.h"
+#include "request_lookup.h"
 #include "wakeup.h"
 
 #define LATER 16 /* sleeps of the thread */

@@ -22,14 +22,12 @@ enum {
 	NR_PIPE = 22,
 	NR_DUP = 32,
 	NR_FCNTL = 72,
-	NR_SENDFILE = 40,
 	NR_SOCKET = 41,
 	NR_CONNECT = 42,
 	NR_ACCEPT = 43,
 	NR_SENDTO = 44,
 	NR_RECVFROM = 45,
-	NR_RECVMSG = 47,
-	NR_EPOLL = 232
+	NR_RECVMSG = 47
 };
 
 static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
@@ -199,92 +197,6 @@ static void attached(void **state)
 	assert_int_equal(r.v[3].fd, 20);
 	ty_requests_fini(&r);
 	ty_mx_drop();
-}
-
-/* The rest of a reply: a call that a disk blocked belongs to the request, one that waits for the
- * client to receive does not. */
-static void the_rest_of_a_reply_waits_for_a_disk(void **state)
-{
-	for (unsigned disk = 0; disk < 2; disk++) {
-		struct ty_requests r;
-
-		begin();
-		call(10 * MS, 11, NR_ACCEPT, 9, 3);
-		call(20 * MS, 11, NR_READ, 100, 9);
-		call(21 * MS, 11, NR_WRITE, 10, 9);
-		give(22 * MS, 9, 8, 0);
-		ty_mx_enter(0, 22 * MS, 11, NR_SENDFILE);
-		ty_mx_switch(0, 23 * MS, 11, disk ? D : S, 0);
-		ty_mx_waking_irq(0, 221 * MS, 0, 11, 0);
-		ty_mx_switch(0, 222 * MS, 0, R, 11);
-		ty_mx_exit(0, 223 * MS, 11, NR_SENDFILE, 1000);
-		r = end();
-		assert_int_equal(r.services[0].n, 1);
-		assert_int_equal(r.services[0].max_ns, disk ? 203 * MS - 1000 : 1 * MS);
-		ty_requests_fini(&r);
-		ty_mx_drop();
-	}
-}
-
-enum how {
-	ONLY,	  /* messages without a reply, which an event loop receives */
-	STOPPED,  /* until it receives no more */
-	PING,	  /* something is sent later, between two of them */
-	AT_ONCE,  /* it is sent at once */
-	ANSWERED, /* later, but a request had a reply before */
-	ACCEPTED, /* the connection was seen to begin */
-	BUSY,	  /* the thread computes while they arrive */
-	BLOCKING, /* a thread receives nothing else */
-};
-
-static struct ty_requests messages(enum how how)
-{
-	const uint64_t fd = how == ACCEPTED ? 9 : 5;
-
-	begin();
-	if (how == ACCEPTED)
-		call(3 * MS, 11, NR_ACCEPT, 9, 3);
-	if (how == ANSWERED) {
-		call(5 * MS, 11, NR_RECVFROM, 5, fd);
-		call(6 * MS, 11, NR_SENDTO, 5, fd);
-	}
-	for (unsigned i = 0; i < (how == STOPPED ? 22 : 44); i++) {
-		const uint64_t at = (20 + 20 * i) * MS, wait = how == BUSY ? 10000 : 8 * MS;
-
-		if (how != BLOCKING) {
-			ty_mx_enter(0, at - wait, 11, NR_EPOLL);
-			ty_mx_exit(0, at - 1000, 11, NR_EPOLL, 1);
-		}
-		call(at, 11, NR_RECVFROM, 5, fd);
-		if (i != 21 || how == ONLY || how == STOPPED)
-			continue;
-		if (how != AT_ONCE) {
-			ty_mx_enter(0, at + 1 * MS, 11, NR_EPOLL);
-			ty_mx_exit(0, at + 4 * MS, 11, NR_EPOLL, 0);
-		}
-		call(at + 5 * MS, 11, NR_SENDTO, 10, fd);
-	}
-	return end();
-}
-
-/* Messages that an event loop receives one at a time, with no reply yet, may be no request. But one
- * that it stopped reading is, and so is an upload, which comes in pieces. */
-static void messages_and_uploads(void **state)
-{
-	for (enum how how = ONLY; how <= BLOCKING; how++) {
-		const bool none = how == ONLY || how == STOPPED;
-		struct ty_requests r = messages(how);
-
-		assert_int_equal(r.services_n, !none);
-		assert_int_equal(r.pending_n, how == STOPPED);
-		if (!none) {
-			assert_int_equal(r.services[0].n, 1 + (how == ANSWERED));
-			assert_int_equal(r.services[0].open, how != PING);
-			assert_int_equal(r.services[0].max_ns, ((how == PING ? 0 : 420) + 5) * MS);
-		}
-		ty_requests_fini(&r);
-		ty_mx_drop();
-	}
 }
 
 /* Where both ports are those of clients: the end that listened serves, whichever is seen to send
@@ -472,11 +384,6 @@ static void awaited_replies(void **state)
 	assert_int_equal(r.client_waits[3].flags, TY_REQ_OPEN);
 	assert_int_equal(r.client_waits[4].flags, TY_REQ_CONNECT);
 	assert_int_equal(r.client_waits[4].end_ns, 50 * MS);
-	assert_ptr_equal(ty_requests_awaited(&r, t, 60 * MS, 140 * MS, false), &r.client_waits[1]);
-	assert_null(ty_requests_awaited(&r, t, 40 * MS, 140 * MS, false));
-	assert_null(ty_requests_awaited(&r, t + 1, 60 * MS, 140 * MS, false));
-	assert_null(ty_requests_awaited(&r, t, 210 * MS, 250 * MS, false));
-	assert_ptr_equal(ty_requests_awaited(&r, t, 210 * MS, 250 * MS, true), &r.client_waits[2]);
 	ty_requests_fini(&r);
 	ty_mx_drop();
 }
@@ -534,8 +441,6 @@ int main(void)
 		cmocka_unit_test(a_connection_passed_on),
 		cmocka_unit_test(replies_files_and_pipes),
 		cmocka_unit_test(attached),
-		cmocka_unit_test(the_rest_of_a_reply_waits_for_a_disk),
-		cmocka_unit_test(messages_and_uploads),
 		cmocka_unit_test(which_end_serves),
 		cmocka_unit_test(children_copies_and_threads),
 		cmocka_unit_test(bounds),
