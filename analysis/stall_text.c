@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "call_args.h"
-#include "cpu_ranges.h"
 #include "fd_kind.h"
 #include "sentence.h"
 #include "model_time.h"
@@ -18,77 +17,8 @@
 #include "wait_holder.h"
 #include "wait_peer.h"
 
-#define PATH_SHOWN 72 /* the end of a cgroup's path says most */
-
 /* A thread by its name at t. */
 #define who(thread, t) ty_who(h->x->m, thread, t)
-
-/* The kernel's scale: 0..98 real-time (99 - rt priority), 100..139 nice. */
-static void say_prio(struct ty_sentence *o, int32_t prio, const char *before, const char *behind)
-{
-	if (prio == INT32_MIN)
-		return;
-	if (prio < 0)
-		ty_put(o, "%sa deadline thread%s", before, behind);
-	else if (prio < 100)
-		ty_put(o, "%sreal-time priority %d%s", before, 99 - prio, behind);
-	else
-		ty_put(o, "%snice %d%s", before, prio - 120, behind);
-}
-
-static uint32_t cpu_of(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	return ty_model_span_brief(h->x->m, c->s.thread, c->s.span).cpu;
-}
-
-/* The CPU that was idle longest meanwhile, of the others on which the thread may run; TY_NONE. */
-static uint32_t idle_cpu(const struct ty_stall_search *h, const struct ty_candidate *c,
-			 uint64_t *idle_ns)
-{
-	const struct ty_model *m = h->x->m;
-	uint32_t affinity = ty_model_thread(m, c->s.thread)->affinity, best = TY_NONE;
-	uint32_t own = cpu_of(h, c);
-
-	*idle_ns = 0;
-	for (uint32_t cpu = 0; cpu < ty_model_summary(m)->cpus; cpu++) {
-		struct ty_track t = {TY_TRACK_CPU, cpu};
-		struct ty_cell cell;
-
-		if (cpu == own || (affinity && !ty_cpu_ranges_have(ty_model_str(m, affinity), cpu)))
-			continue;
-		ty_model_cells(m, t, c->s.start_ns, c->end_ns, 1, &cell);
-		if (cell.ns[TY_ST_IDLE] > *idle_ns) {
-			*idle_ns = cell.ns[TY_ST_IDLE];
-			best = cpu;
-		}
-	}
-	return best;
-}
-
-/* Was one idle for half of the wait? Then what ran on the thread's own CPU is not all of the
- * cause: a quota that is not recorded, or the scheduler, left it there. */
-static bool was_left(const struct ty_stall_search *h, const struct ty_candidate *c)
-{
-	uint64_t ns;
-
-	return c->s.kind == TY_STALL_RUNQUEUE && c->s.state == TY_ST_RUNNABLE && c->s.waits <= 1 &&
-	       ty_model_thread(h->x->m, c->s.thread)->affinity && idle_cpu(h, c, &ns) != TY_NONE &&
-	       ns >= c->s.duration_ns / 2;
-}
-
-static void say_idle(struct ty_sentence *o, const struct ty_stall_search *h,
-		     const struct ty_candidate *c)
-{
-	uint64_t most;
-	uint32_t best = c->s.waits > 1 ? TY_NONE /* in between it ran */ : idle_cpu(h, c, &most);
-
-	if (best == TY_NONE || most < c->s.duration_ns / 10)
-		return;
-	ty_put(o, ". CPU %u was idle for %s%s", best, ty_duration(most),
-	       !ty_model_thread(h->x->m, c->s.thread)->affinity ? " (CPU affinity not recorded)"
-	       : was_left(h, c) ? ": unknown why it did not run there"
-				: "");
-}
 
 static void say_device(struct ty_sentence *o, const struct ty_stall_search *h,
 		       const struct ty_candidate *c)
@@ -121,107 +51,6 @@ static void say_before_device(struct ty_sentence *o, const struct ty_candidate *
 	    (c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST ||
 	     (c->s.links == 1 && c->s.kind != TY_STALL_UNINTERRUPTIBLE)))
 		ty_put(o, ". For %s of %s, " TY_NOT_IN_FLIGHT, ty_duration(c->no_io_ns), of);
-}
-
-static void say_throttled(struct ty_sentence *o, const struct ty_candidate *c)
-{
-	size_t n = strlen(c->held.path);
-	bool cut = n > PATH_SHOWN;
-
-	ty_put(o, "throttled by CPU quota: its cgroup %s%s may use %s of CPU time every %s",
-	       cut ? "..." : "", c->held.path + (cut ? n - PATH_SHOWN : 0),
-	       ty_duration(c->held.quota_us * 1000), ty_duration(c->held.period_us * 1000));
-	if (c->used_ns)
-		ty_put(o, ", and had already used %s in that period", ty_duration(c->used_ns));
-	else if (c->held.ns)
-		ty_put(o, ", and was throttled for %s around that time", ty_duration(c->held.ns));
-	else
-		ty_put(o, "; the thread's CPU was idle for %s", ty_duration(c->idle_ns));
-}
-
-/* What the hypervisor possibly took: the whole cause, or (aside) a part of it. */
-static void say_steal(struct ty_sentence *o, const struct ty_stall_search *h,
-		      const struct ty_candidate *c, bool aside)
-{
-	uint32_t cpu = cpu_of(h, c);
-
-	if (aside) {
-		if (ty_stall_steal_matters(c))
-			ty_put(o,
-			       ". For %s of that time, a CPU showed no activity (steal time, "
-			       "inferred)",
-			       ty_duration(c->s.steal_ns));
-		return;
-	}
-	if (c->s.steal_ns)
-		ty_put(o,
-		       "CPU %u showed no activity for %s of %s: lost to the hypervisor (steal "
-		       "time, inferred)",
-		       cpu, ty_duration(c->s.steal_ns), ty_duration(c->end_ns - c->s.start_ns));
-	else
-		ty_put(o, "CPU %u was lost to the hypervisor (steal time, inferred)", cpu);
-	if (c->s.steal_counted_ns)
-		ty_put(o, " (the kernel counted %s of steal time around then)",
-		       ty_duration(c->s.steal_counted_ns));
-}
-
-/* " for 40.0 ms of that time", or of nearly all of it " all that time". */
-static void say_part(struct ty_sentence *o, uint64_t ns, uint64_t of_ns)
-{
-	if (ns >= of_ns - of_ns / 100)
-		ty_put(o, " all that time");
-	else
-		ty_put(o, " for %s of that time", ty_duration(ns));
-}
-
-static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
-		      const struct ty_candidate *c)
-{
-	uint32_t cpu = cpu_of(h, c);
-
-	if (c->s.kind == TY_STALL_THROTTLED) {
-		say_throttled(o, c);
-	} else if (c->s.culprit != TY_NONE) {
-		ty_put(o, "%s ran", who(c->s.culprit, c->s.culprit_ns));
-		say_part(o, c->rival_ns, c->s.duration_ns);
-		ty_put(o, " on CPU %u", cpu);
-		if (c->rival_prio != 120)
-			say_prio(o, c->rival_prio, ", ", "");
-		if (c->own_prio != c->rival_prio)
-			say_prio(o, c->own_prio, " (victim: ", ")");
-		say_idle(o, h, c);
-	} else if (c->unfair) {
-		ty_put(o,
-		       "starved by other threads, which used %s on CPU %u, more than the victim's "
-		       "priority explains. Possible cause%s the CPU weight of its cgroup or "
-		       "autogroup",
-		       ty_duration(c->rival_ns), cpu, c->quota_seen ? "s: a CPU quota, or" : ":");
-	} else if (c->rival_ns) {
-		ty_put(o, "several threads shared CPU %u", cpu);
-		say_part(o, c->rival_ns, c->s.duration_ns);
-		for (unsigned i = 0; i < c->rivals_n; i++) {
-			const struct ty_ran *ran = &c->rivals[i];
-
-			if (!i && c->rivals_n > 1)
-				ty_put(o, "; the top %s: ", c->rivals_n == 2 ? "two" : "three");
-			ty_put(o, "%s%s (%s",
-			       i		 ? ", "
-			       : c->rivals_n > 1 ? ""
-						 : "; the top one: ",
-			       who(ran->thread, ran->at_ns), ty_duration(ran->ns));
-			if (ran->prio != 120)
-				say_prio(o, ran->prio, ", ", "");
-			ty_put(o, ")");
-		}
-		say_idle(o, h, c);
-	} else if (c->idle_ns) {
-		ty_put(o,
-		       "its CPU %u was idle for %s, and no CPU quota of its cgroup is recorded: "
-		       "unknown why it did not run",
-		       cpu, ty_duration(c->idle_ns));
-	} else {
-		ty_put(o, "the thread that ran instead is not recorded");
-	}
 }
 
 /* The thread of a link, by the name it had in the middle; the culprit by the name at culprit_ns. */
@@ -272,7 +101,7 @@ static void say_root(struct ty_sentence *o, const struct ty_stall_search *h,
 		       ty_duration(c->root.what_ns[TY_SEG_RUNNABLE]));
 	} else if (l->what == TY_SEG_RUNNABLE && c->held.path) {
 		ty_put(o, ", ");
-		say_throttled(o, c);
+		ty_stall_say_throttled(o, c);
 	} else if (l->what == TY_SEG_TIMER && l->waker.net) {
 		uint32_t peer = ty_wait_next_packet(h->x->m, l->thread, l->span);
 
@@ -362,17 +191,6 @@ static const char *still(const struct ty_candidate *c)
 		       : ty_state_name(c->s.state);
 }
 
-static void theft(struct ty_sentence *o, const struct ty_stall_search *h,
-		  const struct ty_candidate *c)
-{
-	static const char *const what[] = {"interrupt", "softirq", "vector"};
-
-	ty_put(o, "interrupts took %s of %s on CPU %u, of which %s %s took %s in %u run%s",
-	       ty_duration(c->stolen_ns), ty_duration(c->end_ns - c->s.start_ns), cpu_of(h, c),
-	       what[c->theft.kind < 3 ? c->theft.kind : 2], ty_model_str(h->x->m, c->theft.name),
-	       ty_duration(c->theft.ns), c->theft.n, c->theft.n == 1 ? "" : "s");
-}
-
 /* A lock with repeated failed attempts. */
 static void polled(struct ty_sentence *o, const struct ty_stall_search *h,
 		   const struct ty_candidate *c)
@@ -402,17 +220,17 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 	bool served = c->s.state == TY_ST_SLEEPING; /* the page, by a program */
 
 	switch (c->s.kind) {
-	case TY_STALL_STEAL: say_steal(o, h, c, false); return;
+	case TY_STALL_STEAL: ty_stall_say_steal(o, h, c, false); return;
 	case TY_STALL_RUNQUEUE:
 	case TY_STALL_THROTTLED:
 		if (c->s.state == TY_ST_RUNNABLE) {
-			run_queue(o, h, c);
+			ty_stall_say_run_queue(o, h, c);
 			if (c->run_inferred)
 				ty_put(o, ". Some run times on that CPU are inferred");
 			return;
 		}
 		break;
-	case TY_STALL_IRQ: theft(o, h, c); return;
+	case TY_STALL_IRQ: ty_stall_say_theft(o, h, c); return;
 	case TY_STALL_CPU:
 		if (c->computed_ns) {
 			ty_put(o, "on the CPU for %s%s", ty_duration(c->computed_ns),
@@ -648,12 +466,12 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	if ((s->kind == TY_STALL_IO || s->kind == TY_STALL_UNINTERRUPTIBLE) && c->io != TY_NONE)
 		name_source(h, c);
 	cause(&t, h, c);
-	s->proven = s->proven && !was_left(h, c);
+	s->proven = s->proven && !ty_stall_was_left(h, c);
 	if (s->waits <= 1 || c->longest_ns)
 		say_before_device(&t, c);
 	ty_stall_say_disk_users(&t, h, c);
 	if (s->kind != TY_STALL_STEAL)
-		say_steal(&t, h, c, true);
+		ty_stall_say_steal(&t, h, c, true);
 	if (c->kernel_timer)
 		ty_put(&t, ". The purpose of that timer is not recorded (throttled I/O, or other "
 			   "delayed work of the kernel)");
@@ -664,7 +482,7 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		snprintf(s->object, sizeof(s->object), "device %u:%u", io.major, io.minor);
 	} else if (s->kind == TY_STALL_RUNQUEUE || s->kind == TY_STALL_THROTTLED ||
 		   s->kind == TY_STALL_STEAL) {
-		uint32_t cpu = cpu_of(h, c);
+		uint32_t cpu = ty_stall_cpu_of(h, c);
 
 		if (cpu != TY_NONE)
 			snprintf(s->object, sizeof(s->object), "cpu %u", cpu);

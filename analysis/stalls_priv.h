@@ -8,7 +8,7 @@
  * stall_share.c (turns and shared work), stall_worker.c (worker pools), stall_process_tree.c
  * (descendants), stall_futex_word.c (lock or counter), stall_path.c (what the command lost),
  * stall_rank.c (merging and ranking), stall_compute.c (blocked event loops), stall_cpu.c,
- * stall_steal.c, stall_stop_world.c and stall_text.c.
+ * stall_steal.c, stall_stop_world.c, stall_text.c and stall_text_cpu.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -470,6 +470,20 @@ uint64_t ty_stall_theft(const struct ty_model *m, const struct ty_span *s, uint6
 struct ty_sentence;
 void ty_stall_say_disk_users(struct ty_sentence *o, const struct ty_stall_search *h,
 			     const struct ty_candidate *c);
+/* stall_text_cpu.c: the cause in words, where it is the CPU. The CPU that the thread ran on, or
+ * waited for. */
+uint32_t ty_stall_cpu_of(const struct ty_stall_search *h, const struct ty_candidate *c);
+/* True if another CPU was idle for half of the wait. Then what ran on the thread's own CPU is not
+ * all of the cause: a quota that is not recorded, or the scheduler, left it there. */
+bool ty_stall_was_left(const struct ty_stall_search *h, const struct ty_candidate *c);
+void ty_stall_say_run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
+			    const struct ty_candidate *c);
+void ty_stall_say_throttled(struct ty_sentence *o, const struct ty_candidate *c);
+void ty_stall_say_theft(struct ty_sentence *o, const struct ty_stall_search *h,
+			const struct ty_candidate *c);
+/* What the hypervisor possibly took: the whole cause, or (aside) a part of it. */
+void ty_stall_say_steal(struct ty_sentence *o, const struct ty_stall_search *h,
+			const struct ty_candidate *c, bool aside);
 /* stall_text.c: object, text and sentence. */
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c);
 /* True if the waker waits there itself at another time, as for a lock that is handed over. A thread
