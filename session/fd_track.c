@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See fd_track.h. A table per process, indexed by descriptor; processes that share one
- * (CLONE_FILES) share the table. Other threads run during a call: a descriptor that a call closes
- * or replaces loses its name at the call's start, because the moment inside the call is unknown. A
- * descriptor created during the call that closes its number keeps its name only if the old one was
- * known to be open until then, because only then it is certain which of the two was closed.
+ * See fd_track.h. Other threads run during a call: a descriptor that a call closes or replaces
+ * loses its name at the call's start, because the moment inside the call is unknown. A descriptor
+ * created during the call that closes its number keeps its name only if the old one was known to be
+ * open until then, because only then it is certain which of the two was closed.
  *
- * Bounds: SLOTS_MAX descriptors in all, NAMES_MAX bytes of names; beyond them descriptors have no
- * name.
+ * Bounds: NAMES_MAX bytes of names, and those of fd_slots.c; beyond them descriptors have no name.
  *
  * Budget: a call without effect on descriptors costs the look-up of its row; a name one look-up of
  * the process.
@@ -20,16 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fd_slots.h"
 #include "field_text.h"
 #include "key_value.h"
-#include "pair_map.h"
 #include "snapshot_text.h"
 #include "strtab.h"
-#include "vec.h"
 
 #define FD_CWD	       (-100) /* AT_FDCWD */
-#define FD_MAX	       (1u << 20)
-#define SLOTS_MAX      (4u << 20)
 #define NAMES_MAX      (256u << 20)
 #define NAME_MAX_BYTES 8192
 #define SHARES_FILES   0x400 /* CLONE_FILES, CLONE_FS, CLONE_THREAD */
@@ -40,26 +35,6 @@
 #define CLEARS_CLOEXEC 0x5450
 enum { CLOSE_RANGE_CLOEXEC_ = 4 };
 
-struct target {
-	uint32_t name; /* 0: unknown */
-	uint32_t net;  /* of an internet socket its network namespace; 0: unknown */
-	char access;   /* of a pipe: 'r', 'w', 'b' (both); 0: unknown */
-};
-
-struct slot {
-	uint64_t since_ns;   /* the end of the call that made it */
-	uint64_t closing_ns; /* a call that closes or replaces it began; 0: none */
-	struct target target;
-	bool open, cloexec;
-	bool listed; /* in /proc at since_ns; how long it had been open is unknown */
-	bool fresh;  /* took the place of one that was open, as the lowest free number */
-};
-
-struct table {
-	struct slot *v;
-	uint32_t n, users;
-};
-
 /* A closed end of a pipe or unix socket. */
 struct gone {
 	uint64_t ns;
@@ -68,85 +43,16 @@ struct gone {
 	char access;
 };
 
-struct process {
-	struct table *table; /* NULL: nothing is known */
-	uint32_t cwd;
-	int32_t pid;
-	bool gone; /* it ended: its number may be another one's */
-};
-
 struct ty_fd_track {
 	const struct ty_sysarch *arch;
 	const struct ty_call_data_index *strings;
 	struct ty_strtab *names;
 	uint64_t name_bytes;
-	VEC(struct process) processes;
-	struct ty_pair_map by_pid; /* (pid, 0): index of its process */
-	uint32_t slots;		   /* allocated */
+	struct ty_fd_processes processes;
 	struct ty_buf text;
 	struct gone gone[TY_FD_TRACK_GONE]; /* the newest at (gone_n - 1) % TY_FD_TRACK_GONE */
 	uint32_t gone_n;
 };
-
-static struct process *process_of(const struct ty_fd_track *t, int32_t pid)
-{
-	uint32_t i = ty_pair_map_get(&t->by_pid, (uint32_t)pid, 0);
-
-	return i == TY_PAIR_NONE ? NULL : &t->processes.v[i];
-}
-
-/* NULL: out of memory. */
-static struct process *process_add(struct ty_fd_track *t, int32_t pid)
-{
-	return pair_element(&t->by_pid, (uint32_t)pid, 0, &t->processes,
-			    (struct process){.pid = pid});
-}
-
-static void let_go(struct ty_fd_track *t, struct process *p)
-{
-	struct table *a = p->table;
-
-	p->table = NULL;
-	if (!a || --a->users)
-		return;
-	t->slots -= a->n;
-	free(a->v);
-	free(a);
-}
-
-/* A slot to be written; NULL: there is no room. */
-static struct slot *slot_add(struct ty_fd_track *t, struct process *p, uint64_t fd)
-{
-	uint32_t n = 16;
-	struct slot *v;
-
-	if (fd >= FD_MAX)
-		return NULL;
-	if (!p->table) {
-		p->table = calloc(1, sizeof(*p->table));
-		if (!p->table)
-			return NULL;
-		p->table->users = 1;
-	}
-	if (fd < p->table->n)
-		return &p->table->v[fd];
-	while (n <= fd)
-		n *= 2;
-	v = t->slots + n - p->table->n <= SLOTS_MAX ? realloc(p->table->v, n * sizeof(*v)) : NULL;
-	if (!v)
-		return NULL;
-	memset(v + p->table->n, 0, (n - p->table->n) * sizeof(*v));
-	t->slots += n - p->table->n;
-	*p->table = (struct table){v, n, p->table->users};
-	return &v[fd];
-}
-
-static struct slot *slot_of(const struct process *p, uint64_t fd)
-{
-	struct slot *s = p && p->table && fd < p->table->n ? &p->table->v[fd] : NULL;
-
-	return s && s->open ? s : NULL;
-}
 
 /* Its id; 0: no room for it. */
 static uint32_t name_add(struct ty_fd_track *t, const char *s, size_t n)
@@ -171,8 +77,8 @@ static int add_listed(struct ty_fd_track *t, const char *text)
 
 	while ((d = ty_snap_fd(&text)).is != TY_SNAP_FD_END) {
 		char target[NAME_MAX_BYTES];
-		struct process *p;
-		struct slot *s;
+		struct ty_fd_process *p;
+		struct ty_fd_slot *s;
 
 		if (d.is == TY_SNAP_FD_TAKEN)
 			taken_ns = d.taken_ns;
@@ -180,16 +86,16 @@ static int add_listed(struct ty_fd_track *t, const char *text)
 		    d.target.n >= sizeof(target))
 			continue;
 		ty_unescape_field(d.target.s, d.target.n, target, sizeof(target));
-		p = process_add(t, d.pid);
+		p = ty_fd_process_add(&t->processes, d.pid);
 		if (!p)
 			return -TY_ENOMEM;
 		if (d.is == TY_SNAP_FD_CWD) {
 			p->cwd = name_add(t, target, strlen(target));
 			continue;
 		}
-		s = slot_add(t, p, (uint64_t)d.fd);
+		s = ty_fd_slot_add(&t->processes, p, (uint64_t)d.fd);
 		if (s)
-			*s = (struct slot){
+			*s = (struct ty_fd_slot){
 				.since_ns = taken_ns,
 				.target = {name_add(t, target, strlen(target)), d.net, d.access},
 				.open = true,
@@ -206,7 +112,7 @@ struct ty_fd_track *ty_fd_track_new(const struct ty_trace *trace, const struct t
 	const char *fds = ty_trace_section(trace, TY_SEC_FDS).s,
 		   *machine = ty_trace_section(trace, TY_SEC_MACHINE).s;
 	char cwd[NAME_MAX_BYTES] = "";
-	struct process *p;
+	struct ty_fd_process *p;
 
 	if (!t)
 		return NULL;
@@ -218,7 +124,7 @@ struct ty_fd_track *ty_fd_track_new(const struct ty_trace *trace, const struct t
 		goto fail;
 	/* The folder in which the command started says nothing of a recording that begins later. */
 	if (ty_trace_command(trace) && ty_key_value(machine, "cwd", cwd, sizeof(cwd))) {
-		p = process_add(t, ty_trace_command(trace));
+		p = ty_fd_process_add(&t->processes, ty_trace_command(trace));
 		if (!p)
 			goto fail;
 		p->cwd = name_add(t, cwd, strlen(cwd));
@@ -233,38 +139,37 @@ void ty_fd_track_free(struct ty_fd_track *t)
 {
 	if (!t)
 		return;
-	vec_each (p, &t->processes)
-		let_go(t, p);
-	vec_fini(&t->processes);
-	ty_pair_map_fini(&t->by_pid);
+	ty_fd_processes_fini(&t->processes);
 	ty_strtab_free(t->names);
 	ty_buf_fini(&t->text);
 	free(t);
 }
 
-static uint32_t name_at(const struct process *p, int32_t fd, uint64_t ts_ns)
+static uint32_t name_at(const struct ty_fd_process *p, int32_t fd, uint64_t ts_ns)
 {
-	const struct slot *s;
+	const struct ty_fd_slot *s;
 
 	if (!p)
 		return 0;
 	if (fd == FD_CWD)
 		return p->cwd;
-	s = fd < 0 ? NULL : slot_of(p, (uint64_t)fd);
+	s = fd < 0 ? NULL : ty_fd_slot_find(p, (uint64_t)fd);
 	if (!s || ts_ns < s->since_ns || (s->closing_ns && ts_ns > s->closing_ns))
 		return 0;
 	return s->target.name;
 }
 
 /* How it is used, if in one way. */
-static char access_of(const struct slot *s)
+static char access_of(const struct ty_fd_slot *s)
 {
 	return s->target.access == 'b' ? 0 : s->target.access;
 }
 
 char ty_fd_track_access(const struct ty_fd_track *t, int32_t pid, int32_t fd)
 {
-	const struct slot *s = fd < 0 ? NULL : slot_of(process_of(t, pid), (uint64_t)fd);
+	const struct ty_fd_slot *s =
+		fd < 0 ? NULL
+		       : ty_fd_slot_find(ty_fd_process_find(&t->processes, pid), (uint64_t)fd);
 
 	return s ? access_of(s) : 0;
 }
@@ -272,9 +177,9 @@ char ty_fd_track_access(const struct ty_fd_track *t, int32_t pid, int32_t fd)
 void ty_fd_track_each(const struct ty_fd_track *t, uint64_t since_ns,
 		      bool (*fn)(void *ctx, int32_t pid, uint32_t name, char access), void *ctx)
 {
-	vec_each (p, &t->processes)
+	vec_each (p, &t->processes.v)
 		for (uint32_t i = 0; p->table && i < p->table->n; i++) {
-			const struct slot *s = &p->table->v[i];
+			const struct ty_fd_slot *s = &p->table->v[i];
 
 			if (s->open && s->target.name && !s->closing_ns &&
 			    !fn(ctx, p->pid, s->target.name, access_of(s)))
@@ -290,7 +195,7 @@ void ty_fd_track_each(const struct ty_fd_track *t, uint64_t since_ns,
 
 uint32_t ty_fd_track_name(const struct ty_fd_track *t, int32_t pid, int32_t fd, uint64_t ts_ns)
 {
-	return name_at(process_of(t, pid), fd, ts_ns);
+	return name_at(ty_fd_process_find(&t->processes, pid), fd, ts_ns);
 }
 
 const char *ty_fd_track_text(const struct ty_fd_track *t, uint32_t name)
@@ -331,19 +236,19 @@ static bool takes_away(const struct ty_sysrow *row, const struct ty_call *c, uin
 void ty_fd_track_begin(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
 {
 	const struct ty_sysrow *row = row_of(t, c);
-	const struct process *p;
+	const struct ty_fd_process *p;
 	uint32_t from, to;
 
 	if (!takes_away(row, c, &from, &to))
 		return;
-	p = process_of(t, pid);
+	p = ty_fd_process_find(&t->processes, pid);
 	for (uint32_t fd = from; p && p->table && fd < p->table->n && fd <= to; fd++)
 		if (p->table->v[fd].open && !p->table->v[fd].closing_ns)
 			p->table->v[fd].closing_ns = c->start_ns;
 }
 
 /* It is about to be closed. */
-static void note_gone(struct ty_fd_track *t, int32_t pid, const struct slot *s, uint64_t ns)
+static void note_gone(struct ty_fd_track *t, int32_t pid, const struct ty_fd_slot *s, uint64_t ns)
 {
 	const char *text = s->open ? ty_fd_track_text(t, s->target.name) : NULL;
 
@@ -352,11 +257,11 @@ static void note_gone(struct ty_fd_track *t, int32_t pid, const struct slot *s, 
 			(struct gone){ns, s->target.name, pid, access_of(s)};
 }
 
-static void taken_away(struct ty_fd_track *t, const struct process *p, const struct ty_call *c,
-		       uint32_t from, uint32_t to, bool failed)
+static void taken_away(struct ty_fd_track *t, const struct ty_fd_process *p,
+		       const struct ty_call *c, uint32_t from, uint32_t to, bool failed)
 {
 	for (uint32_t fd = from; p->table && fd < p->table->n && fd <= to; fd++) {
-		struct slot *s = &p->table->v[fd];
+		struct ty_fd_slot *s = &p->table->v[fd];
 
 		if (!s->open || (s->since_ns > c->start_ns && s->fresh))
 			continue;
@@ -370,32 +275,32 @@ static void taken_away(struct ty_fd_track *t, const struct process *p, const str
 }
 
 /* lowest: the call returned the lowest free number, so its previous descriptor had been closed. */
-static void put(struct ty_fd_track *t, struct process *p, const struct ty_call *c, int64_t fd,
-		struct target target, bool cloexec, bool lowest)
+static void put(struct ty_fd_track *t, struct ty_fd_process *p, const struct ty_call *c, int64_t fd,
+		struct ty_fd_target target, bool cloexec, bool lowest)
 {
-	struct slot *s = fd < 0 ? NULL : slot_add(t, p, (uint64_t)fd);
+	struct ty_fd_slot *s = fd < 0 ? NULL : ty_fd_slot_add(&t->processes, p, (uint64_t)fd);
 
 	if (s)
-		*s = (struct slot){.since_ns = c->end_ns,
-				   .target = target,
-				   .open = true,
-				   .cloexec = cloexec,
-				   .fresh = lowest && s->open && s->since_ns <= c->start_ns};
+		*s = (struct ty_fd_slot){.since_ns = c->end_ns,
+					 .target = target,
+					 .open = true,
+					 .cloexec = cloexec,
+					 .fresh = lowest && s->open && s->since_ns <= c->start_ns};
 }
 
 /* As it was all the time that the call lasted. */
-static uint32_t name_during(const struct process *p, const struct ty_call *c, uint64_t fd)
+static uint32_t name_during(const struct ty_fd_process *p, const struct ty_call *c, uint64_t fd)
 {
-	const struct slot *s = slot_of(p, (uint32_t)fd);
+	const struct ty_fd_slot *s = ty_fd_slot_find(p, (uint32_t)fd);
 
 	return s && s->since_ns <= c->start_ns && !s->closing_ns ? s->target.name : 0;
 }
 
-static void put_copy(struct ty_fd_track *t, struct process *p, const struct ty_call *c, int64_t fd,
-		     bool cloexec)
+static void put_copy(struct ty_fd_track *t, struct ty_fd_process *p, const struct ty_call *c,
+		     int64_t fd, bool cloexec)
 {
-	const struct slot *from = slot_of(p, (uint32_t)c->args[0]);
-	struct target target = from ? from->target : (struct target){0};
+	const struct ty_fd_slot *from = ty_fd_slot_find(p, (uint32_t)c->args[0]);
+	struct ty_fd_target target = from ? from->target : (struct ty_fd_target){0};
 
 	target.name = name_during(p, c, c->args[0]);
 	put(t, p, c, fd, target, cloexec,
@@ -403,7 +308,7 @@ static void put_copy(struct ty_fd_track *t, struct process *p, const struct ty_c
 }
 
 /* The path that argument `arg` pointed to, from the folder that it starts in. */
-static uint32_t path_name(struct ty_fd_track *t, const struct process *p,
+static uint32_t path_name(struct ty_fd_track *t, const struct ty_fd_process *p,
 			  const struct ty_sysrow *row, const struct ty_call *c, unsigned arg,
 			  const struct ty_call_data_item *path)
 {
@@ -438,7 +343,7 @@ static uint32_t path_name(struct ty_fd_track *t, const struct process *p,
 
 uint32_t ty_fd_track_path(struct ty_fd_track *t, int32_t pid, const struct ty_call *c, unsigned arg)
 {
-	const struct process none = {0}, *p = process_of(t, pid);
+	const struct ty_fd_process none = {0}, *p = ty_fd_process_find(&t->processes, pid);
 	const struct ty_sysrow *row = ty_syscall_row(t->arch, c->abi, c->nr);
 	struct ty_call_data_item item[6];
 
@@ -453,22 +358,23 @@ uint32_t ty_fd_track_path(struct ty_fd_track *t, int32_t pid, const struct ty_ca
 }
 
 /* As the kernel had it at the call's end. */
-static struct target kernel_target(struct ty_fd_track *t, const struct ty_ev_fd *fd, char access)
+static struct ty_fd_target kernel_target(struct ty_fd_track *t, const struct ty_ev_fd *fd,
+					 char access)
 {
 	ty_buf_reset(&t->text);
 	if (ty_call_data_fd_text(fd, &t->text) || !t->text.len)
-		return (struct target){0};
-	return (struct target){name_add(t, t->text.p, t->text.len), fd->net, access};
+		return (struct ty_fd_target){0};
+	return (struct ty_fd_target){name_add(t, t->text.p, t->text.len), fd->net, access};
 }
 
-static struct target named(uint32_t name)
+static struct ty_fd_target named(uint32_t name)
 {
-	return (struct target){.name = name};
+	return (struct ty_fd_target){.name = name};
 }
 
-static struct target made(struct ty_fd_track *t, const struct process *p,
-			  const struct ty_sysrow *row, const struct ty_call *c,
-			  const struct ty_call_data_item item[6])
+static struct ty_fd_target made(struct ty_fd_track *t, const struct ty_fd_process *p,
+				const struct ty_sysrow *row, const struct ty_call *c,
+				const struct ty_call_data_item item[6])
 {
 	struct ty_buf *b = &t->text;
 	struct ty_ev_fd fd;
@@ -485,36 +391,9 @@ static struct target made(struct ty_fd_track *t, const struct process *p,
 	return named(row->makes ? name_add(t, row->makes, strlen(row->makes)) : 0);
 }
 
-/* exec stops sharing. -TY_ENOMEM, or 0, also where there was no room. */
-static int unshare(struct ty_fd_track *t, struct process *p)
+static int on_exec(struct ty_fd_track *t, struct ty_fd_process *p, uint64_t ns)
 {
-	struct table *a = p->table, *b;
-
-	if (!a || a->users < 2)
-		return 0;
-	p->table = NULL;
-	a->users--;
-	if (t->slots + a->n > SLOTS_MAX)
-		return 0;
-	b = calloc(1, sizeof(*b));
-	if (b && a->n)
-		b->v = malloc(a->n * sizeof(*b->v));
-	if (!b || (a->n && !b->v)) {
-		free(b);
-		return -TY_ENOMEM;
-	}
-	if (a->n)
-		memcpy(b->v, a->v, a->n * sizeof(*b->v));
-	b->n = a->n;
-	b->users = 1;
-	t->slots += b->n;
-	p->table = b;
-	return 0;
-}
-
-static int on_exec(struct ty_fd_track *t, struct process *p, uint64_t ns)
-{
-	int r = unshare(t, p);
+	int r = ty_fd_slots_unshare(&t->processes, p);
 
 	for (uint32_t i = 0; p->table && i < p->table->n; i++)
 		if (p->table->v[i].cloexec) {
@@ -525,12 +404,12 @@ static int on_exec(struct ty_fd_track *t, struct process *p, uint64_t ns)
 }
 
 /* Applies a successful call to a table. */
-static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysrow *row,
+static int effect(struct ty_fd_track *t, struct ty_fd_process *p, const struct ty_sysrow *row,
 		  const struct ty_call *c, const struct ty_call_data_item item[6])
 {
 	const bool cloexec = ty_sysrow_cloexec(row, c->args);
 	const char *terminal = ty_sysrow_terminal(row, c->args);
-	struct slot *s = slot_of(p, (uint32_t)c->args[0]);
+	struct ty_fd_slot *s = ty_fd_slot_find(p, (uint32_t)c->args[0]);
 	struct ty_ev_fd fd;
 
 	switch ((enum ty_fds_effect)row->fds) {
@@ -571,10 +450,11 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 				     ty_call_data_received(t->strings, c, i, &fd, &t->text);
 		     i++)
 			put(t, p, c, fd.fd,
-			    (struct target){.name = t->text.len && !t->text.failed
-							    ? name_add(t, t->text.p, t->text.len)
-							    : 0,
-					    .net = fd.net},
+			    (struct ty_fd_target){
+				    .name = t->text.len && !t->text.failed
+						    ? name_add(t, t->text.p, t->text.len)
+						    : 0,
+				    .net = fd.net},
 			    cloexec, true);
 		break;
 	case TY_FDS_CLOSE:
@@ -585,7 +465,7 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 	else if (row->id == TY_SYS_fchdir)
 		p->cwd = name_during(p, c, c->args[0]);
 	else if (row->id == TY_SYS_unshare && c->args[0] & SHARES_FILES)
-		let_go(t, p); /* its threads have one each */
+		ty_fd_slots_drop(&t->processes, p); /* its threads have one each */
 	else if (terminal)
 		put(t, p, c, c->ret, named(name_add(t, terminal, strlen(terminal))), cloexec, true);
 	else if (row->id == TY_SYS_ioctl && s &&
@@ -599,18 +479,18 @@ int ty_fd_track_end(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
 	const struct ty_sysrow *row = row_of(t, c);
 	const bool failed = c->how != TY_CALL_RETURNED || c->ret < 0;
 	struct ty_call_data_item item[6] = {0};
-	struct process *p;
+	struct ty_fd_process *p;
 	uint32_t from, to;
 
 	if (pid <= 0)
 		return 0;
 	if (ty_call_end_only(c)) { /* its object is unknown */
-		p = process_of(t, pid);
+		p = ty_fd_process_find(&t->processes, pid);
 		if (p)
-			let_go(t, p);
+			ty_fd_slots_drop(&t->processes, p);
 		return 0;
 	}
-	p = process_add(t, pid);
+	p = ty_fd_process_add(&t->processes, pid);
 	if (!p)
 		return -TY_ENOMEM;
 	if (takes_away(row, c, &from, &to)) /* close with an error (EINTR, EIO) has closed, too */
@@ -628,7 +508,8 @@ int ty_fd_track_end(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
 static int inherit(struct ty_fd_track *t, int32_t parent, const struct ty_event *ev,
 		   uint64_t since_ns)
 {
-	struct process *child = process_add(t, ev->u.newtask.tid), *p = process_of(t, parent);
+	struct ty_fd_process *child = ty_fd_process_add(&t->processes, ev->u.newtask.tid),
+			     *p = ty_fd_process_find(&t->processes, parent);
 	int r;
 
 	if (!child || !p)
@@ -642,11 +523,11 @@ static int inherit(struct ty_fd_track *t, int32_t parent, const struct ty_event 
 	p->table->users++;
 	if (ev->u.newtask.clone_flags & SHARES_FILES)
 		return 0;
-	r = unshare(t, child);
+	r = ty_fd_slots_unshare(&t->processes, child);
 	/* Created while the child was: the child may or may not have it. The same for calls not yet
 	 * processed. */
 	for (uint32_t i = 0; child->table && i < child->table->n; i++) {
-		struct slot *s = &child->table->v[i];
+		struct ty_fd_slot *s = &child->table->v[i];
 
 		if (s->since_ns > ev->ts_ns || (s->since_ns > since_ns && !s->listed))
 			s->open = false;
@@ -657,17 +538,17 @@ static int inherit(struct ty_fd_track *t, int32_t parent, const struct ty_event 
 int ty_fd_track_event(struct ty_fd_track *t, const struct ty_event *ev, int32_t pid,
 		      uint64_t since_ns)
 {
-	struct process *p;
+	struct ty_fd_process *p;
 
 	if (ev->decode_error)
 		return 0;
 	if (ev->kind == TY_EV_EXIT) {
-		p = process_of(t, ev->u.tex.tid);
+		p = ty_fd_process_find(&t->processes, ev->u.tex.tid);
 		if (p) {
 			for (uint32_t i = 0; p->table && p->table->users == 1 && i < p->table->n;
 			     i++)
 				note_gone(t, p->pid, &p->table->v[i], ev->ts_ns);
-			let_go(t, p);
+			ty_fd_slots_drop(&t->processes, p);
 			p->cwd = 0;
 			p->gone = true;
 		}
@@ -676,18 +557,18 @@ int ty_fd_track_event(struct ty_fd_track *t, const struct ty_event *ev, int32_t 
 	if (ev->kind != TY_EV_NEWTASK || ev->u.newtask.clone_flags & IS_THREAD ||
 	    ev->u.newtask.tid == pid)
 		return 0;
-	p = process_of(t, ev->u.newtask.tid);
+	p = ty_fd_process_find(&t->processes, ev->u.newtask.tid);
 	if (p) { /* the number belonged to another file */
-		let_go(t, p);
-		*p = (struct process){.pid = p->pid};
+		ty_fd_slots_drop(&t->processes, p);
+		*p = (struct ty_fd_process){.pid = p->pid};
 	}
 	return inherit(t, pid, ev, since_ns);
 }
 
 void ty_fd_track_lost(struct ty_fd_track *t)
 {
-	vec_each (p, &t->processes) {
-		let_go(t, p);
+	vec_each (p, &t->processes.v) {
+		ty_fd_slots_drop(&t->processes, p);
 		p->cwd = 0;
 	}
 }
@@ -695,7 +576,7 @@ void ty_fd_track_lost(struct ty_fd_track *t)
 /* as a list ---------------------------------------------------------------------------------- */
 
 static void list_line(const struct ty_fd_track *t, int32_t pid, const char *fd, bool cloexec,
-		      struct target target, struct ty_buf *out)
+		      struct ty_fd_target target, struct ty_buf *out)
 {
 	const char *text = ty_fd_track_text(t, target.name);
 
@@ -710,16 +591,16 @@ static void list_line(const struct ty_fd_track *t, int32_t pid, const char *fd, 
 
 /* Those that were in /proc's list only after from_ns, or the others. A table that another process
  * has, too, is not listed: in the list the two would be apart. */
-static void list_process(const struct ty_fd_track *t, const struct process *p, uint64_t from_ns,
-			 bool later, struct ty_buf *out)
+static void list_process(const struct ty_fd_track *t, const struct ty_fd_process *p,
+			 uint64_t from_ns, bool later, struct ty_buf *out)
 {
-	const struct table *a = p->table;
+	const struct ty_fd_slots *a = p->table;
 	char fd[16];
 
 	if (p->cwd && !later)
 		list_line(t, p->pid, "cwd", false, named(p->cwd), out);
 	for (uint32_t i = 0; a && a->users == 1 && i < a->n; i++) {
-		const struct slot *s = &a->v[i];
+		const struct ty_fd_slot *s = &a->v[i];
 
 		if (!s->open || !s->target.name || s->closing_ns ||
 		    (s->listed && s->since_ns > from_ns) != later)
@@ -730,9 +611,9 @@ static void list_process(const struct ty_fd_track *t, const struct process *p, u
 }
 
 /* False: some of its open descriptors have no name. */
-static bool is_whole(const struct process *p)
+static bool is_whole(const struct ty_fd_process *p)
 {
-	const struct table *a = p->table;
+	const struct ty_fd_slots *a = p->table;
 
 	for (uint32_t i = 0; a && a->users == 1 && i < a->n; i++)
 		if (a->v[i].open && (!a->v[i].target.name || a->v[i].closing_ns))
@@ -751,19 +632,20 @@ void ty_fd_track_list(const struct ty_fd_track *t, uint64_t from_ns, const char 
 	for (unsigned later = 0; later <= (listed > from_ns); later++) {
 		ty_buf_addf(out, "taken %" PRIu64 " %" PRIu64 "\n", from_ns,
 			    later ? listed : from_ns);
-		vec_each (p, &t->processes)
+		vec_each (p, &t->processes.v)
 			if (!p->gone)
 				list_process(t, p, from_ns, later, out);
 	}
-	vec_each (p, &t->processes) {
+	vec_each (p, &t->processes.v) {
 		if (p->gone || (is_whole(p) && !lost))
 			continue;
 		ty_buf_addf(out, "%" PRId32 "\tleft_out\n", p->pid);
 		left_out++;
 	}
 	while ((d = ty_snap_fd(&before)).is != TY_SNAP_FD_END) {
-		const struct process *p =
-			d.is == TY_SNAP_FD_LEFT_OUT && d.pid >= 0 ? process_of(t, d.pid) : NULL;
+		const struct ty_fd_process *p = d.is == TY_SNAP_FD_LEFT_OUT && d.pid >= 0
+							? ty_fd_process_find(&t->processes, d.pid)
+							: NULL;
 
 		if (d.is != TY_SNAP_FD_LEFT_OUT || (d.pid >= 0 && p && p->gone))
 			continue;
