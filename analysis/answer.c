@@ -14,6 +14,22 @@ const char *ty_answer_of_key(enum ty_answer_of of)
 	return key[of];
 }
 
+/* Of a command that is a server: its requests instead, with the command's time. */
+static int of_server(const struct ty_explain *x, const struct ty_window *w,
+		     const struct ty_requests *requests, struct ty_answer *out)
+{
+	struct ty_answer a = {.start_ns = out->start_ns, .end_ns = out->end_ns};
+	int r = ty_answer_requests(x, w, requests, &a);
+	char sum[240] = "";
+
+	if (r)
+		return r == -TY_ENOTFOUND ? 0 : r;
+	ty_answer_sum_text(out->part_ns, out->total_ns, sum, sizeof(sum));
+	ty_answer_note(&a, "the critical path of the command, mostly idle: %s", sum);
+	*out = a;
+	return 0;
+}
+
 int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_requests *requests, struct ty_answer *out)
 {
@@ -25,6 +41,8 @@ int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
 				  .end_ns = w->to_ns > w->from_ns ? w->to_ns : w->from_ns};
 	if (!chosen)
 		r = ty_answer_command(x, w, requests, out);
+	if (!r && out->server)
+		r = of_server(x, w, requests, out);
 	if (r == -TY_ENOTFOUND && requests && requests->services_n && !x->whole_machine)
 		r = ty_answer_requests(x, w, requests, out);
 	if (r == -TY_ENOTFOUND && !w->cpus_n && (!x->whole_machine || chosen))

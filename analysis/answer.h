@@ -9,7 +9,8 @@
  * For a command: its wall time along the critical path (command_path.h), from its exit back to its
  * start. Every nanosecond is in exactly one item and every item in one part, so that the parts sum
  * to the wall time exactly, even with lost events. What a process outside of the command's tree did
- * while the command waited for it is that process's item.
+ * while the command waited for it is that process's item. A command that is a server, whose path
+ * shows only how it waited for requests, is answered as attached threads are.
  *
  * Cost: the path, and one walk over it (ledger.h).
  */
@@ -79,6 +80,7 @@ struct ty_answer {
 	uint64_t total_ns;   /* sum of the parts, and of the items with the rest */
 	uint64_t command_ns; /* as ty_command_ns */
 	bool inferred;	     /* part of the path is inferred */
+	bool server;	     /* of a command: it is one, for others (ty_answer_is_server) */
 	uint64_t part_ns[TY_ANSWER_PARTS_N];
 	struct ty_answer_item item[TY_ANSWER_ITEMS]; /* most time first */
 	uint32_t items;

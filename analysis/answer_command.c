@@ -84,6 +84,7 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 						 .path = &p,
 						 .mine = mine};
 
+		out->server = ty_answer_is_server(&k, out->total_ns);
 		r = ty_answer_items(&k, out);
 		if (!r)
 			r = ty_answer_children(&k, ty_process_of(x->m, root), out->total_ns,

@@ -40,6 +40,9 @@ enum ty_answer_part ty_answer_part_of(const struct ty_answer_work *k,
 /* The kinds of answers: 0, -TY_ENOTFOUND when not applicable, or -TY_E... */
 int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 		      const struct ty_requests *requests, struct ty_answer *out);
+/* True if a command replied to requests of clients outside of it, and waited for messages or a time
+ * for most of its path. answer_server.c */
+bool ty_answer_is_server(const struct ty_answer_work *k, uint64_t total_ns);
 int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 		       const struct ty_requests *requests, struct ty_answer *out);
 int ty_answer_threads(const struct ty_explain *x, const struct ty_window *w,

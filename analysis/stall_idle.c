@@ -7,20 +7,38 @@
  * with up to TY_STALL_BACK calls of the holder and of the next one; for an unfinished wait, the
  * last TY_STALL_BACK calls of TY_STALL_LOOKED threads, and the path of one of them.
  */
+#include <string.h>
+
+#include "fd_kind.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 #include "thread_walk.h"
 #include "wait_fd.h"
+
+/* Is the descriptor a socket that listens, by its name? */
+static bool listens(const struct ty_explain *x, uint32_t thread, int64_t fd, uint64_t t)
+{
+	const char *name;
+
+	return fd >= 0 && ty_fd_kind(x, thread, (uint64_t)fd, t, &name) == TY_FD_SOCKET && name &&
+	       strstr(name, " listening");
+}
 
 bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call,
 		      const struct ty_wait_for *w)
 {
 	int64_t fd;
 
-	return w->class == TY_WAIT_IDLE &&
-	       (w->kind == TY_STALL_SOCKET ||
-		(w->kind == TY_STALL_EVENTS &&
-		 ty_wait_next_fd(x, thread, call, false, &fd) & TY_ACCEPTS));
+	if (w->class == TY_WAIT_IDLE && w->kind == TY_STALL_SOCKET)
+		return true;
+	if ((w->class != TY_WAIT_IDLE || w->kind != TY_STALL_EVENTS) &&
+	    (w->class != TY_WAIT_PEER || w->fd < 0 || call == TY_NONE))
+		return false;
+	if (ty_wait_next_fd(x, thread, call, false, &fd) & TY_ACCEPTS)
+		return true;
+	/* A poll of that one alone, without a connection. */
+	return w->class == TY_WAIT_PEER &&
+	       listens(x, thread, w->fd, ty_model_syscall_brief(x->m, thread, call).start_ns);
 }
 
 static bool is_lock(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t thread,

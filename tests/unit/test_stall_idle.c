@@ -18,6 +18,7 @@ enum {
 	NR_NANOSLEEP = 35,
 	NR_ACCEPT = 43,
 	NR_FLOCK = 73,
+	NR_POLL = 7,
 	NR_FUTEX = 202,
 	LOCK_FD = 3,
 	WORK_FD = 4,
@@ -249,11 +250,71 @@ static void who_waits_for_a_holder_that_does_not(void **state)
 		399));
 }
 
+static const char *socket_name;
+static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	return fd == WORK_FD ? socket_name : NULL;
+}
+
+static bool none_left_out(void *ctx, int32_t pid)
+{
+	return false;
+}
+
+static bool polled(void *ctx, uint32_t thread, uint32_t call, int32_t *fd, bool *room)
+{
+	*fd = WORK_FD;
+	*room = false;
+	return true;
+}
+
+/* The command polls that one descriptor for 100 ms, until another process ends that; next: what it
+ * then calls. The rule on that wait. */
+static const char *polls(const char *name, int next)
+{
+	struct ty_explain x;
+	struct ty_stalls s;
+	const char *rule;
+
+	givens = 0;
+	socket_name = name;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", "taken 1 2\n" ROW("11", "11", "5", "one"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	enter(2 * MS, 11, NR_POLL, 0, 1);
+	ty_mx_switch(0, 2 * MS, 11, S, 13);
+	ty_mx_waking(0, 102 * MS, 13, 11, 0);
+	ty_mx_switch(0, 102 * MS, 13, S, 11);
+	ty_mx_exit(0, 102 * MS, 11, NR_POLL, 1);
+	call(102 * MS + 2 * US, 11, next, 7, WORK_FD);
+	ty_mx_switch(0, 105 * MS, 11, TY_TASK_DEAD, 0);
+	x = explain(ty_mx_end(), 11);
+	x.fd_before = fd_before;
+	x.fds_left_out = none_left_out;
+	x.fds_since_ns = 1;
+	x.fds_ns = 2;
+	x.polled = polled;
+	s = stalls_by(&x, true);
+	assert_true(s.n);
+	rule = s.v[0].rule->id;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return rule;
+}
+
+static void who_polls_a_listening_socket_accepts(void **state)
+{
+	(void)state;
+	assert_string_equal(polls("TCP:[127.0.0.1:80 listening]", NR_READ), "accept");
+	assert_string_equal(polls(NULL, NR_ACCEPT), "accept");
+	assert_string_equal(polls("TCP:[127.0.0.1:80->127.0.0.1:81]", NR_READ), "critical-path");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_waits_behind_work_waits_for_work),
 		cmocka_unit_test(who_waits_for_a_holder_that_does_not),
+		cmocka_unit_test(who_polls_a_listening_socket_accepts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
