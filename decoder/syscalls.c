@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names and numbers of system calls: tables per ABI, filled once from libseccomp (and from the list
- * below for calls newer than it), then only read.
+ * Names and numbers of system calls: tables per ABI. An entry is filled when it is first looked up,
+ * from libseccomp (whose search costs 2,500 instructions) and from the list below for calls newer
+ * than it.
  *
- * Invariant: a table never changes after ty_sysarch_find returned its machine; all look-ups are
- * lock-free and O(1) except those by name.
+ * Invariant: an entry with a row never changes; look-ups of it are lock-free and O(1).
  */
 #include "syscalls.h"
 
 #include <pthread.h>
 #include <seccomp.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,15 @@
 #define ARM_PRIV_N 8
 
 struct entry {
-	const char *name;
-	const struct ty_sysrow *row;
+	const char *name;		       /* NULL: unknown */
+	_Atomic(const struct ty_sysrow *) row; /* set last; NULL: not filled yet */
 };
 
 struct table {
 	int32_t base; /* or-ed into numbers (x32) */
+	uint32_t arch;
+	unsigned os;
+	bool bits32;
 	struct entry e[TABLE];
 	struct entry priv[ARM_PRIV_N];
 };
@@ -53,14 +57,41 @@ static const struct {
 	{469, "file_setattr"},
 };
 
-static void fill(struct entry *e, uint32_t arch, unsigned os, bool bits32, int nr)
-{
-	char *s = seccomp_syscall_resolve_num_arch(arch, nr);
+static pthread_mutex_t fill_lock = PTHREAD_MUTEX_INITIALIZER;
 
-	/* Kept for the life of the process, as the tables are. */
-	e->name = s;
-	if (s)
-		e->row = ty_sysrow_find(os, bits32, s);
+/* Kept for the life of the process, as the tables are. */
+static const char *name_of(const struct table *t, int nr)
+{
+	const char *s = seccomp_syscall_resolve_num_arch(t->arch, nr);
+
+	for (size_t i = 0; !s && i < sizeof(newer) / sizeof(newer[0]); i++)
+		if ((newer[i].nr | t->base) == nr)
+			s = newer[i].name;
+	return s;
+}
+
+static void fill(const struct table *t, struct entry *e, int nr)
+{
+	pthread_mutex_lock(&fill_lock);
+	if (!atomic_load_explicit(&e->row, memory_order_relaxed)) {
+		e->name = name_of(t, nr);
+		atomic_store_explicit(&e->row, ty_sysrow_find(t->os, t->bits32, e->name ?: ""),
+				      memory_order_release);
+	}
+	pthread_mutex_unlock(&fill_lock);
+}
+
+/* NULL: unknown. nr: without the bit of x32. */
+static const struct entry *filled(struct table *t, struct entry *e, int nr)
+{
+	if (!atomic_load_explicit(&e->row, memory_order_acquire))
+		fill(t, e, nr | t->base);
+	return e->name ? e : NULL;
+}
+
+static const struct ty_sysrow *row_of(const struct entry *e)
+{
+	return atomic_load_explicit(&e->row, memory_order_relaxed);
 }
 
 static struct table *table_new(uint32_t arch, unsigned os, bool bits32)
@@ -70,18 +101,9 @@ static struct table *table_new(uint32_t arch, unsigned os, bool bits32)
 	if (!t)
 		return NULL;
 	t->base = arch == SCMP_ARCH_X32 ? X32_BIT : 0;
-	for (int i = 0; i < TABLE; i++)
-		fill(&t->e[i], arch, os, bits32, i | t->base);
-	for (int i = 0; arch == SCMP_ARCH_ARM && i < ARM_PRIV_N; i++)
-		fill(&t->priv[i], arch, os, bits32, ARM_PRIV + i);
-	for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++) {
-		struct entry *e = &t->e[newer[i].nr];
-
-		if (e->name)
-			continue;
-		e->name = newer[i].name;
-		e->row = ty_sysrow_find(os, bits32, e->name);
-	}
+	t->arch = arch;
+	t->os = os;
+	t->bits32 = bits32;
 	return t;
 }
 
@@ -125,8 +147,7 @@ const struct ty_sysarch *ty_sysarch_find(const char *machine)
 
 static const struct entry *entry_of(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
 {
-	const struct table *t;
-	const struct entry *e = NULL;
+	struct table *t;
 
 	if (abi == TY_ABI_UNSURE)
 		abi = TY_ABI_NATIVE64;
@@ -139,10 +160,10 @@ static const struct entry *entry_of(const struct ty_sysarch *a, enum ty_abi abi,
 		nr &= ~(int64_t)t->base;
 	}
 	if (nr < TABLE)
-		e = &t->e[nr];
-	else if (nr >= ARM_PRIV && nr < ARM_PRIV + ARM_PRIV_N)
-		e = &t->priv[nr - ARM_PRIV];
-	return e && e->name ? e : NULL;
+		return filled(t, &t->e[nr], (int)nr);
+	if (t->arch == SCMP_ARCH_ARM && nr >= ARM_PRIV && nr < ARM_PRIV + ARM_PRIV_N)
+		return filled(t, &t->priv[nr - ARM_PRIV], (int)nr);
+	return NULL;
 }
 
 const char *ty_syscall_name(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr, char buf[32])
@@ -157,11 +178,13 @@ const char *ty_syscall_name(const struct ty_sysarch *a, enum ty_abi abi, int64_t
 
 int ty_syscall_number(const struct ty_sysarch *a, const char *name)
 {
-	const struct table *t = a ? a->t[TY_ABI_NATIVE64] : NULL;
+	int nr = a && a->native ? seccomp_syscall_resolve_name_arch(a->native, name) : -1;
 
-	for (int i = 0; t && i < TABLE; i++)
-		if (t->e[i].name && !strcmp(t->e[i].name, name))
-			return i;
+	if (nr >= 0)
+		return nr < TABLE ? nr : -1;
+	for (size_t i = 0; a && a->native && i < sizeof(newer) / sizeof(newer[0]); i++)
+		if (!strcmp(newer[i].name, name))
+			return newer[i].nr;
 	return -1;
 }
 
@@ -169,7 +192,7 @@ const struct ty_sysrow *ty_syscall_row(const struct ty_sysarch *a, enum ty_abi a
 {
 	const struct entry *e = entry_of(a, abi, nr);
 
-	return e ? e->row : ty_sysrow_find(TY_ARGOS_GENERIC, false, "");
+	return e ? row_of(e) : ty_sysrow_find(TY_ARGOS_GENERIC, false, "");
 }
 
 unsigned ty_sysarch_os(const struct ty_sysarch *a)
@@ -191,7 +214,7 @@ bool ty_syscall_exec_proves(const struct ty_sysarch *a, int64_t nr, enum ty_abi 
 	for (size_t i = 0; i < sizeof(try) / sizeof(try[0]); i++) {
 		const struct entry *e = entry_of(a, try[i], nr);
 
-		if (e && e->row->id == TY_SYS_execve) {
+		if (e && row_of(e)->id == TY_SYS_execve) {
 			*abi = try[i];
 			return true;
 		}
