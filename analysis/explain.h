@@ -92,6 +92,9 @@ struct ty_explain {
 	 * fds_since_ns to fds_ns: text (a path, "TCP:[..]"), borrowed; NULL: unknown. May be NULL.
 	 */
 	const char *(*fd_before)(void *ctx, int32_t pid, int32_t fd, bool *cloexec);
+	/* The first descriptor from `from` on of which fd_before has a text, INT32_MAX: none. NULL:
+	 * each is tried. */
+	int32_t (*fd_listed)(void *ctx, int32_t pid, int32_t from);
 	/* True when the process had further descriptors that the snapshot omits. With fd_before. */
 	bool (*fds_left_out)(void *ctx, int32_t pid);
 	/*
@@ -171,6 +174,14 @@ struct ty_explain {
 	 * unlimited. */
 	uint64_t *steps;
 };
+
+/* The first descriptor from `from` on that fd_before may have a text of; INT32_MAX: none. */
+static inline int32_t ty_explain_fd_listed(const struct ty_explain *x, int32_t pid, int32_t from)
+{
+	if (!x->fd_before)
+		return INT32_MAX;
+	return x->fd_listed ? x->fd_listed(x->ctx, pid, from) : from;
+}
 
 static inline bool ty_explain_stopped(const struct ty_explain *x)
 {

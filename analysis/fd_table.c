@@ -220,7 +220,8 @@ bool ty_fd_begin(const struct ty_explain *x, int32_t pid, struct ty_fd_table *t)
 	memset(t, 0, sizeof(*t));
 	for (unsigned i = 0; i < FDS; i++)
 		t->by[i].arg = -1;
-	for (int32_t i = 0; x->fd_before && i < FDS; i++) {
+	for (int32_t i = ty_explain_fd_listed(x, pid, 0); i < FDS;
+	     i = ty_explain_fd_listed(x, pid, i + 1)) {
 		bool cloexec = false;
 		const char *name = x->fd_before(x->ctx, pid, i, &cloexec);
 

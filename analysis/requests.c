@@ -421,7 +421,8 @@ static bool had_sockets(const struct pass *p, int32_t pid)
 
 	if (!p->x->fd_before || !p->x->fds_left_out || p->x->fds_left_out(p->x->ctx, pid))
 		return true;
-	for (int32_t fd = 0; fd < LISTED; fd++) {
+	for (int32_t fd = ty_explain_fd_listed(p->x, pid, 0); fd < LISTED;
+	     fd = ty_explain_fd_listed(p->x, pid, fd + 1)) {
 		const char *name = p->x->fd_before(p->x->ctx, pid, fd, &cloexec);
 
 		any = any || name;

@@ -403,6 +403,13 @@ static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
 	return f->target;
 }
 
+static int32_t fd_listed(void *ctx, int32_t pid, int32_t from)
+{
+	const struct ty_session *s = ctx;
+
+	return ty_fd_names_from(s->fds, pid, from);
+}
+
 static bool fds_left_out(void *ctx, int32_t pid)
 {
 	const struct ty_session *s = ctx;
@@ -603,6 +610,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .received = strings ? received : NULL,
 				   .ready = strings ? ready : NULL,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
+				   .fd_listed = fd_listed,
 				   .throttled = s->held ? throttled : NULL,
 				   .quota = s->held ? quota : NULL,
 				   .steal = s->steal ? steal : NULL,

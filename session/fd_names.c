@@ -112,6 +112,22 @@ const struct ty_fd_name *ty_fd_names_find(const struct ty_fd_names *n, int32_t p
 	return n && n->n ? bsearch(&key, n->v, n->n, sizeof(*n->v), by_fd) : NULL;
 }
 
+int32_t ty_fd_names_from(const struct ty_fd_names *n, int32_t pid, int32_t fd)
+{
+	const struct ty_fd_name key = {.pid = pid, .fd = fd};
+	uint32_t lo = 0, hi = n ? n->n : 0;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (by_fd(&n->v[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return n && lo < n->n && n->v[lo].pid == pid ? n->v[lo].fd : INT32_MAX;
+}
+
 uint64_t ty_fd_names_taken_ns(const struct ty_fd_names *n)
 {
 	return n ? n->taken_ns : 0;

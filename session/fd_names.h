@@ -21,6 +21,8 @@ struct ty_fd_names *ty_fd_names_new(const char *section);
 void ty_fd_names_free(struct ty_fd_names *n);
 /* NULL: unknown. Borrowed. */
 const struct ty_fd_name *ty_fd_names_find(const struct ty_fd_names *n, int32_t pid, int32_t fd);
+/* The first listed descriptor of the process, from fd on; INT32_MAX: none. */
+int32_t ty_fd_names_from(const struct ty_fd_names *n, int32_t pid, int32_t fd);
 /* When the list was complete (trace clock); 0: there is none. */
 uint64_t ty_fd_names_taken_ns(const struct ty_fd_names *n);
 /* When the list was begun. */

@@ -105,6 +105,15 @@ static void our_own(void **state)
 	assert_false(ty_fd_names_listens(n, text, strlen(text) - 1));
 	assert_null(ty_fd_names_find(n, getpid(), 1000000));
 	assert_null(ty_fd_names_find(n, 1, file));
+	assert_int_equal(ty_fd_names_from(n, getpid(), file), file);
+	for (int32_t fd = 0, from = 0; fd < 1000; fd++)
+		if (ty_fd_names_find(n, getpid(), fd)) {
+			assert_int_equal(ty_fd_names_from(n, getpid(), from), fd);
+			from = fd + 1;
+		}
+	assert_int_equal(ty_fd_names_from(n, getpid(), 1000000), INT32_MAX);
+	assert_int_equal(ty_fd_names_from(n, getpid() - 1, file), INT32_MAX);
+	assert_int_equal(ty_fd_names_from(NULL, getpid(), 0), INT32_MAX);
 	ty_fd_names_free(n);
 	ty_buf_fini(&b);
 	for (unsigned i = 0; i < 9; i++)
