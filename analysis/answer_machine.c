@@ -64,7 +64,7 @@ static void note_ready(const struct ty_model *m, const struct group *g, uint32_t
 	if (!all)
 		return;
 	say_group(m, &g[most], who, sizeof(who));
-	ty_answer_note(out, "all threads together waited %s for a CPU; of that %s: %s",
+	ty_answer_note(out, "all threads together waited %s for a CPU; %s waited %s of that",
 		       ty_duration(all), who, ty_duration(g[most].ready_ns));
 }
 

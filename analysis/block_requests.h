@@ -17,7 +17,7 @@
 
 #define TY_FLIGHTS 64
 /* Said of a wait for a device while no request of it was there. */
-#define TY_NOT_IN_FLIGHT "no I/O request was in flight (throttled, or waiting for other I/O)"
+#define TY_NOT_IN_FLIGHT "no I/O request was in flight (I/O was throttled, or waited for other I/O)"
 
 struct ty_flight {
 	uint64_t from_ns, to_ns;

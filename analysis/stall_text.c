@@ -233,7 +233,7 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 	case TY_STALL_IRQ: ty_stall_say_theft(o, h, c); return;
 	case TY_STALL_CPU:
 		if (c->computed_ns) {
-			ty_put(o, "on the CPU for %s%s", ty_duration(c->computed_ns),
+			ty_put(o, "it used the CPU for %s%s", ty_duration(c->computed_ns),
 			       c->s.flags & TY_SF_OPEN ? " without a reply" : " before it replied");
 			return;
 		}
@@ -473,8 +473,9 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	if (s->kind != TY_STALL_STEAL)
 		ty_stall_say_steal(&t, h, c, true);
 	if (c->kernel_timer)
-		ty_put(&t, ". The purpose of that timer is not recorded (throttled I/O, or other "
-			   "delayed work of the kernel)");
+		ty_put(&t,
+		       ". The purpose of that timer is not recorded: it may be throttled I/O or "
+		       "other delayed work of the kernel");
 	others(&t, h, c);
 	if (s->kind == TY_STALL_IO && c->io != TY_NONE) {
 		struct ty_io io = ty_model_io(m, c->io);
@@ -538,7 +539,7 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		       c->longest_ns ? ", longest " : "",
 		       c->longest_ns ? ty_duration(c->longest_ns) : "");
 	/* Only the last of a thread's waits can be unfinished. */
-	ty_put(&o, "%s %s%s", s->state == TY_ST_RUNNABLE ? ":" : ",",
+	ty_put(&o, "%s %s%s", s->state == TY_ST_RUNNABLE || s->kind == TY_STALL_CPU ? ":" : ",",
 	       s->waits > 1 && !strncmp(s->text, "still ", 6) ? "the last " : "", s->text);
 	if (c->for_work_ns && s->waits <= 1)
 		ty_put(&o, ". The whole wait took %s, and for %s of it the lock holder was idle",

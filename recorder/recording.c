@@ -213,7 +213,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (stacks.late_ns > TY_REC_NS && stacks.late_ns > (r->off_ns - r->start_ns) / 5)
 		ty_rec_note(r,
 			    "user stacks were not sampled for %" PRIu64
-			    " ms in total: short waits in that time may have none",
+			    " ms in total: short waits in that time may have no stack",
 			    stacks.late_ns / 1000000);
 	if (stacks.maps_full || stacks.failed)
 		ty_rec_note(r, "mappings of some processes are missing: their stacks are cut");
@@ -225,7 +225,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    stacks.maps_unread);
 	if (stacks.locks_left)
 		ty_rec_note(r,
-			    "%" PRIu64 " times, the holder of a lock was not looked up: more than "
+			    "the holder of a lock was not read %" PRIu64 " times: more than "
 			    "1,000 threads waited "
 			    "for locks at a time",
 			    stacks.locks_left);
@@ -271,9 +271,9 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (r->step.held)
 		ty_rec_note(r,
 			    "%u single-stepped thread%s sleeping in the kernel and could not be "
-			    "stopped: released when %s",
+			    "stopped. tarry releases %s",
 			    r->step.held, r->step.held > 1 ? "s are" : " is",
-			    r->step.held > 1 ? "they wake" : "it wakes");
+			    r->step.held > 1 ? "them when they wake" : "it when it wakes");
 	ty_aux_rec_finish(r->aux, &r->res->aux);
 	r->aux = NULL;
 	if (r->res->aux.failed)

@@ -38,6 +38,15 @@ const char *ty_telling_command(const struct ty_model *m, uint32_t thread, uint64
 	return line && says_more(line, ty_who(m, thread, t)) ? line : NULL;
 }
 
+static void put_name(const struct ty_model *m, uint32_t thread, uint64_t t, FILE *f)
+{
+	const char *comm = ty_model_comm(m, thread, t);
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", ty_comm_shown(comm), comm);
+	ty_put_plain(f, name);
+}
+
 bool ty_put_command(struct ty_commands *k, const struct ty_model *m, uint32_t thread, uint64_t t,
 		    int indent, FILE *f)
 {
@@ -54,7 +63,7 @@ bool ty_put_command(struct ty_commands *k, const struct ty_model *m, uint32_t th
 		strcpy(text + n, "...");
 	}
 	fprintf(f, "%*s", indent, "");
-	ty_put_plain(f, ty_model_comm(m, thread, t));
+	put_name(m, thread, t, f);
 	fprintf(f, "/%d: ", ty_model_tid(m, thread, t));
 	ty_put_plain(f, text);
 	putc('\n', f);
@@ -77,17 +86,15 @@ static void put_earlier(const struct ty_model *m, uint32_t thread, uint64_t t, F
 
 		if (!*name || !strcmp(name, last))
 			continue;
-		fputs(any ? ", " : " (before: ", f);
+		fputs(any ? ", " : ", earlier named ", f);
 		ty_put_plain(f, name);
 		last = name;
 		any = true;
 	}
-	if (any)
-		putc(')', f);
 }
 
-/* Of a process whose command line is not recorded, but its start: "gdb/5391: started by bash/5384
- * (before: cache-snapshot., gcore)". */
+/* Of a process whose command line is not recorded, but its start: "gdb/5391: started by
+ * bash/5384, earlier named cache-snapshot., gcore". */
 static void put_parent(struct ty_commands *k, const struct ty_model *m, uint32_t thread, uint64_t t,
 		       int indent, FILE *f)
 {
@@ -103,7 +110,7 @@ static void put_parent(struct ty_commands *k, const struct ty_model *m, uint32_t
 		return;
 	by = (uint32_t)of->forked_by;
 	fprintf(f, "%*s", indent, "");
-	ty_put_plain(f, ty_model_comm(m, process, t));
+	put_name(m, process, t, f);
 	fprintf(f, "/%d: started by ", of->tid);
 	ty_put_plain(f, ty_who(m, by, of->start_ns));
 	put_earlier(m, by, of->start_ns, f);

@@ -319,9 +319,9 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 
 		if (s->ranks_last && !last && i)
 			fprintf(f,
-				"     The %s below rank last, whatever their length: waits for a "
-				"CPU that several threads used, and waits explained by a stall "
-				"above.\n",
+				"     The %s below come last, even if they are longer: waits for a "
+				"CPU that several threads shared, and waits that a stall above "
+				"explains.\n",
 				others_too(&e->stalls) ? "waits" : "stalls");
 		last = s->ranks_last;
 		fprintf(f, "%4u %s%9s%s  ", i + 1, ty_style(TY_STYLE_STRONG),

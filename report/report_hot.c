@@ -435,7 +435,7 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 			w->unseen_ns == w->unsampled_ns ? "\n" : "");
 	if (w->unsampled && w->unseen_ns < w->unsampled_ns)
 		fprintf(f,
-			": %s is divided by the samples of other threads of that name; %s is shown "
+			": %s is split by the samples of other threads of that name; %s is shown "
 			"as "
 			"[threads without samples]\n",
 			ty_duration(w->unsampled_ns - w->unseen_ns), ty_duration(w->unseen_ns));

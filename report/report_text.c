@@ -306,7 +306,7 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 	else
 		fputs("waker not recorded", f);
 	if (w->ran >= 0) {
-		fprintf(f, "; ran most on CPU %u meanwhile: ", whole.cpu);
+		fprintf(f, "; CPU %u was used most by ", whole.cpu);
 		put_thread(r, (uint32_t)w->ran, w->start_ns, f);
 	}
 	if (whole.start_ns < w->start_ns || whole.end_ns > w->start_ns + w->duration_ns) {
@@ -330,8 +330,8 @@ static void longest(const struct ty_report *r, FILE *f)
 	putc('\n', f);
 	ty_put_heading(f, "longest waits", "%s",
 		       r->blocked_ours
-			       ? "waits of traced threads; of other threads, only uninterruptible "
-				 "waits (--comm '*' shows their sleeps, too)"
+			       ? "all waits of traced threads, and uninterruptible waits of other "
+				 "threads (--comm '*' shows their sleeps, too)"
 			       : "sleeping or blocked, with what woke the thread (idle "
 				 "kernel threads are left out)");
 	for (uint32_t i = 0; i < r->blocked_n; i++)
@@ -340,7 +340,7 @@ static void longest(const struct ty_report *r, FILE *f)
 		fputs("     none\n", f);
 	putc('\n', f);
 	ty_put_heading(f, "longest waits for a CPU",
-		       "with the thread that ran most on that CPU meanwhile");
+		       "with the thread that used that CPU most meanwhile");
 	for (uint32_t i = 0; i < r->runnable_n; i++)
 		wait_line(r, &r->runnable[i], f);
 	if (!r->runnable_n)

@@ -57,9 +57,10 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
 		 to = e->to == s->thread ? s->named_ns : mid;
 	const char *call = ty_explain_call(x, e->call, buf);
 	struct ty_wait_for w = {.fd = -1};
+	const char *object;
 	bool wakes;
 
-	fprintf(f, "    %s  %9s  ", ty_time(x->m, x->clock, e->start_ns, 1000),
+	fprintf(f, "    %11s  %9s  ", ty_time(x->m, x->clock, e->start_ns, 1000),
 		e->end_ns > e->start_ns ? ty_duration(e->end_ns - e->start_ns) : "");
 	if (e->thread != TY_NONE)
 		put_who(x->m, e->thread, at, f);
@@ -100,7 +101,8 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall *s,
 		ty_wait_look_at_path(x, &(struct ty_span){.thread = e->thread}, e->call, &w);
 	if (*e->object || *w.object) {
 		putc('(', f);
-		ty_put_plain(f, *e->object ? e->object : w.object);
+		object = *e->object ? e->object : w.object;
+		ty_put_plain(f, ty_wait_argument(call, object));
 		putc(')', f);
 	}
 	put_all(s, e, f);
@@ -151,14 +153,14 @@ static void put_terms(const struct ty_explain *x, const struct ty_stall *s, bool
 
 		if ((r->when[i] > 0) != hold || !text)
 			continue;
-		fprintf(f, "    %-9s %s\n", !first ? "" : hold ? "because" : "ruled out", text);
+		fprintf(f, "    %-10s %s\n", !first ? "" : hold ? "because" : "ruled out", text);
 		first = false;
 	}
 }
 
 static void put_rule(const struct ty_rule *r, FILE *f)
 {
-	fprintf(f, "    rule     %s: %s\n    verdict  %s (evidence: %s)\n", r->id, r->says,
+	fprintf(f, "    rule       %s: %s\n    verdict    %s (evidence: %s)\n", r->id, r->says,
 		ty_verdict_text((enum ty_verdict)r->verdict),
 		ty_basis_text((enum ty_basis)r->basis));
 }
@@ -188,7 +190,7 @@ void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
 	put_rule(s->rule, f);
 	put_terms(&e->x, s, true, f);
 	put_terms(&e->x, s, false, f);
-	fprintf(f, "    cause    %s\n",
+	fprintf(f, "    cause      %s\n",
 		s->proven ? "proven: it follows from recorded events alone"
 		: !strcmp(ty_stall_grade(s), "inferred")
 			? some_inferred(edge, edges)

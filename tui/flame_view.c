@@ -336,8 +336,8 @@ static struct ty_help_topic help(const void *self)
 		"A box is as wide as its function's share of the samples, with what it called. "
 		"Green: user code. Blue: the kernel. Yellow or *: matches the search.",
 		"Mouse: a click chooses, a double click zooms, the wheel moves along the stack.",
-		"Shares are estimates, shown with their 95% confidence interval: the samples of a "
-		"thread divide its exact time on CPU, where switches are recorded.",
+		"Shares are estimates, shown with their 95% confidence interval. If switches are "
+		"recorded, the exact time on CPU of a thread is split by its samples.",
 		"Waits are not sampled: their lengths are exact, but only those of T or more have "
 		"a stack (record --stacks T, default 20ms). They end in [sleeping] or [blocked].",
 	};

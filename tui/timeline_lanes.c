@@ -364,7 +364,7 @@ static void counter_text(const struct ty_timeline *t, const struct ty_row *r, ui
 	ty_count_measure_text(c, &s, r->sub, b);
 	snprintf(on, sizeof(on), "in %s on a CPU%s",
 		 ty_fmt_duration(s.on_ns, (char[TY_DURATION_MAX]){0}),
-		 s.cut ? " (readings divided by time)" : "");
+		 s.cut ? " (readings split by time)" : "");
 	if (r->sub >= c->n)
 		snprintf(out, n, "%s: %s%s %s", name, b,
 			 running < enabled ? " (an estimate: of a part of the time)" : "", on);

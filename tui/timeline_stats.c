@@ -102,7 +102,7 @@ static void add_counted(struct ty_timeline *t)
 			    share < 100 && share > 99.9 ? 99.9 : share);
 	}
 	ty_page_add(&t->page, TY_ROLE_DIM, "%s",
-		    "~: an estimate: scaled, or readings divided at the ends of the range");
+		    "~: an estimate: scaled, or readings split at the ends of the range");
 }
 
 static bool stats_done(struct ty_timeline *t)

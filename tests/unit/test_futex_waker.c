@@ -184,7 +184,7 @@ static void who_let_it_go_is_not_known(void **state)
 static void other_calls_compute(void **state)
 {
 	check(WAIT | PRIVATE, 100, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_CPU, 0,
-	      ", the call itself used the CPU (computing or busy-waiting) ");
+	      ": the call itself used the CPU (computing or busy-waiting) ");
 }
 
 /* 13 waits for 11, which spins for 12. */

@@ -151,7 +151,8 @@ static void of_a_culprit_without_one(void **state)
 	s.culprit = ty_model_thread_find(m, 40, 95);
 	ty_put_stall_commands(&k, m, &s, 2, f);
 	fclose(f);
-	assert_string_equal(text, "  gdb/81: started by bash/80 (before: snapshot.sh, gcore)\n");
+	assert_string_equal(text,
+			    "  gdb/81: started by bash/80, earlier named snapshot.sh, gcore\n");
 	free(text);
 }
 

@@ -157,7 +157,7 @@ static void test_lanes(void **state)
 	t->vp.to_ns = TY_STORY_START + 3000000000ull;
 	to_row(t, TY_ROW_COUNTER, 0);
 	says(t, 1500000, "page-faults: the thread did not run in this cell");
-	says(t, 2500000, "on a CPU (readings divided by time)");
+	says(t, 2500000, "on a CPU (readings split by time)");
 	to_row(t, TY_ROW_COUNTER, 1);
 	/* What was scaled never looks as counted, and what never counted has no number. */
 	says(t, 700000, "scaled (an estimate: counting 25.0% of the time)");
