@@ -9,11 +9,10 @@
 
 #include "cli.h"
 #include "command.h"
-#include "flow_files.h"
-#include "loader_find.h"
+#include "function_find.h"
 #include "plain_text.h"
 
-enum { USDT_MOST = 32, SAME_NAME_MOST = 16 };
+enum { USDT_MOST = 32 };
 
 /* The parameters that `names` lists, into p->args. */
 static int find_params(struct ty_symbols *syms, const struct ty_symbol *sym, char *names,
@@ -61,139 +60,39 @@ static int find_params(struct ty_symbols *syms, const struct ty_symbol *sym, cha
 			 : ty_wrong_value(err, "--span %s(): name a parameter: %s", p->name, have);
 }
 
-/* Functions of one name. Their names are not valid. */
-struct found {
-	bool offsets; /* a name may be an offset of the file */
-	struct ty_symbol sym[SAME_NAME_MOST];
-	struct ty_span_point point[SAME_NAME_MOST];
-	size_t n, all; /* in sym; of that name */
-};
-
-/* Leaves out those that only choose another function. */
-static int check_found(const char *option, const char *name, const char *path, struct found *f,
-		       struct ty_err *err)
-{
-	const size_t known = f->all < SAME_NAME_MOST ? f->all : SAME_NAME_MOST;
-
-	for (size_t i = 0; i < known; i++)
-		if (!f->sym[i].ifunc)
-			f->sym[f->n++] = f->sym[i];
-	if (f->all > SAME_NAME_MOST)
-		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "%s: %s has %zu functions '%s', more than %d", option, path, f->all,
-			       name, SAME_NAME_MOST);
-	if (!f->n)
-		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "%s: '%s' of %s only chooses a function when the program is loaded "
-			       "(IFUNC): give the function that is chosen (see nm)",
-			       option, name, path);
-	return 0;
-}
-
-/* True where the name is that of an offset in the file. */
-static bool is_offset(const char *name, const struct stat *st, uint64_t *off)
-{
-	char *end;
-
-	*off = strtoull(name, &end, 0);
-	return *name >= '0' && *name <= '9' && !*end && *off < (uint64_t)st->st_size;
-}
-
-/* See ty_record_find_function(). All functions of the name (SAME_NAME_MOST), with the parameters
- * that `params` names (NULL: none) for each as a copy of p in `points`. */
 static int find_functions(struct ty_record_args *a, const char *option, const char *text,
-			  char *path, struct stat *st, struct found *found, const char *params,
-			  const struct ty_span_point *p, struct ty_err *err)
+			  bool offsets, struct ty_functions *f, struct ty_err *err)
 {
-	char name[512], library[PATH_MAX], *at;
-	struct ty_command c;
-	struct ty_flow_files *files;
-	struct ty_symbols *syms = NULL;
-	struct ty_bytes b;
-	const char *file = c.path;
-	uint64_t off;
-	int r;
+	const char *at = strchr(text, '@');
+	struct ty_command c = {.path = ""};
+	int r = 0;
 
-	if (strlen(text) >= sizeof(name))
-		return ty_wrong_value(err, "%s: '%.40s...' is longer than %zu bytes", option, text,
-				      sizeof(name) - 1);
-	strcpy(name, text);
-	at = strchr(name, '@');
-	if (at) {
-		*at = 0;
-		file = at + 1;
-	}
-	if (!a->o.argv) {
-		if (!at)
-			return ty_wrong_value(err, "%s %s: without a command give FUNC@FILE",
-					      option, text);
-	} else if (!at || !strchr(file, '/')) {
+	*f = (struct ty_functions){0};
+	if (a->o.argv && (!at || !strchr(at, '/')))
 		r = ty_command_find(&c, a->o.argv, err);
-		if (r)
-			return r;
-		/* A name alone is a library's, as the command would load it; or a file here. */
-		if (at && ty_loader_find(c.path, file, NULL, library))
-			file = library;
-		else if (at && access(file, F_OK))
-			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				       "%s: %s does not load a library '%s', and no "
-				       "such file exists here: give its path",
-				       option, c.path, file);
-	}
-	files = ty_flow_files_new(NULL, 0);
-	if (!files)
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	/* Before its symbols are read: what replaces it since then is noticed. */
-	if (stat(file, st))
-		r = ty_fail_errno(err, "%s: cannot open %s", option, file);
-	r = r ? r : ty_flow_files_read(files, file, &b, err);
-	if (!r && !(syms = ty_flow_files_symbols(files, realpath(file, path) ? path : file, b)))
-		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	if (!r && found->offsets && at && is_offset(name, st, &off)) {
-		found->sym[0] = (struct ty_symbol){.start = off};
-		found->all = 1;
-	} else if (!r) {
-		found->all = ty_symbols_named(syms, name, found->sym, SAME_NAME_MOST);
-	}
-	if (!r && (!found->all || !realpath(file, path)))
-		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			    "%s: %s has no function '%s' in its symbol table (see nm%s)", option,
-			    file, name, at ? "" : "; for a function of a library give FUNC@FILE");
-	r = r ? r : check_found(option, name, path, found, err);
-	for (size_t i = 0; !r && params && i < found->n; i++) {
-		char names[512];
-
-		snprintf(names, sizeof(names), "%s", params);
-		found->point[i] = *p;
-		r = find_params(syms, &found->sym[i], names, &found->point[i], err);
-	}
-	ty_symbols_free(syms);
-	ty_flow_files_free(files);
-	return r;
+	return r ? r : ty_functions_find(f, option, text, a->o.argv ? c.path : NULL, offsets, err);
 }
 
 int ty_record_find_function(struct ty_record_args *a, const char *option, const char *text,
 			    char *path, struct stat *st, struct ty_symbol *sym, struct ty_err *err)
 {
-	struct found *found = calloc(1, sizeof(*found));
+	struct ty_functions f;
 	char at[400] = "";
-	int r;
+	int r = find_functions(a, option, text, true, &f, err);
 
-	if (!found)
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	found->offsets = true;
-	r = find_functions(a, option, text, path, st, found, NULL, NULL, err);
-	for (size_t i = 0, k = 0; !r && i < found->n && k < sizeof(at); i++)
+	for (size_t i = 0, k = 0; !r && i < f.n && k < sizeof(at); i++)
 		k += (size_t)snprintf(at + k, sizeof(at) - k, "%s%#" PRIx64, i ? ", " : "",
-				      found->sym[i].start);
-	if (!r && found->n > 1)
+				      f.sym[i].start);
+	if (!r && f.n > 1)
 		r = ty_fail(
 			err, TY_ENOTFOUND, TY_NO_OFFSET,
 			"%s %s: %s has %zu functions of this name, at offsets %s, and a filter "
 			"takes one: OFFSET@FILE with --flow=step, OFFSET/SIZE@FILE with Intel PT",
-			option, text, path, found->n, at);
-	*sym = found->sym[0];
-	free(found);
+			option, text, f.path, f.n, at);
+	strcpy(path, f.path);
+	*st = f.st;
+	*sym = f.sym[0];
+	ty_functions_fini(&f);
 	return r;
 }
 
@@ -259,8 +158,7 @@ static int add_span(struct ty_record_args *a, const char *text, struct ty_err *e
 	struct ty_span_point p = {0};
 	char place[PATH_MAX + TY_PROBE_NAME];
 	size_t k = strlen(text), cut = sizeof(suffix) - 1;
-	struct found *found;
-	struct stat st;
+	struct ty_functions f;
 	size_t n = strcspn(text, "@"), open;
 	char params[512];
 	int r;
@@ -281,29 +179,27 @@ static int add_span(struct ty_record_args *a, const char *text, struct ty_err *e
 	snprintf(p.name, sizeof(p.name), "%.*s", (int)open, text);
 	snprintf(params, sizeof(params), "%.*s", open < n ? (int)(n - open - 2) : 0,
 		 open < n ? text + open + 1 : "");
-	found = calloc(1, sizeof(*found));
-	if (!found)
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	r = find_functions(a, "--span", place, p.path, &st, found, open < n ? params : NULL, &p,
-			   err);
-	for (size_t i = 0; !r && i < found->n; i++) {
-		struct ty_span_point *of = &found->point[i];
+	r = find_functions(a, "--span", place, false, &f, err);
+	strcpy(p.path, f.path);
+	p.dev = f.st.st_dev;
+	p.ino = f.st.st_ino;
+	p.changed = f.st.st_mtim;
+	for (size_t i = 0; !r && i < f.n; i++) {
+		struct ty_span_point of = p;
+		char names[sizeof(params)];
 
-		if (open == n)
-			*of = p;
-		memcpy(of->path, p.path, sizeof(p.path));
-		of->offset = found->sym[i].start;
-		of->dev = st.st_dev;
-		of->ino = st.st_ino;
-		of->changed = st.st_mtim;
-		if (vec_push(&a->spans, *of))
+		strcpy(names, params);
+		of.offset = f.sym[i].start;
+		if (open < n)
+			r = find_params(f.syms, &f.sym[i], names, &of, err);
+		if (!r && vec_push(&a->spans, of))
 			r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	}
-	if (!r && found->n > 1)
+	if (!r && f.n > 1)
 		ty_say("tarry: --span %s: %s has %zu functions of this name, and all are "
 		       "recorded\n",
-		       p.name, p.path, found->n);
-	free(found);
+		       p.name, p.path, f.n);
+	ty_functions_fini(&f);
 	return r;
 }
 
