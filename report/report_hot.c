@@ -266,11 +266,11 @@ static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
 	if (shown < n && single == n - shown)
 		fputs(" with one sample each", f);
 	else if (single)
-		fprintf(f, ", %u of them with one sample each", single);
+		fprintf(f, ": %u with one sample each", single);
 	if (callers && callers == n - shown)
-		fputs(", which appear only as callers", f);
+		fputs(", all of them only callers", f);
 	else if (callers)
-		fprintf(f, ", %u of them only as callers", callers);
+		fprintf(f, "%s %u only as callers", single ? "," : ":", callers);
 	if (shown < n)
 		fputs(" (--json has all)\n", f);
 }
@@ -433,12 +433,12 @@ static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const
 		fprintf(f, "%" PRIu64 " thread%s without a sample ran for %s%s", w->unsampled,
 			w->unsampled == 1 ? "" : "s", ty_duration(w->unsampled_ns),
 			w->unseen_ns == w->unsampled_ns ? "\n" : "");
+	if (w->unsampled && w->unseen_ns && w->unseen_ns < w->unsampled_ns)
+		fprintf(f, ". %s of it is shown as [threads without samples]",
+			ty_duration(w->unseen_ns));
 	if (w->unsampled && w->unseen_ns < w->unsampled_ns)
-		fprintf(f,
-			": %s is split by the samples of other threads of that name; %s is shown "
-			"as "
-			"[threads without samples]\n",
-			ty_duration(w->unsampled_ns - w->unseen_ns), ty_duration(w->unseen_ns));
+		fprintf(f, ". %s is split by samples of threads of the same name\n",
+			w->unseen_ns ? "The rest" : "This time");
 	if (w->unseen_ns)
 		fputs("upper ends of intervals include the time of [threads without samples]\n", f);
 	if (x->unknown_ns)

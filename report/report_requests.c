@@ -220,10 +220,10 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 
 	if (!q->services_n && !(r->requested & TY_REP_REQUESTS))
 		return;
-	ty_put_heading(f, "requests",
-		       "time from a request received on a socket to the first bytes of the reply "
-		       "on it, or to "
-		       "the end of a call that waited for a disk to send more of it");
+	ty_put_heading(
+		f, "requests",
+		"time from the receipt of a request on a socket to the first bytes of its reply "
+		"(if sending the reply then waited for a disk: to the end of that call)");
 	if (!q->services_n) {
 		fputs("     none\n\n", f);
 		return;

@@ -80,9 +80,8 @@ static void rows_behind_a_single_sample(void **state)
 	assert_non_null(strstr(text, "heavy3"));
 	assert_non_null(strstr(text, "twice"));
 	assert_null(strstr(text, "least"));
-	assert_non_null(strstr(
-		text,
-		"and 2 more, 1 of them with one sample each, 1 of them only as callers (--json"));
+	assert_non_null(
+		strstr(text, "and 2 more: 1 with one sample each, 1 only as callers (--json"));
 	assert_non_null(strstr(text, " runnable, "));
 	free(text);
 	/* Only the time on a CPU is divided by CPUs. */
