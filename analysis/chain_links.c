@@ -13,8 +13,8 @@
 struct ty_root ty_path_root(const struct ty_path *p)
 {
 	struct ty_root best = {.thread = TY_NONE, .seg = TY_NONE};
-	uint64_t longest = 0, *ns;
-	uint32_t lo = TY_NONE, hi = 0;
+	uint64_t longest[TY_SEG_WHATS] = {0}, *ns;
+	uint32_t lo = TY_NONE, hi = 0, last = TY_NONE, seg[TY_SEG_WHATS] = {0};
 	unsigned what = 0;
 
 	vec_each (s, &p->seg) {
@@ -27,25 +27,32 @@ struct ty_root ty_path_root(const struct ty_path *p)
 	vec_each (s, &p->seg)
 		ns[s->thread - lo] += s->end_ns - s->start_ns;
 	/* Of equal ones the youngest. */
-	vec_each (s, &p->seg)
-		if (best.thread == TY_NONE || ns[s->thread - lo] > best.ns ||
-		    (ns[s->thread - lo] == best.ns && s->thread > best.thread)) {
-			best.thread = s->thread;
-			best.ns = ns[s->thread - lo];
+	vec_each (s, &p->seg) {
+		if (s->thread == last)
+			continue;
+		last = s->thread;
+		if (best.thread == TY_NONE || ns[last - lo] > best.ns ||
+		    (ns[last - lo] == best.ns && last > best.thread)) {
+			best.thread = last;
+			best.ns = ns[last - lo];
 		}
+	}
 	free(ns);
-	vec_each (s, &p->seg)
-		if (s->thread == best.thread)
-			best.what_ns[s->what] += s->end_ns - s->start_ns;
+	vec_each (s, &p->seg) {
+		uint64_t of = s->end_ns - s->start_ns;
+
+		if (s->thread != best.thread)
+			continue;
+		best.what_ns[s->what] += of;
+		if (of >= longest[s->what]) {
+			longest[s->what] = of;
+			seg[s->what] = (uint32_t)(s - p->seg.v);
+		}
+	}
 	for (unsigned w = 1; w < TY_SEG_WHATS; w++)
 		if (best.what_ns[w] > best.what_ns[what])
 			what = w;
-	vec_each (s, &p->seg)
-		if (s->thread == best.thread && s->what == what &&
-		    s->end_ns - s->start_ns >= longest) {
-			longest = s->end_ns - s->start_ns;
-			best.seg = (uint32_t)(s - p->seg.v);
-		}
+	best.seg = seg[what];
 	return best;
 }
 

@@ -18,6 +18,7 @@
 #define IDLE_NS	  UINT64_C(5000000)
 #define LISTED_NS UINT64_C(1000000000) /* groups with a quota are found so soon */
 #define RIVALS	  256
+#define BLOCKS	  32
 
 /* run queue --------------------------------------------------------------------------------- */
 
@@ -72,6 +73,7 @@ struct rivals {
 	uint64_t fair_ns; /* of known: threads without real-time priority, in turns */
 	double shares;	  /* of these threads, where the waiting one's is 1 */
 	bool sure;
+	uint32_t cpu, span; /* that was looked at last */
 };
 
 /* Two that wake each other all the time can starve a third for long: shorter ones are no turns. */
@@ -85,49 +87,98 @@ static double share(int32_t prio, int32_t beside)
 	return pow(1.25, (beside == INT32_MIN ? 120 : beside) - (prio == INT32_MIN ? 120 : prio));
 }
 
-static struct rival *rival_of(struct rivals *q, uint32_t thread)
+/* A decoded block of a CPU's spans: many waits look at the same ones. */
+struct ty_cpu_block {
+	uint32_t cpu, id, n; /* id: the block's number + 1; 0: none was read */
+	struct ty_cpu_rows rows;
+};
+struct ty_cpu_spans {
+	struct ty_cpu_block block[BLOCKS];
+	uint32_t at[]; /* of each thread, where it is among the rivals, if it is one */
+};
+
+static struct rival *rival_of(const struct ty_stall_search *h, struct rivals *q, uint32_t thread)
 {
-	vec_each (e, &q->v)
-		if (e->thread == thread)
-			return e;
+	uint32_t *i = &h->cpu_spans->at[thread];
+
+	if (*i < q->v.n && q->v.v[*i].thread == thread)
+		return &q->v.v[*i];
+	*i = (uint32_t)q->v.n;
 	return q->v.n < RIVALS && !vec_push(&q->v, (struct rival){.thread = thread})
 		       ? &q->v.v[q->v.n - 1]
 		       : NULL;
 }
 
+/* The block with this span of the CPU. */
+static const struct ty_cpu_block *block_at(const struct ty_stall_search *h, uint32_t cpu,
+					   uint32_t span)
+{
+	uint32_t id = span / TY_ROWS;
+	struct ty_cpu_block *b = &h->cpu_spans->block[(cpu * 31 + id) % BLOCKS];
+
+	if (b->cpu != cpu || b->id != id + 1) {
+		b->n = ty_model_cpu_rows(h->x->m, cpu, id * TY_ROWS, &b->rows);
+		b->cpu = cpu;
+		b->id = id + 1;
+	}
+	return b;
+}
+
+static void add_rival(const struct ty_stall_search *h, struct rivals *q, uint32_t thread,
+		      uint64_t from, uint64_t to)
+{
+	struct rival *e = rival_of(h, q, thread);
+
+	q->known += to - from;
+	if (!e)
+		return;
+	e->ns += to - from;
+	if (to - from >= TURN_MIN_NS)
+		e->turns_ns += to - from < TURN_NS ? to - from : TURN_NS;
+	if (to - from > e->longest_ns) {
+		e->longest_ns = to - from;
+		e->longest_at = from + (to - from) / 2;
+	}
+}
+
 /* The threads that ran on the CPU in [a, b). What more than RIVALS did is only summed up. */
-static void add_rivals(const struct ty_model *m, uint32_t cpu, uint32_t thread, uint64_t a,
+static void add_rivals(const struct ty_stall_search *h, uint32_t cpu, uint32_t thread, uint64_t a,
 		       uint64_t b, struct rivals *q)
 {
-	uint32_t n = ty_model_cpu_spans(m, cpu), i;
+	uint32_t n = ty_model_cpu_spans(h->x->m, cpu), i = q->span;
+	const struct ty_cpu_block *c;
 
-	for (i = n ? ty_model_cpu_span_find(m, cpu, a) : n; i < n; i++) {
-		struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
-		uint64_t from = s.start_ns > a ? s.start_ns : a, to = s.end_ns < b ? s.end_ns : b;
-		struct rival *e;
+	if (!n)
+		return;
+	/* Most often soon behind what was looked at last. */
+	c = cpu == q->cpu ? block_at(h, cpu, i) : NULL;
+	if (!c || a < c->rows.start_ns[i % TY_ROWS] || a >= c->rows.start_ns[c->n])
+		i = ty_model_cpu_span_find(h->x->m, cpu, a);
+	for (; i < n; i++) {
+		const struct ty_cpu_rows *v = &(c = block_at(h, cpu, i))->rows;
+		uint32_t k = i % TY_ROWS;
+		uint64_t from = v->start_ns[k] > a ? v->start_ns[k] : a,
+			 to = v->start_ns[k + 1] < b ? v->start_ns[k + 1] : b;
 
-		if (s.start_ns >= b)
+		if (v->start_ns[k] >= b)
 			break;
+		q->cpu = cpu;
+		q->span = i;
 		if (from >= to)
 			continue;
-		if (s.flags & (TY_SF_LOST | TY_SF_INFERRED))
+		if (v->flags[k] & (TY_SF_LOST | TY_SF_INFERRED))
 			q->sure = false;
-		if (s.state == TY_ST_IDLE)
+		if (v->state[k] == TY_ST_IDLE)
 			q->idle += to - from;
-		if (s.thread == TY_NONE || s.thread == thread)
-			continue;
-		q->known += to - from;
-		e = rival_of(q, s.thread);
-		if (!e)
-			continue;
-		e->ns += to - from;
-		if (to - from >= TURN_MIN_NS)
-			e->turns_ns += to - from < TURN_NS ? to - from : TURN_NS;
-		if (to - from > e->longest_ns) {
-			e->longest_ns = to - from;
-			e->longest_at = from + (to - from) / 2;
-		}
+		if (v->thread[k] != TY_NONE && v->thread[k] != thread)
+			add_rival(h, q, v->thread[k], from, to);
 	}
+}
+
+struct ty_cpu_spans *ty_cpu_spans_new(const struct ty_model *m)
+{
+	return calloc(1, sizeof(struct ty_cpu_spans) +
+				 ty_model_summary(m)->threads * sizeof(uint32_t));
 }
 
 /* Adds all of it: the thread that ran most, and what were turns, given the priority that thread has
@@ -248,7 +299,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
-	struct rivals q = {.sure = true};
+	struct rivals q = {.sure = true, .cpu = TY_NONE};
 	struct ty_throttled g;
 	bool idle, limited;
 	int r;
@@ -257,7 +308,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 	ty_stall_only_link(c, TY_SEG_RUNNABLE, TY_NO_WAKER);
 	if (s.cpu == TY_NONE)
 		return 1;
-	add_rivals(m, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
+	add_rivals(h, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
 	r = sum_up(h, c->s.thread, c->end_ns, &q);
 	if (!r)
 		list_rivals(h, c, &q);
@@ -309,7 +360,7 @@ int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 int ty_stall_blame_rival(struct ty_stall_search *h, struct ty_candidate *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
-	struct rivals q = {.sure = true};
+	struct rivals q = {.sure = true, .cpu = TY_NONE};
 	uint64_t ns = 0, longest = 0;
 	bool in_turns;
 	int r;
@@ -326,7 +377,7 @@ int ty_stall_blame_rival(struct ty_stall_search *h, struct ty_candidate *c, cons
 			continue;
 		ns += g->end_ns - g->start_ns;
 		longest = g->end_ns - g->start_ns > longest ? g->end_ns - g->start_ns : longest;
-		add_rivals(m, cpu, g->thread, g->start_ns, g->end_ns, &q);
+		add_rivals(h, cpu, g->thread, g->start_ns, g->end_ns, &q);
 	}
 	r = sum_up(h, c->root.thread, c->end_ns, &q);
 	vec_fini(&q.v);

@@ -10,6 +10,7 @@
 
 #include "compare.h"
 #include "fd_kind.h"
+#include "partition.h"
 #include "stalls_priv.h"
 
 #define LOST_COUNTS 4 /* of time of which nothing is known, one part in so many */
@@ -231,8 +232,43 @@ static bool slept_later(const struct ty_candidate *b, const struct ty_candidate 
 	return b->s.start_ns >= a->s.start_ns && !(b->s.flags & TY_SF_BEFORE);
 }
 
-static void join_chains(struct ty_stall_search *h, size_t n)
+/* The candidates of each thread, in order. */
+struct of_thread {
+	uint32_t thread, i;
+};
+
+ORDER(by_thread, struct of_thread, compare(a->thread, b->thread) ?: compare(a->i, b->i))
+
+/* Where those of the thread begin. */
+static size_t first_of(const struct of_thread *v, size_t n, uint32_t thread)
 {
+	return partition_point(k, (size_t)0, n, v[k].thread < thread);
+}
+
+/* A wait for an end through shells is reported with their chains. */
+static void join_links(struct ty_stall_search *h, size_t i, const struct of_thread *v, size_t n,
+		       uint32_t thread)
+{
+	const struct ty_candidate *a = &h->cand.v[i];
+
+	for (size_t k = first_of(v, n, thread); k < n && v[k].thread == thread; k++) {
+		struct ty_candidate *b = &h->cand.v[v[k].i];
+
+		if (v[k].i != i && !b->dropped && !outlasts(b, a) &&
+		    (!is_end(a) || (is_end(b) && !b->last_words)) && folded_into(a, b))
+			b->dropped = true;
+	}
+}
+
+static int join_chains(struct ty_stall_search *h, size_t n)
+{
+	struct of_thread *v = malloc((n + 1) * sizeof(*v));
+
+	if (!v)
+		return -TY_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		v[i] = (struct of_thread){h->cand.v[i].s.thread, (uint32_t)i};
+	qsort(v, n, sizeof(*v), by_thread);
 	for (size_t i = 0; i < n; i++) {
 		struct ty_candidate *a = &h->cand.v[i];
 
@@ -241,11 +277,12 @@ static void join_chains(struct ty_stall_search *h, size_t n)
 		/* The other side was stalled itself, and that is reported. But a thread that slept
 		 * before anything waited for it (the holder of a lock) holds others up, unless it
 		 * waits for them. */
-		for (size_t k = 0; k < n && !a->dropped; k++) {
-			const struct ty_candidate *b = &h->cand.v[k];
+		for (size_t k = first_of(v, n, a->s.culprit);
+		     k < n && v[k].thread == a->s.culprit && !a->dropped; k++) {
+			const struct ty_candidate *b = &h->cand.v[v[k].i];
 
 			/* Finding the sender of the request is expensive: last. */
-			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
+			a->dropped = v[k].i != i && !b->dropped &&
 				     ty_stall_overlap(a, b) >= a->s.duration_ns / 2 &&
 				     (is_end(a) || (in_vain(h, b) && (slept_later(b, a) ||
 								      is_sent_request(h, a, b))));
@@ -254,15 +291,12 @@ static void join_chains(struct ty_stall_search *h, size_t n)
 			a->end_only = a->end_only || comes_before(h, a, &h->cand.v[k]);
 		if (a->dropped)
 			continue;
-		/* A wait for an end through shells is reported with their chains. */
-		for (size_t k = 0; k < n; k++) {
-			struct ty_candidate *b = &h->cand.v[k];
-
-			if (k != i && !b->dropped && !outlasts(b, a) &&
-			    (!is_end(a) || (is_end(b) && !b->last_words)) && folded_into(a, b))
-				b->dropped = true;
-		}
+		join_links(h, i, v, n, a->s.culprit);
+		for (uint32_t k = 1; k < a->s.links; k++)
+			join_links(h, i, v, n, a->s.link[k].thread);
 	}
+	free(v);
+	return 0;
 }
 
 int ty_stall_rank(struct ty_stall_search *h, size_t n)
@@ -271,7 +305,9 @@ int ty_stall_rank(struct ty_stall_search *h, size_t n)
 
 	if (!n)
 		return 0;
-	join_chains(h, n);
+	r = join_chains(h, n);
+	if (r)
+		return r;
 	fold_stops(h, n);
 	r = ty_stall_fold_similar(h, n);
 	qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);

@@ -166,32 +166,6 @@ static bool is_idle(const struct view *v, const struct idle *of, uint32_t thread
 	       !ty_requests_around(v->h->o.requests, thread, s.start_ns, s.end_ns);
 }
 
-/* Was another thread of the process blocked for most of the wait, most of that time with a request
- * open? Then that thread has it. */
-static bool has_request_elsewhere(const struct view *v, uint32_t process)
-{
-	const struct ty_model *m = v->h->x->m;
-	const struct ty_candidate *c = v->c;
-	const uint64_t mid = c->s.start_ns + (c->end_ns - c->s.start_ns) / 2;
-
-	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
-		const struct ty_thread *t = ty_model_thread(m, i);
-		struct ty_span s;
-		uint64_t from, to;
-
-		if (i == c->s.thread || ty_process_of(m, i) != process || !t->spans_n ||
-		    t->start_ns > mid || t->end_ns <= mid)
-			continue;
-		s = ty_model_span_brief(m, i, ty_model_span_find(m, i, mid));
-		from = s.start_ns > c->s.start_ns ? s.start_ns : c->s.start_ns;
-		to = s.end_ns < c->end_ns ? s.end_ns : c->end_ns;
-		if (s.state == TY_ST_BLOCKED && to - from > (c->end_ns - c->s.start_ns) / 2 &&
-		    ty_requests_of_process(v->h->o.requests, m, process, s.start_ns, s.end_ns))
-			return true;
-	}
-	return false;
-}
-
 static uint32_t hop_thread(const struct view *v, uint32_t hop)
 {
 	return hop == TY_NONE ? TY_NONE : v->p->hop.v[hop].thread;
@@ -228,7 +202,7 @@ static bool peer_idle(const struct view *v)
 
 	of.serves = ty_requests_served(q, of.process);
 	of.open = ty_requests_of_process(q, m, of.process, c->s.start_ns, c->end_ns) &&
-		  !has_request_elsewhere(v, of.process);
+		  !ty_stall_elsewhere(v->h, c, of.process);
 	for (uint32_t i = 0, k; i < v->p->hop.n; i = k) {
 		k = i + 1;
 		if (!is_idle(v, &of, hop[i].thread, hop[i].span, &hop[i].waker,

@@ -656,17 +656,20 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		h.o.min_ns = TY_STALLS_MIN_NS;
 	h.words = calloc(TY_STALL_BLOCKS, sizeof(*h.words));
 	own.woken = ty_stall_woken_new();
+	h.cpu_spans = ty_cpu_spans_new(x->m);
 	own.paths = &h.paths;
 	if (!x->fd_histories)
 		own.fd_histories = ty_fd_histories_new(HISTORIES);
-	r = h.words && own.woken ? find_stalls(&h, max, out) : -TY_ENOMEM;
+	r = h.words && own.woken && h.cpu_spans ? find_stalls(&h, max, out) : -TY_ENOMEM;
 	if (!x->fd_histories)
 		ty_fd_histories_free(own.fd_histories);
 	free(h.words);
 	free(own.woken);
+	free(h.cpu_spans);
 	vec_fini(&h.cand);
 	vec_fini(&h.word);
 	vec_fini(&h.own_sleeps);
+	vec_fini(&h.blocked);
 	ty_path_fini(&h.path);
 	ty_path_fini(&h.spare);
 	ty_kept_paths_fini(&h.paths);

@@ -4,11 +4,12 @@
  * (relations and the rule that decides), stall_retry.c (attempts), stall_idle.c (locks whose holder
  * is idle), stall_poll.c (polled locks), stall_woken.c (which thread woke the other),
  * stall_request.c (requests), stall_no_reply.c (those still without a reply),
- * stall_open_request.c (pending replies), stall_handoff.c (locks by the use of their words),
- * stall_share.c (turns and shared work), stall_worker.c (worker pools), stall_process_tree.c
- * (descendants), stall_futex_word.c (lock or counter), stall_path.c (what the command lost),
- * stall_rank.c (merging and ranking), stall_compute.c (blocked event loops), stall_cpu.c,
- * stall_steal.c, stall_stop_world.c, stall_text.c and stall_text_cpu.c.
+ * stall_open_request.c (pending replies), stall_elsewhere.c (another thread has the request),
+ * stall_handoff.c (locks by the use of their words), stall_share.c (turns and shared work),
+ * stall_worker.c (worker pools), stall_process_tree.c (descendants), stall_futex_word.c (lock or
+ * counter), stall_path.c (what the command lost), stall_rank.c (merging and ranking),
+ * stall_compute.c (blocked event loops), stall_cpu.c, stall_steal.c, stall_stop_world.c,
+ * stall_text.c and stall_text_cpu.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -124,6 +125,12 @@ struct ty_own_sleep {
 	uint64_t start_ns, end_ns, before_ns; /* the sum of those before it */
 };
 
+struct ty_blocked { /* an uninterruptible wait */
+	uint64_t start_ns, end_ns,
+		last_end_ns; /* the latest end of it and the earlier ones of its process */
+	uint32_t process, thread;
+};
+
 #define TY_STALL_BLOCKS 256
 struct ty_words {	     /* the futex operations of a thread in a block of its calls */
 	uint32_t thread, id; /* id: the block's number + 1; 0: none was read */
@@ -163,6 +170,9 @@ struct ty_stall_search {
 	} * prio; /* by thread, then time; created on demand */
 	size_t prios;
 	bool prio_made;
+	struct ty_cpu_spans *cpu_spans; /* stall_cpu.c */
+	VEC(struct ty_blocked) blocked; /* by process and start; at least so long, 0: not made */
+	uint64_t blocked_least_ns;
 	struct ty_words *words;	     /* TY_STALL_BLOCKS results, by a hash of the query */
 	VEC(struct ty_word_is) word; /* the ones examined */
 	struct ty_gate {	     /* the last one: the object, and the waker's call */
@@ -302,6 +312,10 @@ bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t sp
 uint64_t ty_stall_no_reply(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   uint32_t *to);
 
+/* stall_elsewhere.c: true if another thread of the process was blocked for most of the wait, most
+ * of that time with a request open; so that thread has it. */
+bool ty_stall_elsewhere(struct ty_stall_search *h, const struct ty_candidate *c, uint32_t process);
+
 /* stall_compute.c: adds what the thread of that request (h->o.requests->v) computed before it
  * replied as a candidate, if that held up clients. The thread is of interest. 0 or -TY_ENOMEM. */
 int ty_stall_computed(struct ty_stall_search *h, uint32_t request);
@@ -438,6 +452,8 @@ int ty_stall_job_path(struct ty_stall_search *h);
 uint64_t ty_stall_on_path(const struct ty_stall_search *h, const struct ty_candidate *c,
 			  bool direct);
 
+/* Memory for look-ups in the spans of CPUs; to be freed. NULL: out of memory. */
+struct ty_cpu_spans *ty_cpu_spans_new(const struct ty_model *m);
 /* stall_cpu.c: for a runnable thread, the threads that had its CPU. 0/1, or -TY_ENOMEM. */
 int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c);
 /*

@@ -252,6 +252,13 @@ struct ty_span_rows {
 };
 uint32_t ty_model_span_rows(const struct ty_model *m, uint32_t thread, uint32_t span,
 			    struct ty_span_rows *out);
+struct ty_cpu_rows {
+	uint64_t start_ns[TY_ROWS + 1]; /* [n]: end of the last one */
+	uint32_t thread[TY_ROWS];
+	uint8_t state[TY_ROWS], flags[TY_ROWS];
+};
+uint32_t ty_model_cpu_rows(const struct ty_model *m, uint32_t cpu, uint32_t span,
+			   struct ty_cpu_rows *out);
 struct ty_call_rows {
 	uint64_t start_ns[TY_ROWS], end_ns[TY_ROWS];
 	int64_t ret[TY_ROWS];

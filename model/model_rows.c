@@ -44,6 +44,28 @@ uint32_t ty_model_span_rows(const struct ty_model *m, uint32_t thread, uint32_t 
 	return n;
 }
 
+uint32_t ty_model_cpu_rows(const struct ty_model *m, uint32_t cpu, uint32_t span,
+			   struct ty_cpu_rows *out)
+{
+	const struct ty_table *t = &m->t[TY_T_CPU];
+	uint32_t n = ty_block_together(t, cpu, span), i = span % TY_BLOCK_ROWS;
+	const uint8_t *block;
+
+	if (!n)
+		return 0;
+	block = ty_table_block(t, t->block_first[cpu] + span / TY_BLOCK_ROWS);
+	TY_BLOCK_COLUMN(out->start_ns[k], block, i, n, TY_CPU_START, 0);
+	TY_BLOCK_COLUMN(out->thread[k], block, i, n, TY_CPU_THREAD, -1);
+	TY_BLOCK_COLUMN(out->state[k], block, i, n, TY_CPU_STATE, 0);
+	TY_BLOCK_COLUMN(out->flags[k], block, i, n, TY_CPU_FLAGS, 0);
+	for (uint32_t k = 0; k < n; k++) {
+		out->thread[k] = out->thread[k] < m->threads ? out->thread[k] : TY_NONE;
+		out->state[k] = out->state[k] < TY_ST_COUNT ? out->state[k] : TY_ST_UNKNOWN;
+	}
+	out->start_ns[n] = ty_table_row_end(t, cpu, span + n - 1);
+	return n;
+}
+
 uint32_t ty_model_call_rows(const struct ty_model *m, uint32_t thread, uint32_t call,
 			    struct ty_call_rows *out)
 {

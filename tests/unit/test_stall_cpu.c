@@ -44,6 +44,35 @@ static void who_had_the_cpu(void **state)
 	ty_mx_drop();
 }
 
+/* Decoded by blocks, the spans of a CPU are the same. */
+static void spans_by_blocks(void **state)
+{
+	struct ty_cpu_rows v;
+	const struct ty_model *m;
+
+	ty_mx_begin("mode=all\n", NULL);
+	for (uint64_t i = 0; i < 3 * TY_ROWS / 2; i++)
+		ty_mx_switch(0, (i + 1) * MS, i % 3 ? 10 + (int)(i % 3) : 0, S,
+			     (i + 1) % 3 ? 10 + (int)((i + 1) % 3) : 0);
+	m = ty_mx_end();
+	assert_true(ty_model_cpu_spans(m, 0) > TY_ROWS);
+	for (uint32_t i = 0, n; i < ty_model_cpu_spans(m, 0); i += n) {
+		n = ty_model_cpu_rows(m, 0, i, &v);
+		assert_true(n);
+		for (uint32_t k = 0; k < n; k++) {
+			struct ty_span s = ty_model_cpu_span_brief(m, 0, i + k);
+
+			assert_int_equal(v.start_ns[k], s.start_ns);
+			assert_int_equal(v.start_ns[k + 1], s.end_ns);
+			assert_int_equal(v.thread[k], s.thread);
+			assert_int_equal(v.state[k], s.state);
+			assert_int_equal(v.flags[k], s.flags);
+		}
+	}
+	assert_int_equal(ty_model_cpu_rows(m, 0, ty_model_cpu_spans(m, 0), &v), 0);
+	ty_mx_drop();
+}
+
 /* The rule of the thread's wait for a CPU; "": there is none. */
 static const char *rule_of(const struct ty_stall *v, uint32_t n, uint32_t thread)
 {
@@ -259,6 +288,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_had_the_cpu),
+		cmocka_unit_test(spans_by_blocks),
 		cmocka_unit_test(one_verdict_on_a_shared_cpu),
 		cmocka_unit_test(a_quota_held_it_back),
 		cmocka_unit_test(who_waits_for_the_throttled_waits_for_the_quota),
