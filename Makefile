@@ -71,7 +71,7 @@ BPFCC    ?= clang
 BPFTOOL  ?= $(firstword $(wildcard $(addsuffix /bpftool,$(subst :, ,$(PATH)) /usr/sbin)))
 ifneq ($(and $(BPFTOOL),$(shell command -v $(BPFCC))),)
 ifneq ($(shell $(PKGCONF) --exists libbpf 2>/dev/null && echo yes),)
-BPF_SKEL  := $(B)/gen/call_data.skel.h $(B)/gen/stacks.skel.h $(B)/gen/sampler.skel.h $(B)/gen/counters.skel.h
+BPF_SKEL  := $(B)/gen/call_data.skel.h $(B)/gen/stacks.skel.h $(B)/gen/sampler.skel.h $(B)/gen/counters.skel.h $(B)/gen/culprits.skel.h
 PC_CFLAGS += -DTY_HAVE_BPF $(shell $(PKGCONF) --cflags libbpf)
 PC_LIBS   += $(shell $(PKGCONF) --libs libbpf)
 endif
@@ -135,8 +135,8 @@ $(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
 
 ifdef BPF_SKEL
 $(BPF_SKEL:$(B)/gen/%.skel.h=$(B)/obj/recorder/%.o): $(B)/obj/recorder/%.o: $(B)/gen/%.skel.h
+$(BPF_SKEL:$(B)/gen/%.skel.h=$(B)/obj/recorder/%.o): PC_CFLAGS += -isystem $(B)/gen
 endif
-$(B)/obj/recorder/call_data.o $(B)/obj/recorder/stacks.o $(B)/obj/recorder/sampler.o $(B)/obj/recorder/counters.o: PC_CFLAGS += -isystem $(B)/gen
 
 # Loops over the rows of blocks: a fifth to a third fewer instructions.
 $(B)/obj/model/table_fill.o $(B)/obj/model/table_code.o $(B)/obj/model/mem_points.o $(B)/obj/model/mem_points_fill.o $(B)/obj/model/store.o: CFLAGS_ALL += -O3 -funroll-loops

@@ -80,6 +80,7 @@ static const struct ty_title *still(const struct ty_model *m, const struct ty_ti
 static const struct ty_title *title_at(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
 	const struct ty_titles *all = __atomic_load_n(&m->titles, __ATOMIC_ACQUIRE);
+	const struct ty_title *later = NULL, *next;
 
 	for (unsigned i = 0; all && i < FORKS; i++) {
 		const uint32_t p = process_of(m, thread, t_ns);
@@ -90,16 +91,19 @@ static const struct ty_title *title_at(const struct ty_model *m, uint32_t thread
 
 		if (k && all->v[k - 1].process == p)
 			return still(m, &all->v[k - 1], t_ns);
-		if (!t->born) /* it was there before: read somewhat later, it is still that one */
-			return k < all->n && all->v[k].process == p ? still(m, &all->v[k], t_ns)
-								    : NULL;
+		/* Read somewhat later, it is still that one. */
+		next = k < all->n && all->v[k].process == p ? still(m, &all->v[k], t_ns) : NULL;
+		if (!t->born)
+			return next ? next : later;
+		if (!i)
+			later = next;
 		/* The parent's, until it executes a program. */
 		if (t->forked_by < 0 || !same_program(m, p, t->start_ns, t_ns))
-			return NULL;
+			return later;
 		thread = (uint32_t)t->forked_by;
 		t_ns = t->start_ns;
 	}
-	return NULL;
+	return later;
 }
 
 const char *ty_model_command_line(const struct ty_model *m, uint32_t thread, uint64_t t_ns)

@@ -3,7 +3,7 @@
  * See command_lines.h. To read a command line the kernel takes the process' mmap lock, so a reader
  * may be held up for any time; then the other ones continue.
  *
- * Budget: 10 us per process.
+ * Budget: 10 us per process; of those that are not traced 20 a second.
  */
 #include "command_lines.h"
 
@@ -17,6 +17,7 @@
 
 #include "field_text.h"
 #include "hash_index.h"
+#include "interpreter.h"
 #include "now.h"
 #include "pair_map.h"
 #include "read_pool.h"
@@ -25,12 +26,22 @@
 enum { QUEUE_MAX = 16384, LINE_BYTES = 2048 };
 #define SECTION_BYTES (UINT64_C(16) << 20)
 #define AGAIN_NS      UINT64_C(100000000)
+/* Of processes that are not traced: per second, how many at once, and parents of each. */
+enum { CULPRITS_RATE = 20, CULPRITS_BURST = 100, PARENTS = 3 };
+/* What a reading is of: a process, or also its parents if its line needs them. */
+enum { ALONE, WITH_PARENTS };
 
 struct process {
 	int pid;
 	uint32_t hash; /* of the last line */
 	uint64_t read_ns;
 	bool queued, any;
+};
+
+/* In what a reading returns; the bytes follow. */
+struct read_head {
+	int32_t pid;
+	uint32_t n;
 };
 
 /* A line that was read: length, then the bytes, in `bytes`. */
@@ -47,23 +58,56 @@ struct ty_command_lines {
 	struct ty_pair_map by_pid;
 	VEC(struct line) lines;
 	struct ty_buf bytes;
-	uint64_t written;
+	uint64_t written, budget_ns; /* when the budget for culprits was counted */
+	unsigned budget;
 };
 
-/* Its bytes; none: it has no command line (a kernel thread), or is gone. */
-static void read_line(void *proc, struct ty_reading *r)
+/* The first bytes of a process' file: how many. */
+static size_t read_start(const char *proc, int pid, const char *name, char *p, size_t size)
 {
 	char path[96];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%u/cmdline", (const char *)proc, r->pid);
+	snprintf(path, sizeof(path), "%s/%d/%s", proc, pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return;
-	n = ty_buf_reserve(&r->bytes, LINE_BYTES) ? 0 : read(fd, r->bytes.p, LINE_BYTES);
-	r->bytes.len = n > 0 ? (size_t)n : 0;
+		return 0;
+	n = read(fd, p, size);
 	close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* 0: none. The name of the process, in brackets, may have any characters. */
+static int parent_of(const char *proc, int pid)
+{
+	char text[512], *end;
+	int parent;
+
+	text[read_start(proc, pid, "stat", text, sizeof(text) - 1)] = 0;
+	end = strrchr(text, ')');
+	return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* Lines with their heads; an empty one: the process has none (a kernel thread), or is gone. */
+static void read_lines(void *proc, struct ty_reading *r)
+{
+	const size_t most = sizeof(struct read_head) + LINE_BYTES + 1;
+	struct read_head h = {.pid = (int32_t)r->pid};
+
+	for (unsigned i = 0; i <= PARENTS && h.pid > 0; i++) {
+		char *p = ty_buf_reserve(&r->bytes, most) ? NULL : r->bytes.p + r->bytes.len;
+
+		if (!p)
+			return;
+		h.n = (uint32_t)read_start(proc, h.pid, "cmdline", p + sizeof(h), LINE_BYTES);
+		p[sizeof(h) + h.n] = 0;
+		memcpy(p, &h, sizeof(h));
+		r->bytes.len += sizeof(h) + h.n;
+		if (!h.n || r->number == ALONE || !ty_needs_caller(p + sizeof(h), h.n))
+			return;
+		h.pid = parent_of(proc, h.pid);
+	}
 }
 
 struct ty_command_lines *ty_command_lines_new(const char *proc)
@@ -72,7 +116,7 @@ struct ty_command_lines *ty_command_lines_new(const char *proc)
 	char *folder = strdup(proc);
 
 	if (c && folder)
-		c->reader = ty_read_pool_new(TY_READ_THREADS, read_line, free, folder);
+		c->reader = ty_read_pool_new(TY_READ_THREADS, read_lines, free, folder);
 	if (!c || !c->reader) {
 		free(folder);
 		free(c);
@@ -89,22 +133,36 @@ static struct process *process_of(struct ty_command_lines *c, int pid)
 	return pair_element(&c->by_pid, (uint32_t)pid, 0, &c->of, (struct process){.pid = pid});
 }
 
-static void keep_line(struct ty_command_lines *c, const struct ty_reading *r)
+/* With the lock. */
+static void keep_line(struct ty_command_lines *c, int pid, const char *line, size_t n, uint64_t ns)
 {
-	struct process *p = process_of(c, (int)r->pid);
-	const size_t n = r->bytes.len;
-	uint32_t hash = ty_hash_bytes(r->bytes.p, n);
+	struct process *p = process_of(c, pid);
+	const uint32_t hash = ty_hash_bytes(line, n);
 
 	if (!p)
 		return;
-	p->queued = false;
-	p->read_ns = r->began_ns; /* so that it is not taken for that of a later exec */
+	p->read_ns = ns; /* so that it is not taken for that of a later exec */
 	if (!n || (p->any && p->hash == hash) || ty_buf_reserve(&c->bytes, n) ||
-	    vec_push(&c->lines, ((struct line){p->read_ns, p->pid, (uint32_t)n})))
+	    vec_push(&c->lines, ((struct line){ns, pid, (uint32_t)n})))
 		return;
-	ty_buf_add(&c->bytes, r->bytes.p, n);
+	ty_buf_add(&c->bytes, line, n);
 	p->any = true;
 	p->hash = hash;
+}
+
+static void keep_reading(struct ty_command_lines *c, const struct ty_reading *r)
+{
+	const char *p = r->bytes.p, *end = p + r->bytes.len;
+	struct process *of = process_of(c, (int)r->pid);
+	struct read_head h;
+
+	if (of)
+		of->queued = false;
+	for (; p < end; p += h.n) {
+		memcpy(&h, p, sizeof(h));
+		p += sizeof(h);
+		keep_line(c, h.pid, p, h.n, r->began_ns);
+	}
 }
 
 /* What was read; waits for what was requested. Without the lock. */
@@ -117,25 +175,77 @@ static void take_readings(struct ty_command_lines *c, unsigned wait_ms)
 	     ty_read_pool_take(c->reader, now < end_ms ? (unsigned)(end_ms - now) : 0, &r);
 	     now = ty_now_ms()) {
 		pthread_mutex_lock(&c->lock);
-		keep_line(c, &r);
+		keep_reading(c, &r);
 		pthread_mutex_unlock(&c->lock);
 		ty_buf_fini(&r.bytes);
 	}
 }
 
-void ty_command_lines_request(struct ty_command_lines *c, int pid)
+/* With the lock. */
+static bool is_due(struct ty_command_lines *c, const struct process *p, uint64_t now_ns)
 {
+	return p && !p->queued && ty_read_pool_left(c->reader) < QUEUE_MAX &&
+	       (!p->read_ns || now_ns - p->read_ns > AGAIN_NS);
+}
+
+/* With the lock: one more process that is not traced. */
+static bool has_budget(struct ty_command_lines *c, uint64_t now_ns)
+{
+	const uint64_t more = c->budget_ns ? (now_ns - c->budget_ns) * CULPRITS_RATE / 1000000000
+					   : CULPRITS_BURST;
+
+	if (more) {
+		c->budget = c->budget + more < CULPRITS_BURST ? c->budget + (unsigned)more
+							      : CULPRITS_BURST;
+		c->budget_ns = now_ns;
+	}
+	return c->budget && c->budget--;
+}
+
+static void request(struct ty_command_lines *c, int pid, uint32_t of, bool limited)
+{
+	const uint64_t now_ns = ty_now_ns(CLOCK_MONOTONIC);
 	struct process *p;
 
-	if (!c || pid <= 0)
-		return;
 	take_readings(c, 0);
 	pthread_mutex_lock(&c->lock);
 	p = process_of(c, pid);
-	if (p && !p->queued && ty_read_pool_left(c->reader) < QUEUE_MAX &&
-	    (!p->read_ns || ty_now_ns(CLOCK_MONOTONIC) - p->read_ns > AGAIN_NS))
-		p->queued = ty_read_pool_request(c->reader, (uint32_t)pid, 0);
+	if (is_due(c, p, now_ns) && (!limited || has_budget(c, now_ns)))
+		p->queued = ty_read_pool_request(c->reader, (uint32_t)pid, of);
 	pthread_mutex_unlock(&c->lock);
+}
+
+void ty_command_lines_request(struct ty_command_lines *c, int pid)
+{
+	if (c && pid > 0)
+		request(c, pid, ALONE, false);
+}
+
+void ty_command_lines_culprit(struct ty_command_lines *c, int pid)
+{
+	if (c && pid > 0)
+		request(c, pid, WITH_PARENTS, true);
+}
+
+void ty_command_lines_add(struct ty_command_lines *c, int pid, const char *line, size_t n,
+			  int parent)
+{
+	const uint64_t now_ns = ty_now_ns(CLOCK_MONOTONIC);
+	char text[LINE_BYTES + 1];
+	bool more;
+
+	if (!c || pid <= 0)
+		return;
+	n = n < LINE_BYTES ? n : LINE_BYTES;
+	memcpy(text, line, n);
+	text[n] = 0;
+	pthread_mutex_lock(&c->lock);
+	more = n && has_budget(c, now_ns);
+	if (more)
+		keep_line(c, pid, text, n, now_ns);
+	pthread_mutex_unlock(&c->lock);
+	if (more && parent > 0 && ty_needs_caller(text, n))
+		request(c, parent, WITH_PARENTS, true);
 }
 
 /* "NS PID ARGUMENT..." */

@@ -2,7 +2,8 @@
 /*
  * Command lines of processes, as /proc/PID/cmdline has them when it is read (section.h,
  * TY_SEC_COMMANDS): those that existed before the recording, and, because a process may change its
- * own (setproctitle), those of long waits. Threads of its own read them: a process whose memory is
+ * own (setproctitle), those of long waits; and of processes that are not traced, but held up traced
+ * ones. Threads of its own read them: a process whose memory is
  * locked holds up no other one. Thread-safe.
  */
 #ifndef TY_COMMAND_LINES_H
@@ -19,6 +20,13 @@ struct ty_command_lines *ty_command_lines_new(const char *proc);
 /* Read it soon, unless that was done within the last 100 ms. Too many at a time are left out. NULL
  * does nothing. */
 void ty_command_lines_request(struct ty_command_lines *c, int pid);
+/* The same of a process that is not traced, at most 20 a second, with the parents (3) of one whose
+ * line needs them (ty_needs_caller). */
+void ty_command_lines_culprit(struct ty_command_lines *c, int pid);
+/* The same of one whose line was read now: n bytes, a NUL after each argument. parent: 0: unknown.
+ */
+void ty_command_lines_add(struct ty_command_lines *c, int pid, const char *line, size_t n,
+			  int parent);
 /*
  * Appends lines of the section, for what was read and had changed since the last line of its
  * process. Waits wait_ms at most for what was requested. trace_ns: returns the current trace clock.

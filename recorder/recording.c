@@ -197,6 +197,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	r->off_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
 	if (recorded)
 		wait_for_writers();
+	ty_culprits_finish(r->culprits);
+	r->culprits = NULL;
 	ty_stacks_finish(r->stacks, &stacks);
 	r->stacks = NULL;
 	r->res->stacks = stacks.stacks;

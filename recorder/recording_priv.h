@@ -19,6 +19,7 @@
 #include "call_data.h"
 #include "event_set.h"
 #include "command_lines.h"
+#include "culprits.h"
 #include "follow_pids.h"
 #include "idle_switch.h"
 #include "meta_writer.h"
@@ -72,6 +73,7 @@ struct recording {
 	struct ty_buf string_events; /* without call_data: calls whose events have strings; */
 	unsigned string_bytes;	     /* at most so many of each (string_events.h); 0: unknown */
 	struct ty_command_lines *commands; /* NULL: none are recorded */
+	struct ty_culprits *culprits;	   /* NULL: none of their command lines */
 	struct ty_buf command_text;	   /* lines of TY_SEC_COMMANDS not written yet */
 	struct ty_stacks *stacks;	   /* NULL: none are recorded */
 	char stacks_why[TY_CALL_DATA_WHY];

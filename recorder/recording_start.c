@@ -15,8 +15,8 @@
 
 /* Descriptors of a recording besides those of its CPUs and pids: measured 21 at most. */
 #define FDS 40
-/* Programs, maps and hooks of recorder/call_data.c: 140 were seen. */
-#define CALL_DATA_FDS 180
+/* Programs, maps and hooks of recorder/call_data.c: 140 were seen; 12 of recorder/culprits.c. */
+#define CALL_DATA_FDS 196
 /* The same of recorder/stacks.c, and a ring per CPU. */
 #define STACKS_FDS 24
 /* Of recorder/sampler.c, and two per CPU. */
@@ -262,6 +262,9 @@ static int start_call_data(struct recording *r, struct ty_err *err)
 			ty_call_data_finish(r->call_data, &(struct ty_call_data_result){0});
 		r->call_data = NULL;
 	}
+	/* -a has the command lines of all. */
+	if (r->call_data && r->commands && !r->o->all)
+		r->culprits = ty_culprits_start(r->call_data, r->commands, r->cpus, r->cpus_n);
 	start_stacks(r);
 	start_sampler(r);
 	if (!r->call_data && !r->o->no_strings && !r->o->no_syscalls)

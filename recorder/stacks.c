@@ -81,6 +81,10 @@ enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 <
 #define SECTION_MAX (512ull << 20)
 #define MAPS_MAX    (64ull << 20)
 
+/* Wakers of waits this long have their command lines read. Waits of threads by number. */
+#define NAMED_NS    UINT64_C(200000000)
+#define NAMED_SLOTS 16384u
+
 /* In the order of their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36; DWARF for the
  * Arm 64-bit architecture, 4.1), then the program counter. */
 #if defined(__x86_64__)
@@ -124,6 +128,12 @@ struct ty_stacks {
 	uint64_t told; /* of what left_out counts, in the newest piece */
 	bool over;     /* nothing is put any more */
 	struct ty_stacks_result res;
+	/* A thread's two newest copied waits (a sample is read late), the last one first: a time at
+	 * which it slept, and since when. Those of another thread in its slot are forgotten. */
+	struct {
+		uint64_t at_ns[2], from_ns[2];
+		uint32_t tid;
+	} waits[NAMED_SLOTS];
 };
 
 static uint64_t reg_mask(void)
@@ -308,6 +318,37 @@ static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *ker
 	pthread_mutex_unlock(&s->lock);
 }
 
+static void note_wait(struct ty_stacks *s, const struct ty_stk_head *h)
+{
+	const unsigned at = h->tid % NAMED_SLOTS;
+	const bool same = s->waits[at].tid == h->tid;
+
+	pthread_mutex_lock(&s->lock);
+	s->waits[at].at_ns[1] = same ? s->waits[at].at_ns[0] : UINT64_MAX;
+	s->waits[at].from_ns[1] = s->waits[at].from_ns[0];
+	s->waits[at].at_ns[0] = h->ns;
+	s->waits[at].from_ns[0] = h->ns - h->wait_ms * UINT64_C(1000000);
+	s->waits[at].tid = h->tid;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void name_waker(struct ty_stacks *s, const struct ty_stk_head *h)
+{
+	const unsigned at = h->target % NAMED_SLOTS;
+	bool is_long = false;
+
+	pthread_mutex_lock(&s->lock);
+	for (unsigned i = 0; i < 2 && s->waits[at].tid == h->target; i++) {
+		if (s->waits[at].at_ns[i] > h->ns)
+			continue;
+		is_long = h->ns - s->waits[at].from_ns[i] >= NAMED_NS;
+		break;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (is_long)
+		ty_command_lines_culprit(s->commands, (int)h->pid);
+}
+
 /* A sample of a waker: wakee, registers by number, and the stack: p[0..n) behind the record's head.
  */
 static void on_sample(struct ty_stacks *s, const char *p, size_t n)
@@ -343,6 +384,7 @@ static void on_sample(struct ty_stacks *s, const char *p, size_t n)
 			h.flags = stack_n == size ? TY_STK_CUT : 0;
 		}
 	}
+	name_waker(s, &h);
 	put_stack(s, h, NULL, values, stack, stack_n);
 }
 
@@ -413,7 +455,7 @@ static void on_lock(struct ty_stacks *s, const struct ty_stk_seen *seen, struct 
 	if (!holder)
 		return;
 	if (kind == TY_LOCK_FLOCK || kind == TY_LOCK_POSIX) /* a process, traced or not */
-		ty_command_lines_request(s->commands, holder);
+		ty_command_lines_culprit(s->commands, holder);
 	h.target = (uint32_t)holder;
 	h.flags = (uint8_t)kind;
 	put_stack(s, h, NULL, NULL, NULL, 0);
@@ -443,6 +485,7 @@ static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns,
 		h.regs_n = seen.regs_n;
 		h.kernel_n = seen.kernel_n;
 		ty_command_lines_request(s->commands, (int)h.pid);
+		note_wait(s, &h);
 		put_stack(s, h, seen.kernel, seen.regs, p, seen.stack_n);
 		p += seen.stack_n;
 		n -= seen.stack_n;

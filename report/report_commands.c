@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "interpreter.h"
 #include "process.h"
 #include "process_titles.h"
 #include "put_text.h"
@@ -93,28 +94,68 @@ static void put_earlier(const struct ty_model *m, uint32_t thread, uint64_t t, F
 	}
 }
 
-/* Of a process whose command line is not recorded, but its start: "gdb/5391: started by
- * bash/5384, earlier named cache-snapshot., gcore". */
-static void put_parent(struct ty_commands *k, const struct ty_model *m, uint32_t thread, uint64_t t,
-		       int indent, FILE *f)
+/* The thread that started the process, or its parent when the recording began; TY_NONE: unknown. */
+static uint32_t parent_of(const struct ty_model *m, uint32_t process, uint64_t t)
 {
-	static const char none[] = "";
-	const struct ty_thread *of;
+	const struct ty_thread *of = ty_model_thread(m, process);
+
+	if (of->kernel)
+		return TY_NONE;
+	if (of->born)
+		return of->forked_by < 0 ? TY_NONE : (uint32_t)of->forked_by;
+	return of->ppid > 0 ? ty_model_thread_find(m, of->ppid, t) : TY_NONE;
+}
+
+/* Its own command line does not explain what it does; of the first one also: is not recorded. */
+static bool needs_caller(const struct ty_model *m, uint32_t process, uint64_t t, bool first)
+{
+	const char *line = ty_model_command_line(m, process, t);
+	char argv[MOST + 1];
+	size_t n;
+
+	if (!line)
+		return first && ty_model_thread(m, process)->born;
+	snprintf(argv, sizeof(argv), "%s", line);
+	n = strlen(argv) + 1;
+	for (char *p = argv; (p = strchr(p, ' '));)
+		*p++ = 0;
+	return ty_needs_caller(argv, n);
+}
+
+static uint32_t caller_of(const struct ty_model *m, uint32_t thread, uint64_t t, bool first,
+			  uint64_t *at_ns)
+{
 	uint32_t process, by;
 
-	if (thread == TY_NONE || ty_model_command_line(m, thread, t))
-		return;
+	if (thread == TY_NONE)
+		return TY_NONE;
 	process = ty_process_of(m, thread);
-	of = ty_model_thread(m, process);
-	if (!of->born || of->kernel || of->forked_by < 0 || !is_new(k, none, of->tid))
-		return;
-	by = (uint32_t)of->forked_by;
-	fprintf(f, "%*s", indent, "");
-	put_name(m, process, t, f);
-	fprintf(f, "/%d: started by ", of->tid);
-	ty_put_plain(f, ty_who(m, by, of->start_ns));
-	put_earlier(m, by, of->start_ns, f);
-	putc('\n', f);
+	by = needs_caller(m, process, t, first) ? parent_of(m, process, t) : TY_NONE;
+	*at_ns = ty_model_thread(m, process)->born ? ty_model_thread(m, process)->start_ns : t;
+	return by;
+}
+
+/* "gdb/5391: started by bash/5384, earlier named cache-snapshot., gcore", "kill/7: started by sh/5
+ * "backup.sh"", and the caller's line; and so on for a caller that needs one. */
+static void put_callers(struct ty_commands *k, const struct ty_model *m, uint32_t thread,
+			uint64_t t, int indent, FILE *f)
+{
+	static const char none[] = "";
+	uint64_t at_ns;
+	uint32_t by;
+
+	for (unsigned i = 0; i < TY_COMMAND_CALLERS; i++, thread = by, t = at_ns) {
+		by = caller_of(m, thread, t, !i, &at_ns);
+		if (by == TY_NONE || !is_new(k, none, ty_model_thread(m, thread)->tgid))
+			return;
+		fprintf(f, "%*s", indent, "");
+		put_name(m, ty_process_of(m, thread), t, f);
+		fprintf(f, "/%d: started by ", ty_model_thread(m, thread)->tgid);
+		ty_put_plain(f, ty_who(m, by, at_ns));
+		put_earlier(m, by, at_ns, f);
+		putc('\n', f);
+		ty_put_command(k, m, by, at_ns, indent, f);
+	}
 }
 
 void ty_put_stall_commands(struct ty_commands *k, const struct ty_model *m,
@@ -125,7 +166,7 @@ void ty_put_stall_commands(struct ty_commands *k, const struct ty_model *m,
 			       s->link[i].start_ns + (s->link[i].end_ns - s->link[i].start_ns) / 2,
 			       indent, f);
 	ty_put_command(k, m, s->culprit, s->culprit_ns, indent, f);
-	put_parent(k, m, s->culprit, s->culprit_ns, indent, f);
+	put_callers(k, m, s->culprit, s->culprit_ns, indent, f);
 }
 
 void ty_command_json(const struct ty_model *m, uint32_t thread, uint64_t t, struct ty_json *j)
@@ -134,4 +175,22 @@ void ty_command_json(const struct ty_model *m, uint32_t thread, uint64_t t, stru
 
 	if (line)
 		ty_json_str(j, "command_line", line);
+}
+
+void ty_callers_json(const struct ty_model *m, uint32_t thread, uint64_t t, struct ty_json *j)
+{
+	uint64_t at_ns;
+
+	ty_json_array(j, "started_by");
+	for (unsigned i = 0; i < TY_COMMAND_CALLERS; i++, t = at_ns) {
+		thread = caller_of(m, thread, t, !i, &at_ns);
+		if (thread == TY_NONE)
+			break;
+		ty_json_object(j, NULL);
+		ty_json_str(j, "comm", ty_model_comm(m, thread, at_ns));
+		ty_json_i64(j, "tid", ty_model_tid(m, thread, at_ns));
+		ty_command_json(m, thread, at_ns, j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
 }

@@ -634,6 +634,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_str(j, "kind", ty_stall_kind_name(s->kind));
 		who(m, j, s->culprit, s->culprit_ns);
 		ty_command_json(m, s->culprit, s->culprit_ns, j);
+		ty_callers_json(m, s->culprit, s->culprit_ns, j);
 		ty_json_str(j, "text", s->text);
 		ty_json_str(j, "evidence", s->proven ? "proven" : "inferred");
 		ty_json_u64(j, "steal_ns", s->steal_ns);

@@ -31,6 +31,18 @@ static void put(int pid, const char *bytes, size_t n)
 	close(fd);
 }
 
+static void put_parent(int pid, int parent)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%d/stat", dir, pid);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%d (a) R 7) S %d 1", pid, parent);
+	fclose(f);
+}
+
 static uint64_t trace_ns(void *ctx)
 {
 	return UINT64_C(5000000000000000000);
@@ -119,11 +131,59 @@ static void one_that_is_stuck_holds_up_no_other(void **state)
 	usleep(10000); /* a sanitizer sees what the reader does now */
 }
 
+/* Parents while a line needs one; 3 at most. */
+static void parents_of_a_culprit(void **state)
+{
+	struct ty_command_lines *c = ty_command_lines_new(dir);
+
+	put(20, "kill\0-9\0001\0", 10);
+	put_parent(20, 21);
+	put(21, "/bin/sh\0-x\0", 11);
+	put_parent(21, 22);
+	put(22, "backup\0--nightly", 16);
+	put_parent(22, 23);
+	put(23, "cron", 4);
+	ty_command_lines_culprit(c, 20);
+	assert_string_equal(take(c, 20000),
+			    "20\tkill\t-9\t1\n21\t/bin/sh\t-x\n22\tbackup\t--nightly\n");
+	for (int i = 30; i < 36; i++) {
+		put(i, "sh", 2);
+		put_parent(i, i + 1);
+	}
+	ty_command_lines_culprit(c, 30);
+	assert_string_equal(take(c, 20000), "30\tsh\n31\tsh\n32\tsh\n33\tsh\n");
+	/* Its line was read where it ran: it is gone. */
+	ty_command_lines_add(c, 40, "kill\0-STOP\0", 11, 22);
+	assert_string_equal(take(c, 20000), "40\tkill\t-STOP\n");
+	usleep(110000);
+	ty_command_lines_add(c, 41, "kill\0-CONT\0", 11, 34);
+	ty_command_lines_add(c, 42, "monitor\0", 8, 35);
+	assert_string_equal(take(c, 20000), "41\tkill\t-CONT\n42\tmonitor\n34\tsh\n35\tsh\n");
+	ty_command_lines_free(c);
+}
+
+static void culprits_are_limited(void **state)
+{
+	struct ty_command_lines *c = ty_command_lines_new(dir);
+	unsigned lines = 0;
+
+	for (int i = 100; i < 400; i++) {
+		put(i, "monitor", 7);
+		ty_command_lines_culprit(c, i);
+	}
+	for (const char *p = take(c, 20000); (p = strchr(p, '\n')); p++)
+		lines++;
+	assert_in_range(lines, 100, 120);
+	ty_command_lines_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(are_read_once),
 		cmocka_unit_test(long_lines_are_cut),
+		cmocka_unit_test(parents_of_a_culprit),
+		cmocka_unit_test(culprits_are_limited),
 		cmocka_unit_test(one_that_is_stuck_holds_up_no_other),
 	};
 	char command[64];

@@ -156,6 +156,41 @@ static void of_a_culprit_without_one(void **state)
 	free(text);
 }
 
+/* A shell that was there before starts a kill, whose line was read where it ran. */
+static void of_a_tool(void **state)
+{
+	static const char tools[] = "5\t60\tsh\tbackup.sh\t--nightly\n70\t80\tkill\t-STOP\t9\n";
+	const struct ty_model *m;
+	struct ty_stall s = {.culprit_ns = 65};
+	struct ty_commands k = {0};
+	char *text = NULL;
+	struct ty_json j;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	ty_mx_begin("tarry=0.1\nmode=all\n", threads);
+	ty_mx_event(0, 10, 60, TY_EV_OTHER);
+	ty_mx_fork(0, 20, 60, 80, 0);
+	becomes(30, 80, "tail", "kill");
+	ty_mx_event(0, 100, 60, TY_EV_OTHER);
+	m = ty_mx_end();
+	assert_int_equal(ty_command_titles((struct ty_model *)m, tools, NULL), 0);
+	s.culprit = ty_model_thread_find(m, 80, 65);
+	ty_put_stall_commands(&k, m, &s, 0, f);
+	ty_json_init(&j, f);
+	ty_json_object(&j, NULL);
+	ty_callers_json(m, s.culprit, 65, &j);
+	ty_json_end_object(&j);
+	ty_json_fini(&j);
+	fclose(f);
+	assert_non_null(strstr(text, "kill/80: kill -STOP 9\nkill/80: started by tail/60"));
+	assert_non_null(strstr(text, "\ntail/60: sh backup.sh --nightly\n"));
+	assert_non_null(strstr(text, "{\"started_by\":[{\"comm\":\"tail\",\"tid\":60,"
+				     "\"command_line\":\"sh backup.sh --nightly\"}]}"));
+	free(text);
+}
+
 static void as_json(void **state)
 {
 	const struct ty_model *m = model();
@@ -181,6 +216,7 @@ int main(void)
 		cmocka_unit_test_teardown(what_the_name_leaves_out, drop),
 		cmocka_unit_test_teardown(of_a_chain, drop),
 		cmocka_unit_test_teardown(of_a_culprit_without_one, drop),
+		cmocka_unit_test_teardown(of_a_tool, drop),
 		cmocka_unit_test_teardown(as_json, drop)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
