@@ -55,7 +55,7 @@ uint64_t ty_stolen_of_cpu(const struct ty_explain *x, uint32_t cpu, uint64_t fro
 /*
  * An idle CPU starts a newly runnable thread at once. Returns how long, in [from, to) with a
  * runnable thread waiting for it, the CPU was idle and had no event; 0 if its events were lost or
- * its switches from idle are not recorded (ty_steal_idle_known).
+ * its switches from idle are not recorded.
  */
 uint64_t ty_silent_while_idle(const struct ty_explain *x, uint32_t cpu, uint64_t from_ns,
 			      uint64_t to_ns);

@@ -67,10 +67,6 @@ static inline uint8_t ty_rd_u8(struct ty_rd *r)
 {
 	return (uint8_t)ty_rd_uint(r, 1);
 }
-static inline uint16_t ty_rd_u16(struct ty_rd *r)
-{
-	return (uint16_t)ty_rd_uint(r, 2);
-}
 static inline uint32_t ty_rd_u32(struct ty_rd *r)
 {
 	return (uint32_t)ty_rd_uint(r, 4);

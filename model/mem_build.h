@@ -7,7 +7,6 @@
 #include "index_file.h"
 #include "mem_code.h"
 #include "mem_points.h"
-#include "store.h"
 
 struct ty_block_coder;
 

@@ -167,9 +167,8 @@ int ty_mem_points_begin(struct ty_mem_points *p, const struct ty_mem_stream *str
  * outlive them. */
 int ty_mem_points_part(struct ty_mem_points *p, const struct ty_mem_points *whole,
 		       uint64_t memory_bytes);
-/* Adds a sample. comm: name of its thread, "" unknown, borrowed until the end. 0, -TY_ENOMEM
- * (ty_mem_points_why), -TY_ELIMIT (the instruction table alone exceeds memory_bytes; 2^32
- * samples). */
+/* Adds a sample. comm: name of its thread, "" unknown, borrowed until the end. 0, -TY_ENOMEM,
+ * -TY_ELIMIT (the instruction table alone exceeds memory_bytes; 2^32 samples). */
 int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const char *comm, bool core);
 /* Adds a point of the whole to a selection. 0, -TY_ENOMEM. */
 int ty_mem_points_take(struct ty_mem_points *part, const struct ty_mem_point *o);

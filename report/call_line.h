@@ -4,7 +4,6 @@
 #define TY_CALL_LINE_H
 
 #include "buf.h"
-#include "event.h"
 #include "call_data_index.h"
 #include "json_out.h"
 #include "syscall_pair.h"

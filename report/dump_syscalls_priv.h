@@ -9,7 +9,6 @@
 #include "call_line.h"
 #include "call_walk.h"
 #include "fd_holders.h"
-#include "section.h"
 #include "session.h"
 #include "strtab.h"
 #include "thread_names.h"

@@ -12,7 +12,6 @@
 #include "session.h"
 #include "syscall_pair.h"
 #include "tgids.h"
-#include "trace_dat.h"
 
 struct ty_call_walk {
 	struct ty_pairs *pairs;

@@ -17,7 +17,6 @@
 #include "window_select.h"
 #include "texts.h"
 #include "trace.h"
-#include "vec.h"
 
 struct ty_flow_source {
 	struct ty_texts raws;	   /* FILE[,cpu=N][,tid=N] */

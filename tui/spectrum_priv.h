@@ -63,7 +63,6 @@ struct ty_spectrum_view {
 	struct ty_spec_kind_sum *kinds; /* of the whole recording and the scope */
 	uint32_t kinds_n;
 	const char *no_kinds; /* why there are none; NULL: there are */
-	uint8_t kinds_scope;
 	unsigned lo, hi; /* bins covered by the rows, extended as data appears; lo == hi: none */
 	unsigned bin;	 /* the cursor's */
 	bool bin_set;	 /* moved by the user; otherwise it follows the longest */

@@ -11,7 +11,6 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 #include "model_time.h"
-#include "process_titles.h"
 #include "units.h"
 
 /* The line above a part: its name, and facts at the right end. */
