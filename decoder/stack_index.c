@@ -35,6 +35,9 @@ static bool is_stack(const struct ty_stk_head *h)
 		return h->tid && h->tid <= INT32_MAX && h->pid && h->pid <= INT32_MAX &&
 		       h->target && h->target <= INT32_MAX && h->flags &&
 		       h->flags < TY_LOCK_KINDS && !h->regs_n && !h->kernel_n && !h->len;
+	if (h->kind == TY_STK_PYTHON)
+		return h->tid && h->tid <= INT32_MAX && h->target == h->tid && !h->regs_n &&
+		       !h->kernel_n && h->flags < TY_STK_PYTHON_ENDS;
 	return (h->kind == TY_STK_WAIT || h->kind == TY_STK_WAKER) && h->tid &&
 	       h->tid <= INT32_MAX && h->pid && h->pid <= INT32_MAX && h->target &&
 	       h->target <= INT32_MAX && (h->kind == TY_STK_WAKER || h->target == h->tid) &&
@@ -46,7 +49,7 @@ static bool is_stack(const struct ty_stk_head *h)
 /* Of a newer tarry: only its length is known. */
 static bool is_newer(const struct ty_stk_head *h)
 {
-	return h->kind > TY_STK_HOLDER && h->kind < TY_STK_NEVER;
+	return h->kind > TY_STK_PYTHON && h->kind < TY_STK_NEVER;
 }
 
 /* The head at `at`, if it and what it holds lie in the n bytes. */
@@ -169,6 +172,51 @@ bool ty_stack_of_waker(const struct ty_stack_index *x, int32_t woken_tid, uint64
 		return false;
 	give(x, e, out);
 	return true;
+}
+
+/* The string of n bytes with its NUL at *p, which is moved behind it; NULL: it is none. */
+static const char *take_string(const uint8_t **p, const uint8_t *end, size_t n)
+{
+	const char *s = (const char *)*p;
+
+	if (n < 2 || n > (size_t)(end - *p) || memchr(s, 0, n) != s + n - 1)
+		return NULL;
+	*p += n;
+	return s;
+}
+
+unsigned ty_stack_python(const struct ty_stack_index *x, const struct ty_stack *wait,
+			 struct ty_python_frame *out, enum ty_stk_python_end *end)
+{
+	const size_t i = first_at(x, TY_STK_PYTHON, wait->head.tid, wait->head.ns);
+	const struct entry *e = i < x->v.n ? &x->v.v[i] : NULL;
+	struct ty_stk_python f;
+	const uint8_t *p, *to;
+	struct ty_stk_head h;
+	unsigned n = 0;
+
+	if (!e || e->kind != TY_STK_PYTHON || e->tid != wait->head.tid || e->ns != wait->head.ns)
+		return 0;
+	p = x->p + e->off;
+	memcpy(&h, p, sizeof(h));
+	p += sizeof(h);
+	to = p + h.len;
+	*end = h.flags;
+	for (; p < to && n < TY_STK_PYTHON_MAX; n++) {
+		*end = TY_STK_PYTHON_INVALID;
+		if ((size_t)(to - p) < sizeof(f))
+			break;
+		memcpy(&f, p, sizeof(f));
+		p += sizeof(f);
+		out[n] = (struct ty_python_frame){.line = f.line <= INT32_MAX ? f.line : 0,
+						  .entry = f.entry};
+		out[n].file = take_string(&p, to, f.file_n);
+		out[n].name = out[n].file ? take_string(&p, to, f.name_n) : NULL;
+		if (!out[n].name)
+			break;
+		*end = h.flags;
+	}
+	return n;
 }
 
 unsigned ty_stack_holder_of(const struct ty_stack_index *x, int32_t tid, uint64_t from_ns,

@@ -45,6 +45,16 @@ bool ty_stack_of_wait(const struct ty_stack_index *x, int32_t tid, uint64_t from
 bool ty_stack_of_waker(const struct ty_stack_index *x, int32_t woken_tid, uint64_t from_ns,
 		       uint64_t to_ns, struct ty_stack *out);
 
+struct ty_python_frame {
+	const char *file, *name; /* borrowed */
+	uint32_t line;		 /* 0: unknown */
+	bool entry;		 /* C code called the function */
+};
+/* The Python functions of a wait, the innermost first. Returns how many of out[TY_STK_PYTHON_MAX];
+ * 0: unknown, or not of Python. */
+unsigned ty_stack_python(const struct ty_stack_index *x, const struct ty_stack *wait,
+			 struct ty_python_frame *out, enum ty_stk_python_end *end);
+
 /* The holder of the lock that the thread waited for in [from, to], as of the last scan. Returns how
  * many scans in a row found it, including the last; 0: unknown. */
 unsigned ty_stack_holder_of(const struct ty_stack_index *x, int32_t tid, uint64_t from_ns,

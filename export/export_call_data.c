@@ -391,9 +391,9 @@ static int put_stacks(const struct ty_export_cut *c, uint64_t first_ns)
 
 	part_init(&p, c, TY_SEC_STACKS);
 	while (!r && next_record(&rec, &h, sizeof(h), stack_more))
-		if (h.kind == TY_STK_PIECE ||
-		    (h.kind == TY_STK_WAIT ? move_wait(c, first_ns, &h)
-					   : h.ns >= c->from_ns && h.ns < c->to_ns))
+		if (h.kind == TY_STK_PIECE || (h.kind == TY_STK_WAIT || h.kind == TY_STK_PYTHON
+						       ? move_wait(c, first_ns, &h)
+						       : h.ns >= c->from_ns && h.ns < c->to_ns))
 			r = part_add(&p, &h, sizeof(h), rec.t.s + rec.at + sizeof(h), h.len);
 	r = r ? r : part_rest(&p, rec.t.s, rec.at, rec.t.n);
 	return part_end(&p, r);

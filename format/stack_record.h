@@ -21,12 +21,15 @@ enum ty_stk_kind {
 	TY_STK_HOLDER = 7, /* `target` had the lock that tid waited for at that time: a thread of
 			      pid, or of a file's lock (flags from FLOCK on) a process. flags: enum
 			      ty_lock_kind, aux: the word's address, or the inode. No bytes */
+	TY_STK_PYTHON = 8, /* Python frames of the WAIT of the same thread and time: struct
+			    * ty_stk_python. aux: CPython's version, major << 8 | minor; flags:
+			    * enum ty_stk_python_end */
 	/* Of TY_SEC_MAPS: */
 	TY_STK_MAP = 4,	 /* pid mapped an executable file: struct ty_stk_map */
 	TY_STK_EXEC = 5, /* pid's mappings are only those that follow */
 	TY_STK_FORK = 6, /* pid is a copy of the process `target` */
 
-	TY_STK_NEVER = 64, /* kinds from 8 on may be added below it: readers skip those that they
+	TY_STK_NEVER = 64, /* kinds from 9 on may be added below it: readers skip those that they
 			    * do not know by `len` */
 };
 
@@ -70,6 +73,22 @@ struct ty_stk_map {
 	/* The path as in /proc/PID/maps, with its NUL; "//anon": no file. */
 };
 _Static_assert(sizeof(struct ty_stk_map) == 48, "on disk");
+
+/* A frame of CPython, the innermost first: file and function with their NULs follow, in UTF-8. */
+struct ty_stk_python {
+	__u32 line; /* 0: unknown */
+	__u16 file_n, name_n;
+	__u32 entry; /* 1: C code called the function; 0: the next frame's Python code did */
+};
+_Static_assert(sizeof(struct ty_stk_python) == 12, "on disk");
+#define TY_STK_PYTHON_MAX 128u
+
+enum ty_stk_python_end {
+	TY_STK_PYTHON_ALL,     /* up to the thread's first */
+	TY_STK_PYTHON_MORE,    /* there are more than TY_STK_PYTHON_MAX */
+	TY_STK_PYTHON_INVALID, /* the next one is not a frame of the known layout */
+	TY_STK_PYTHON_ENDS
+};
 
 #define TY_STK_KERNEL_MAX 24u
 #define TY_STK_REGS_MAX	  33u

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -177,6 +178,38 @@ static void finish_counters(struct recording *r)
 			    c.lost, c.failed ? ", and the last could not be written" : "");
 }
 
+/* Waits of Python programs whose functions are unknown: the stacks have only C functions. */
+static void note_python(struct recording *r, const struct ty_python_result *p)
+{
+	char version[64] = "whose version is unknown";
+
+	if (p->version)
+		snprintf(version, sizeof(version), "%u.%u", p->version >> 8, p->version & 255);
+	if (p->unknown)
+		ty_rec_note(r,
+			    "the Python functions of %" PRIu64
+			    " processes are unknown: they run Python %s, and the known versions "
+			    "are releases of 3.8 to 3.13 with the GIL",
+			    p->unknown, version);
+	if (p->refused)
+		ty_rec_note(r,
+			    "the Python functions of %" PRIu64
+			    " processes are unknown: their memory may not be read (sysctl "
+			    "kernel.yama.ptrace_scope 3, or no CAP_SYS_PTRACE)",
+			    p->refused);
+	if (p->over > p->stacks / 10)
+		ty_rec_note(r,
+			    "the Python functions of %" PRIu64
+			    " waits are unknown: the wait ended before they were read",
+			    p->over);
+	if (p->invalid)
+		ty_rec_note(r,
+			    "the Python functions of %" PRIu64
+			    " waits are incomplete: the memory of a frame could not be read, or "
+			    "was not that of a frame",
+			    p->invalid);
+}
+
 /* Tracing off and everything into the file. Also after a failed start, to leave nothing behind. */
 static int finish(struct recording *r, bool recorded, struct ty_err *err)
 {
@@ -233,6 +266,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    stacks.locks_left);
 	if (stacks.too_many_threads)
 		ty_rec_note(r, "some threads have no stacks: the limit of threads was exceeded");
+	note_python(r, &stacks.python);
 	finish_sampler(r);
 	finish_counters(r);
 	if (r->call_data)

@@ -42,6 +42,9 @@ enum {
 	VM_IO = 0x4000,
 };
 
+struct thread_struct {
+	unsigned long fsbase; /* x86 */
+} KERNEL;
 struct pid {
 	unsigned level;
 } KERNEL;
@@ -50,6 +53,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	unsigned int flags, __state;
 	unsigned long nvcsw, nivcsw;
+	struct thread_struct thread;
 } KERNEL;
 struct file;
 struct anon_vma;
@@ -387,6 +391,9 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 	c->seen.pid = t->tgid;
 	c->seen.tid = tid;
 	c->seen.looks = now - s->first;
+	c->seen.switches = switches;
+	c->seen.self =
+		bpf_core_field_exists(t->thread.fsbase) ? BPF_CORE_READ(t, thread.fsbase) : 0;
 	if (copy_stack(t, copy_regs((struct pt_regs *)bpf_task_pt_regs(t), &c->seen), c,
 		       s->busy >= TY_STK_BUSY)) {
 		s->busy++;

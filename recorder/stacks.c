@@ -68,6 +68,7 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 #include "lock_holder.h"
 #include "map_events.h"
 #include "now.h"
+#include "python_stacks.h"
 #include "ring_drainer.h"
 #include "section.h"
 #include "stack_maps.h"
@@ -118,6 +119,7 @@ struct ty_stacks {
 	uint64_t min_ns, clock_off_ns, clock_at_ns;
 	struct ty_file_locks *locks;
 	struct ty_command_lines *commands;
+	struct ty_python_stacks *python;
 	pthread_mutex_t of_lock; /* of `of`, which the end takes from a thread that is held up */
 	struct ty_stack_maps *of;
 	struct ty_map_events *events;
@@ -349,6 +351,20 @@ static void name_waker(struct ty_stacks *s, const struct ty_stk_head *h)
 		ty_command_lines_culprit(s->commands, (int)h->pid);
 }
 
+static void put_python(void *ctx, const struct ty_stk_head *h, const void *bytes)
+{
+	struct ty_stacks *s = ctx;
+
+	pthread_mutex_lock(&s->lock);
+	if (!s->over && ty_spooled_section_room(&s->stacks, HEAD + h->len)) {
+		ty_buf_add(&s->stacks.b, h, HEAD);
+		ty_buf_add(&s->stacks.b, bytes, h->len);
+	} else {
+		s->lost_here++;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* A sample of a waker: wakee, registers by number, and the stack: p[0..n) behind the record's head.
  */
 static void on_sample(struct ty_stacks *s, const char *p, size_t n)
@@ -487,6 +503,14 @@ static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns,
 		ty_command_lines_request(s->commands, (int)h.pid);
 		note_wait(s, &h);
 		put_stack(s, h, seen.kernel, seen.regs, p, seen.stack_n);
+		/* Its stack could be copied, so the mmap lock was free. */
+		if (seen.stack_n)
+			ty_python_stacks_request(s->python,
+						 &(struct ty_python_wait){.ns = h.ns,
+									  .pid = h.pid,
+									  .tid = h.tid,
+									  .switches = seen.switches,
+									  .self = seen.self});
 		p += seen.stack_n;
 		n -= seen.stack_n;
 	}
@@ -645,6 +669,7 @@ bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct t
 	s->bpf->bss->off = 0;
 	ty_spooled_section_start(&s->stacks, s->writer, false);
 	ty_spooled_section_start(&s->maps, s->writer, maps_last);
+	s->python = ty_python_stacks_new(put_python, s);
 	s->started = ty_ring_drainer_start(&s->drainer, 2 * s->rings.n, fd_of, move, s);
 	s->looks = s->started && !pthread_create(&s->looker, NULL, look_main, s);
 	if (!s->looks)
@@ -680,11 +705,13 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 		return;
 	s->bpf->bss->off = 1;
 	if (!s->started) {
-		free_all(s);
+		if (ty_python_stacks_finish(s->python, END_MS, &s->res.python))
+			free_all(s);
 		return;
 	}
 	ty_ring_drainer_stop(&s->drainer);
 	stuck = s->looks && is_held_up(s->looker);
+	stuck |= !ty_python_stacks_finish(stuck ? NULL : s->python, END_MS, &s->res.python);
 	pthread_mutex_lock(&s->of_lock);
 	of = s->of;
 	s->of = NULL;

@@ -12,6 +12,7 @@
 
 #include "command_lines.h"
 #include "call_data.h"
+#include "python_stacks.h"
 #include "spooled_section.h"
 #include "tracefs.h"
 
@@ -45,8 +46,9 @@ struct ty_stacks_result {
 					 * written */
 	uint64_t late_ns; /* time without a scan that was due: there are many threads, or the CPUs
 			     are busy */
-	uint64_t maps_unread;  /* processes whose mappings could not be read before the end */
-	uint64_t locks_left;   /* reads of locks that were left out: too many at a time */
+	uint64_t maps_unread; /* processes whose mappings could not be read before the end */
+	uint64_t locks_left;  /* reads of locks that were left out: too many at a time */
+	struct ty_python_result python;
 	bool maps_full;	       /* mappings were left out: there were too many */
 	bool too_many_threads; /* more threads than there are slots */
 	bool failed;	       /* the rest could not be put */

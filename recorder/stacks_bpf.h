@@ -51,6 +51,8 @@ struct ty_stk_seen {
 	__u8 regs_n, kernel_n, flags, lock, pad[4];
 	__u32 nr, pad2;
 	__u32 words[TY_STK_WORDS];
+	__u64 switches; /* how often it was switched out before */
+	__u64 self;	/* x86-64: its pthread_self(), the base of the segment fs */
 	__u64 regs[TY_STK_REGS_MAX];
 	__u64 kernel[TY_STK_KERNEL_MAX];
 };

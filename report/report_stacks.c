@@ -43,11 +43,13 @@ static void frames_json(const struct ty_stack_frames *s, struct ty_json *j)
 		ty_json_str(j, "function", f->function);
 		if (f->module) {
 			ty_json_str(j, "module", f->module);
-			ty_json_hex(j, "offset", f->off);
+			if (f->pc)
+				ty_json_hex(j, "offset", f->off);
 		} else {
 			ty_json_null(j, "module");
 		}
-		ty_json_hex(j, "address", f->pc);
+		if (f->pc)
+			ty_json_hex(j, "address", f->pc);
 		if (f->file) {
 			ty_json_str(j, "file", f->file);
 			ty_json_i64(j, "line", f->line);

@@ -12,6 +12,7 @@
 #include "flow_files.h"
 #include "flow_names.h"
 #include "pair_map.h"
+#include "python_merge.h"
 #include "stack_roles.h"
 #include "vec.h"
 
@@ -160,6 +161,16 @@ static void name_frame(struct ty_wait_stacks *w, const struct ty_frame *f,
 	add(out, v);
 }
 
+static void merge_python(struct ty_wait_stacks *w, struct ty_stack_frames *out)
+{
+	struct ty_python_frame frames[TY_STK_PYTHON_MAX];
+	enum ty_stk_python_end end;
+	const unsigned n = ty_stack_python(w->index, &out->stack, frames, &end);
+
+	if (n)
+		ty_python_merge(out, frames, n, end);
+}
+
 static void unwind(struct ty_wait_stacks *w, struct ty_stack_frames *out)
 {
 	struct ty_frame frames[TY_FRAMES_MAX];
@@ -167,6 +178,8 @@ static void unwind(struct ty_wait_stacks *w, struct ty_stack_frames *out)
 
 	for (size_t i = 0; i < n; i++)
 		name_frame(w, &frames[i], out);
+	if (out->stack.head.kind == TY_STK_WAIT)
+		merge_python(w, out);
 }
 
 /* Frames are kept: several parts of a report show those of one wait. */
@@ -380,8 +393,10 @@ void ty_stack_frame_name(const struct ty_stack_frame *f, struct ty_buf *out)
 void ty_stack_frame_text(const struct ty_stack_frame *f, struct ty_buf *out)
 {
 	ty_stack_frame_name(f, out);
-	if (f->file)
+	if (f->file && f->line)
 		ty_buf_addf(out, " (%s:%d)", ty_base_name(f->file), f->line);
+	else if (f->file)
+		ty_buf_addf(out, " (%s)", ty_base_name(f->file));
 	else if (f->function && f->module)
 		ty_buf_addf(out, " (%s)", ty_base_name(f->module));
 }

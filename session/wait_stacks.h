@@ -8,9 +8,8 @@
 
 #include "buf.h"
 #include "explain.h"
-#include "stack_index.h"
+#include "stack_frames.h"
 #include "trace.h"
-#include "unwind.h"
 
 struct ty_wait_stacks;
 
@@ -21,27 +20,6 @@ void ty_wait_stacks_free(struct ty_wait_stacks *w);
 struct ty_stack_counts ty_wait_stacks_counts(const struct ty_wait_stacks *w);
 /* Prints a line on stderr for each file that differs from the recorded one. */
 void ty_wait_stacks_note(struct ty_wait_stacks *w);
-
-struct ty_stack_frame {
-	uint64_t pc;
-	const char *function; /* NULL: unknown */
-	const char *module;   /* the mapped file's path; NULL */
-	uint64_t off;	      /* in the module */
-	const char *file;     /* source; NULL */
-	int line;
-	bool inlined;	 /* inlined into the next frame */
-	bool by_pointer; /* found by the frame pointer */
-	bool runtime;	 /* of libc, the dynamic linker or a language's runtime */
-};
-enum { TY_STACK_FRAMES = 512 };
-struct ty_stack_frames {
-	struct ty_stack_frame v[TY_STACK_FRAMES];
-	unsigned n;
-	enum ty_stack_end end;
-	int32_t tid;
-	uint64_t ns;
-	struct ty_stack stack;
-};
 
 /* The stack with which the thread waited in [from, to], or (waker) with which another thread woke
  * it then; strings are valid as long as w. False: there is none. */

@@ -422,11 +422,66 @@ static void signed_return_addresses(void **state)
 	ty_buf_fini(&o.maps);
 }
 
+/* A Python record of the wait of thread 7 at 3000: the bytes v. */
+static unsigned python(const void *v, size_t n, uint8_t flags, struct ty_python_frame *out,
+		       enum ty_stk_python_end *end)
+{
+	struct ty_stk_head h = {
+		.ns = 3000, .pid = 7, .tid = 7, .target = 7, .kind = TY_STK_PYTHON, .flags = flags};
+	struct ty_stack_index *x;
+	unsigned found;
+	struct ty_stack s;
+	struct ty_buf b;
+
+	ty_buf_init(&b, 1 << 16);
+	stack(&b, TY_STK_WAIT, 3000, 7, 7);
+	stack(&b, TY_STK_WAIT, 5000, 7, 7);
+	put(&b, h, v, n);
+	x = ty_stack_index_new(b.p, b.len);
+	assert_true(ty_stack_of_wait(x, 7, 4000, 6000, &s));
+	assert_int_equal(ty_stack_python(x, &s, out, end), 0);
+	assert_true(ty_stack_of_wait(x, 7, 0, 4000, &s));
+	found = ty_stack_python(x, &s, out, end);
+	for (unsigned i = 0; i < found && out[i].name; i++)
+		assert_true(strlen(out[i].file) && strlen(out[i].name));
+	ty_stack_index_free(x);
+	ty_buf_fini(&b);
+	return found;
+}
+
+static void python_functions(void **state)
+{
+	static const uint8_t v[] = {41,	 0,   0,   0,	5, 0,	2, 0,	0, 0,	0,   0,
+				    'a', '.', 'p', 'y', 0, 'f', 0, 9,	0, 0,	0,   2,
+				    0,	 3,   0,   1,	0, 0,	0, 'b', 0, 'g', 'h', 0};
+	struct ty_python_frame f[TY_STK_PYTHON_MAX];
+	enum ty_stk_python_end end;
+	uint8_t bad[sizeof(v)];
+
+	assert_int_equal(python(v, sizeof(v), TY_STK_PYTHON_MORE, f, &end), 2);
+	assert_int_equal(end, TY_STK_PYTHON_MORE);
+	assert_int_equal(f[0].line, 41);
+	assert_false(f[0].entry);
+	assert_true(f[1].entry);
+	/* Cut anywhere, and with any byte changed. */
+	for (size_t n = 0; n < sizeof(v); n++) {
+		assert_int_equal(python(v, n, 0, f, &end), n >= 19);
+		assert_int_equal(end,
+				 n == 0 || n == 19 ? TY_STK_PYTHON_ALL : TY_STK_PYTHON_INVALID);
+	}
+	for (unsigned i = 0; i < 8 * sizeof(v); i++) {
+		memcpy(bad, v, sizeof(v));
+		bad[i / 8] ^= 1 << i % 8;
+		assert_true(python(bad, sizeof(bad), 0, f, &end) <= 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(found_by_thread_and_time),
 		cmocka_unit_test(damaged),
+		cmocka_unit_test(python_functions),
 		cmocka_unit_test_setup_teardown(callers_are_those_of_backtrace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_where_the_copy_ends, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_callers_are_not_shown, set_up, tear_down),

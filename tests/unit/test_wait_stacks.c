@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "python_merge.h"
 #include "wait_stacks.h"
 
 static const char *named(const struct ty_stack_frame *v, unsigned n)
@@ -46,10 +48,67 @@ static void what_has_no_function_is_inside_one(void **state)
 			    "");
 }
 
+/* The names of the frames, in one line. */
+static const char *merged(const char *const *c, unsigned c_n, enum ty_stack_end c_end,
+			  const char *py, enum ty_stk_python_end end)
+{
+	static const char *const names[] = {"f0", "f1", "f2", "f3"};
+	static struct ty_stack_frames s;
+	struct ty_python_frame f[4];
+	static char text[400];
+	unsigned n = 0;
+
+	s = (struct ty_stack_frames){.end = c_end, .n = c_n};
+	for (unsigned i = 0; i < c_n; i++)
+		s.v[i] = (struct ty_stack_frame){.pc = 1,
+						 .function = c[i],
+						 .module = *c[i] == 'n' ? "/numpy.so"
+									: "/bin/python3.11"};
+	for (; py[n]; n++)
+		f[n] = (struct ty_python_frame){.file = n == 1 ? "/usr/lib/python3.11/queue.py"
+							       : "/srv/a.py",
+						.name = names[n],
+						.line = n,
+						.entry = py[n] == 'e'};
+	ty_python_merge(&s, f, n, end);
+	*text = 0;
+	for (unsigned i = 0; i < s.n; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s ",
+			 s.v[i].runtime ? "-" : "", s.v[i].function);
+	return text;
+}
+
+static void python_functions_are_where_they_ran(void **state)
+{
+	static const char loop[] = "_PyEval_EvalFrameDefault";
+	const char *const c[] = {"sleep", loop, "call", "numpy_call", loop, "py::f2:/srv/a.py",
+				 "start"};
+
+	/* f0 and f1 in one loop; the outer interpreter's frames are left out. */
+	assert_string_equal(merged(c, 7, TY_STACK_COMPLETE, ".ee", 0),
+			    "-sleep f0 -f1 numpy_call f2 ");
+	/* Loops and functions do not match: all where the first loop is. */
+	assert_string_equal(merged(c, 7, TY_STACK_COMPLETE, "eee", 0),
+			    "-sleep f0 -f1 f2 numpy_call ");
+	assert_string_equal(merged(c, 7, TY_STACK_COMPLETE, "..e", 0),
+			    "-sleep f0 -f1 f2 numpy_call ");
+	/* A stack that was cut. */
+	assert_string_equal(merged(c, 4, TY_STACK_CUT, ".ee", 0), "-sleep f0 -f1 numpy_call f2 ");
+	assert_string_equal(merged(c, 1, TY_STACK_CUT, ".ee", 0), "f0 -f1 f2 ");
+	/* Functions that are missing. */
+	assert_string_equal(merged(c, 7, TY_STACK_COMPLETE, ".e", TY_STK_PYTHON_INVALID),
+			    "-sleep f0 -f1 numpy_call -[unknown Python functions] ");
+	/* No loop is known by name. */
+	assert_string_equal(merged((const char *const[]){"nsleep", "call", "main"}, 3,
+				   TY_STACK_COMPLETE, "e", 0),
+			    "nsleep f0 ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_no_function_is_inside_one),
+		cmocka_unit_test(python_functions_are_where_they_ran),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
