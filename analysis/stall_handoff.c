@@ -114,6 +114,45 @@ static bool just_let_go(const struct ty_stall_search *h, uint32_t thread, uint32
 	return false;
 }
 
+/* Does the thread wake the word after its wait, before it waits there again, and not at once again?
+ * So it had the lock then. In between another one may have been faster: then it waits again at
+ * once. With a condition it is the other word of the pair. */
+static bool releases(const struct ty_stall_search *h, const struct ty_candidate *c, uint64_t word)
+{
+	const struct ty_model *m = h->x->m;
+	const uint32_t end = ty_thread_calls(m, c->s.thread).to;
+	uint64_t from = c->end_ns, at, args[6];
+	struct ty_syscall s;
+	bool woken = false;
+
+	if (c->s.syscall == TY_NONE)
+		return false;
+	s = ty_model_syscall(m, c->s.syscall);
+	if (ty_explain_args(h->x, &s, 1, args))
+		return false;
+	for (uint32_t i = c->s.syscall + 1; i < end && i - c->s.syscall < TY_STALL_BACK; i++) {
+		const unsigned use = ty_wait_futex_use(h->x, i, &at);
+
+		if (use == TY_FUTEX_NONE || (at & ~UINT64_C(7)) != (word & ~UINT64_C(7)))
+			continue;
+		s = ty_model_syscall_brief(m, c->s.thread, i);
+		if (use == TY_FUTEX_WAKES) {
+			if (at != args[0])
+				return false;
+			woken = true;
+			continue;
+		}
+		if (s.start_ns - from >=
+		    TY_STALL_LITTLE_NS +
+			    ty_thread_time(m, c->s.thread, from, s.start_ns).ns[TY_ST_RUNNABLE])
+			return woken;
+		if (woken)
+			return false;
+		from = s.end_ns;
+	}
+	return woken;
+}
+
 /* Does the thread at other times come from work to wait on the word, which it has not just let go?
  * Then it waits there for more work. */
 static bool comes_from_work(const struct ty_stall_search *h, const struct ty_candidate *c,
@@ -141,13 +180,15 @@ bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_cand
 			   const struct ty_path *p)
 {
 	uint64_t word = ty_wait_word_of(h->x, &c->w, c->s.syscall);
+	bool once;
 
 	if (!word || c->waker.kind != TY_WAKER_THREAD || c->root.thread == c->s.thread)
 		return false;
 	/* Cheap tests first: an idle worker returns to its wait at once. */
+	once = !c->tries && !ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1) &&
+	       !ty_stall_waits_again(h, c, true);
 	if (c->tries ? came_from(h, c->s.thread, c->first_span, word) != FROM_WAIT
-		     : ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1) ||
-			       ty_stall_waits_again(h, c, true))
+		     : !once && !releases(h, c, word))
 		return false;
 	if (ty_stall_ends_then(h->x->m, c) &&
 	    !ty_stall_computes_after(h->x, c->s.thread, c->end_ns))
@@ -155,5 +196,5 @@ bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_cand
 	return passes(h, c->s.thread, word, c->end_ns) &&
 	       (!ty_model_thread(h->x->m, c->waker.thread)->traced ||
 		passes(h, c->waker.thread, word, c->end_ns)) &&
-	       (!c->tries || !comes_from_work(h, c, word));
+	       (once || !comes_from_work(h, c, word));
 }

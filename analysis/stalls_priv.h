@@ -362,9 +362,9 @@ struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t th
 				    uint64_t t);
 /* True if the futex word of the wait is a lock, whatever its value. The thread and its waker (if
  * its calls are recorded) both wait on it and both wake it, while the holder did not wait for it.
- * The thread began to wait for it, in attempts, after another wait (and never after work without
- * having released it), or waited so only once; and does not only exit then. p: the path of the
- * wait. */
+ * The thread waited so only once; or began to wait for it, in attempts, after another wait, or
+ * released it afterwards, and never waits so after work without having released it. It does not
+ * only exit then. p: the path of the wait. */
 bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   const struct ty_path *p);
 

@@ -86,6 +86,35 @@ static void who_waits_for_a_lock_lets_it_go(void **state)
 	assert_int_equal(takes_turns(WORD, WORD + 4, false), 0);
 }
 
+/* 11 waits on the word, 12 wakes it, but is faster to lock it again, and wakes it again; 11 wakes
+ * it after so long. */
+static unsigned is_not_first(unsigned has_ms)
+{
+	begin("mode=all\n", TWO);
+	ty_mx_switch(0, t, 0, R, 11);
+	for (unsigned n = 0; n < 2; n++) {
+		sleeps(11, NR_FUTEX, WORD, WAIT, 12);
+		call(t += 200 * MS, 12, NR_GETPID, 11, 0);
+		wakes(12, NR_FUTEX, WORD, WAKE, 11);
+		if (n)
+			sleeps(12, NR_FUTEX, WORD, WAIT, 11);
+		else
+			ty_mx_switch(0, t += 1000, 12, RP, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	}
+	t += has_ms * MS;
+	wakes(11, NR_FUTEX, WORD, WAKE, 12);
+	sleeps(11, NR_FUTEX, WORD, WAIT, 12);
+	call(t += MS, 12, NR_GETPID, 11, 0);
+	return count_stalls(11, TY_STALL_FUTEX);
+}
+
+static void who_is_not_first_waits_again(void **state)
+{
+	assert_int_equal(is_not_first(2), 1);
+	assert_int_equal(is_not_first(0), 0);
+}
+
 /* What nothing else shows to be a lock's word is one where the stack says so. */
 static void a_function_that_locks_waits_for_a_lock(void **state)
 {
@@ -194,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_waits_for_a_lock_lets_it_go),
+		cmocka_unit_test(who_is_not_first_waits_again),
 		cmocka_unit_test(a_function_that_locks_waits_for_a_lock),
 		cmocka_unit_test(who_tries_was_on_its_way),
 		cmocka_unit_test(who_sleeps_keeps_its_parent_waiting),
