@@ -258,16 +258,21 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 	const struct ty_request *slow[SLOW], *median[MEDIAN];
 	struct ty_answer beside = {0};
 	char d[3][TY_DURATION_MAX], c[2][TY_COUNT_MAX], text[240] = "", who[TY_WHO_MAX];
-	uint32_t n = 0, medians, client[SLOW];
+	uint32_t n = 0, unsure = 0, medians, client[SLOW];
 	struct ty_backlog backlog;
 	int r;
 
-	for (int sure = 1; sure >= 0 && !n; sure--)
-		for (uint32_t i = 0; i < q->n && n < SLOW; i++)
-			if (!q->v[i].service && served_by(&q->v[i]) != TY_NONE &&
-			    length(&q->v[i]) && !(sure && may_be_none(x, &q->v[i])) &&
-			    (!n || length(&q->v[i]) >= length(slow[0]) / SLOW_DIV))
+	for (int sure = 1; sure >= 0 && !n; sure--) {
+		unsure = 0;
+		for (uint32_t i = 0; i < q->n && n < SLOW; i++) {
+			if (q->v[i].service || served_by(&q->v[i]) == TY_NONE || !length(&q->v[i]))
+				continue;
+			if (sure && may_be_none(x, &q->v[i]))
+				unsure += !n; /* longer than those that are explained */
+			else if (!n || length(&q->v[i]) >= length(slow[0]) / SLOW_DIV)
 				slow[n++] = &q->v[i];
+		}
+	}
 	if (!n)
 		return -TY_ENOTFOUND;
 	out->of = TY_ANSWER_REQUESTS;
@@ -296,6 +301,9 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_window *w,
 	else
 		snprintf(out->sum_of, sizeof(out->sum_of), "%srequest", s->n > 1 ? "slowest " : "");
 	say_clients(x->m, client, n, out->sum_of, sizeof(out->sum_of));
+	if (unsure)
+		ty_put_behind(out->sum_of, sizeof(out->sum_of),
+			      " (without %u that began before the recording)", unsure);
 	ty_put_behind(out->sum_of, sizeof(out->sum_of), "%s: ",
 		      n > 1 && overlap(slow, n) ? " (where they overlap, time counts twice)" : "");
 	r = note_backlog(x, q, slow, n, &backlog, out);

@@ -8,7 +8,6 @@
 #include "compare.h"
 #include "units.h"
 
-#define FEWEST	16 /* minimum number of requests for a statement about most of them */
 #define TIMES	10 /* the median */
 #define LONG_NS UINT64_C(20000000)
 
@@ -40,7 +39,7 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 		f.ns += length(r) - s->p50_ns;
 	}
 	/* Where many are as long that is what such requests take. */
-	if (!f.n || s->n < FEWEST || f.n > s->n / 4)
+	if (!f.n || s->n < TY_FINDING_REQUESTS || f.n > s->n / 4)
 		return;
 	f.at_ns = longest->start_ns;
 	f.inferred = s->inferred;
@@ -80,7 +79,7 @@ static void grew(const struct ty_finding_work *k, const struct ty_service *s)
 	uint32_t n = s->sample_n < TY_REQUESTS_SAMPLE ? s->sample_n : TY_REQUESTS_SAMPLE;
 	struct ty_finding *to;
 
-	if (n < FEWEST)
+	if (n < TY_FINDING_REQUESTS)
 		return;
 	for (uint32_t i = 0; i < n; i++)
 		ns[i] = length(&k->requests->sample[s->sample + i]);

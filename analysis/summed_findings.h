@@ -35,7 +35,8 @@
 #include "stalls.h"
 #include "window.h"
 
-#define TY_FINDINGS_MAX 20
+#define TY_FINDINGS_MAX	    20
+#define TY_FINDING_REQUESTS 16 /* of a process, at least, for a statement about most of them */
 
 #define TY_FINDING_KINDS(X)                                                                        \
 	X(FAILING, "failing")                                                                      \

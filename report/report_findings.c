@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The report's section "findings": findings other than stalls (analysis/summed_findings.h). */
 #include "fields.h"
+#include "process_titles.h"
 #include "put_text.h"
 #include "report_commands.h"
 #include "text_page.h"
 #include "report.h"
+#include "units.h"
 
 #define SHOWN 10 /* as text */
 
@@ -56,6 +58,20 @@ static const struct ty_field fields[] = {{TY_F_TEXT, "kind", NULL, 0, .text = ki
 					 {.type = TY_F_END}};
 #undef OF
 
+/* Of the process with most time in requests: that there were too few to judge. */
+static void put_few_requests(const struct ty_report *r, FILE *f)
+{
+	const struct ty_service *s = r->requests.services;
+	char who[TY_WHO_MAX];
+
+	if (!r->requests.services_n || !s->n || s->n >= TY_FINDING_REQUESTS)
+		return;
+	fputs("     ", f);
+	ty_put_plain(f, ty_model_who_process(r->s->model, s->process, who));
+	fprintf(f, " replied to %s request%s: at least %d are needed to judge their times\n",
+		ty_count(s->n), s->n == 1 ? "" : "s", TY_FINDING_REQUESTS);
+}
+
 void ty_findings_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_field_ctx c = {.ctx = r, .instant = ty_report_instant};
@@ -77,8 +93,10 @@ void ty_findings_text(const struct ty_report *r, FILE *f)
 		fprintf(f, "%14s  see: %s%s%s\n", "", ty_style(TY_STYLE_NEXT), v->next,
 			ty_style(TY_STYLE_END));
 	}
-	if (!r->findings.n)
+	if (!r->findings.n) {
 		fputs("     none (tarry(1) lists the thresholds)\n", f);
+		put_few_requests(r, f);
+	}
 	if (r->findings.n > SHOWN)
 		fprintf(f, "     and %u more (--json has them)\n", r->findings.n - SHOWN);
 	putc('\n', f);

@@ -87,6 +87,14 @@ assert all(c["name"] == "task-clock" for c in clock), clock
 # It slept most of the time.
 assert clock[0]["value"] < 0.2 * s["slow_ns"], s
 P
+read -r from to < <(python3 -c 'import json
+d = json.load(open("r.json"))
+first = min(d["requests"]["slowest"][:3], key=lambda r: r["start_ns"])
+at = (first["start_ns"] - d["summary"]["start_ns"]) / 1e9
+print(at - 1e-4, at + first["duration_ns"] / 1e9 + 1e-4)')
+"$TARRY" report t.dat findings --from "$from" --to "$to" >few
+passes "no finding, and that there were too few requests for one" \
+	grep -qE '^     python3/[0-9]+ .*replied to [0-9]+ requests?: at least 16 are needed' few
 passes "the same as text" grep -qE 'python3/[0-9]+ "' text
 
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
