@@ -12,6 +12,7 @@
 #include "block_requests.h"
 #include "futex_waker.h"
 #include "path_part.h"
+#include "span_blocks.h"
 #include "steal.h"
 #include "syscall_ipc.h"
 #include "wait_retry.h"
@@ -20,6 +21,7 @@
 #define MEANWHILE 16  /* limits for one wakeup: spans of a CPU, calls of a thread */
 #define BACK	  256 /* spans of a thread, to find the threads it exchanges messages with */
 #define STOLEN	  64  /* times of one run */
+#define MANY	  8   /* runs, one behind the other, are read by blocks from here on */
 
 const char *ty_seg_text(const struct ty_model *m, enum ty_seg_what w)
 {
@@ -395,12 +397,66 @@ static bool reuse(struct walk *w, const struct ty_span *s, uint32_t span, uint64
 	return r;
 }
 
+/* What the thread ran and was runnable without a wait, from this span of the block back. Returns
+ * the row that is another matter; -1: there is none. *at: to where it explains all. */
+static int32_t own_rows(struct walk *w, struct ty_span_block *b, uint32_t span, uint64_t first,
+			uint64_t *at, uint32_t hop)
+{
+	const struct ty_span_rows *v = &b->rows;
+	int32_t i = (int32_t)(span - b->first);
+
+	if (vec_reserve(&w->p->seg, w->p->seg.n + (size_t)i + 1))
+		w->failed = -TY_ENOMEM;
+	for (; i >= 0 && *at > first && !w->failed && w->p->seg.n < TY_PATH_SEGS; i--) {
+		uint64_t a = v->start_ns[i] > first ? v->start_ns[i] : first;
+		bool runs = v->state[i] == TY_ST_RUNNING;
+
+		if (runs ? a != v->start_ns[i] || *at != v->start_ns[i + 1] ||
+				    !ty_span_own_run(w->x, b, (uint32_t)i)
+			 : v->state[i] != TY_ST_RUNNABLE)
+			break;
+		if (ty_explain_stopped(w->x))
+			w->failed = -TY_EINTR;
+		if (a < *at)
+			w->p->seg.v[w->p->seg.n++] =
+				(struct ty_seg){.start_ns = a,
+						.end_ns = *at,
+						.thread = b->thread,
+						.span = b->first + (uint32_t)i,
+						.hop = hop,
+						.what = runs ? TY_SEG_RUNS : TY_SEG_RUNNABLE,
+						.flags = v->flags[i],
+						.waker = TY_NO_WAKER};
+		*at = a;
+	}
+	return i;
+}
+
+/* The same from this span on, by as many blocks as it takes. Returns the first span that is another
+ * matter; TY_NONE: there are no more. */
+static uint32_t own_segs(struct walk *w, uint32_t thread, uint32_t span, uint64_t first,
+			 uint64_t *at, uint32_t hop)
+{
+	const uint32_t last = ty_model_thread(w->x->m, thread)->spans_first;
+
+	for (;;) {
+		struct ty_span_block *b = ty_span_block(w->x->spans, w->x->m, thread, span);
+		int32_t i = own_rows(w, b, span, first, at, hop);
+
+		if (i >= 0 || *at <= first || w->failed)
+			return b->first + (uint32_t)i;
+		if (b->first == last)
+			return TY_NONE;
+		span = b->first - 1;
+	}
+}
+
 static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop)
 {
 	const struct ty_model *m = w->x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	uint64_t at = to, first = t->start_ns > from ? t->start_ns : from;
-	uint32_t k;
+	uint32_t k, runs = 0;
 
 	if (at > t->end_ns) {
 		/* What ended the wait ran on behind the thread's end: its last moments. */
@@ -412,11 +468,20 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 	if (at > first && t->spans_n) {
 		k = ty_model_span_find(m, thread, at - 1);
 		for (; at > first && !w->failed && !w->p->cut; k--) {
-			struct ty_span s = ty_model_span_brief(m, thread, k);
-			uint64_t a = s.start_ns > first ? s.start_ns : first;
-			uint32_t began = k;
+			uint32_t began;
 			struct ty_waker by;
+			struct ty_span s;
+			uint64_t a;
 
+			if (w->x->spans && runs >= MANY) {
+				k = own_segs(w, thread, k, first, &at, hop);
+				if (k == TY_NONE || at <= first || w->failed || w->p->cut)
+					break;
+			}
+			s = ty_model_span_brief(m, thread, k);
+			a = s.start_ns > first ? s.start_ns : first;
+			began = k;
+			runs = s.state == TY_ST_RUNNING || s.state == TY_ST_RUNNABLE ? runs + 1 : 0;
 			if (ty_explain_stopped(w->x))
 				w->failed = -TY_EINTR;
 			switch ((enum ty_state)s.state) {

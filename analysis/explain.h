@@ -60,6 +60,7 @@ struct ty_cpu_gaps;
 struct ty_fd_histories;
 struct ty_samples;
 struct ty_kept_paths;
+struct ty_span_blocks;
 struct ty_ticks;
 struct ty_woken;
 
@@ -160,9 +161,10 @@ struct ty_explain {
 	const struct ty_cpu_gaps *gaps;
 	/* Descriptors of processes, for one thread (fd_kind.h). NULL: each look-up begins anew. */
 	struct ty_fd_histories *fd_histories;
-	/* Caches of a search for stalls; else NULL (stall_woken.c, path_part.h). */
+	/* Caches of a search for stalls; else NULL (stall_woken.c, path_part.h, span_blocks.h). */
 	struct ty_woken *woken;
 	struct ty_kept_paths *paths;
+	struct ty_span_blocks *spans;
 	/* Performance counters; NULL: none. */
 	const struct ty_counts *counts;
 	/* CPU samples in order of threads, too (ty_samples_by_thread), which divide a ledger's user

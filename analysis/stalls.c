@@ -6,8 +6,10 @@
  * rest ranked (stall_rank.c).
  */
 #include "stalls_priv.h"
+#include "compare.h"
 #include "fd_kind.h"
 #include "own_name.h"
+#include "span_blocks.h"
 #include "steal.h"
 #include "thread_walk.h"
 
@@ -530,15 +532,24 @@ static int command_path(struct ty_stall_search *h)
 	return r ? r : ty_stall_path_sort(h);
 }
 
-/* The candidates from i on that are of its job, so that the path of each job is made once. 0, or
- * what ty_stalls_find gives. */
-static int explain_job(struct ty_stall_search *h, size_t i, size_t n)
+/* A thread's waits one after the other: they look at the same of its calls and descriptors. */
+struct turn {
+	uint64_t start_ns;
+	uint32_t thread, i;
+};
+
+ORDER(by_thread, struct turn,
+      compare(a->thread, b->thread) ?: compare(a->start_ns, b->start_ns) ?: compare(a->i, b->i))
+
+/* The candidates of the job of this one, so that the path of each job is made once; in the order of
+ * `turn`. 0, or what ty_stalls_find gives. */
+static int explain_job(struct ty_stall_search *h, size_t of, const struct turn *turn, size_t n)
 {
-	h->job = h->cand.v[i].job;
+	h->job = h->cand.v[of].job;
 	h->job_asked = false;
 	h->has_path = h->has_path && !h->x->whole_machine;
-	for (; i < n; i++) {
-		struct ty_candidate *c = &h->cand.v[i];
+	for (size_t i = 0; i < n; i++) {
+		struct ty_candidate *c = &h->cand.v[turn[i].i];
 		int r;
 
 		if (c->job != h->job || c->explained)
@@ -554,6 +565,26 @@ static int explain_job(struct ty_stall_search *h, size_t i, size_t n)
 		}
 	}
 	return 0;
+}
+
+/* The first n, by job. */
+static int explain_all(struct ty_stall_search *h, size_t n)
+{
+	struct turn *turn = malloc((n + 1) * sizeof(*turn));
+	int r = turn ? 0 : -TY_ENOMEM;
+
+	for (size_t i = 0; i < n && !r; i++) {
+		const struct ty_stall *s = &h->cand.v[i].s;
+
+		h->cand.v[i].job = ty_stall_job(h, &h->cand.v[i]);
+		turn[i] = (struct turn){s->start_ns, s->thread, (uint32_t)i};
+	}
+	if (!r)
+		qsort(turn, n, sizeof(*turn), by_thread);
+	for (size_t i = 0; i < n && !r; i++)
+		r = h->cand.v[i].explained ? 0 : explain_job(h, i, turn, n);
+	free(turn);
+	return r;
 }
 
 /* Idle, and nothing else of it is a stall. */
@@ -625,12 +656,8 @@ static int find_stalls(struct ty_stall_search *h, uint32_t max, struct ty_stalls
 		return r;
 	vec_sort(&h->cand, ty_stall_by_length);
 	n = h->cand.n < CANDIDATES ? h->cand.n : CANDIDATES;
-	for (size_t i = 0; i < n; i++)
-		h->cand.v[i].job = ty_stall_job(h, &h->cand.v[i]);
-	for (size_t i = 0; i < n; i++)
-		if (!h->cand.v[i].explained && (r = explain_job(h, i, n)))
-			return r;
-	r = ty_stall_rank(h, n);
+	r = explain_all(h, n);
+	r = r ? r : ty_stall_rank(h, n);
 	if (r)
 		return r;
 	r = take(h, n, max, false, &out->v, &out->n);
@@ -656,15 +683,18 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		h.o.min_ns = TY_STALLS_MIN_NS;
 	h.words = calloc(TY_STALL_BLOCKS, sizeof(*h.words));
 	own.woken = ty_stall_woken_new();
+	own.spans = ty_span_blocks_new();
 	h.cpu_spans = ty_cpu_spans_new(x->m);
 	own.paths = &h.paths;
 	if (!x->fd_histories)
 		own.fd_histories = ty_fd_histories_new(HISTORIES);
-	r = h.words && own.woken && h.cpu_spans ? find_stalls(&h, max, out) : -TY_ENOMEM;
+	r = h.words && own.woken && own.spans && h.cpu_spans ? find_stalls(&h, max, out)
+							     : -TY_ENOMEM;
 	if (!x->fd_histories)
 		ty_fd_histories_free(own.fd_histories);
 	free(h.words);
 	free(own.woken);
+	free(own.spans);
 	free(h.cpu_spans);
 	vec_fini(&h.cand);
 	vec_fini(&h.word);
