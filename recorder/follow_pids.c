@@ -59,6 +59,8 @@ static int list(ty_tids *t, const ty_proc_pids *pids, struct ty_err *err)
 		t->cap = t->n = k;
 		if (e && e != -TY_ENOTFOUND)
 			return e;
+		if (e)
+			*err = (struct ty_err){0};
 	}
 	return 0;
 }
@@ -134,6 +136,10 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n,
 		if (!round && (ty_now_ns(CLOCK_MONOTONIC) - start) * PATIENCE_LOOKS > patience)
 			patience = (ty_now_ns(CLOCK_MONOTONIC) - start) * PATIENCE_LOOKS;
 	}
+	if (!e && *sure && !known.n)
+		e = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			    "-p %d: the process%s ended before recording began", (int)*pids,
+			    n > 1 ? " and the others" : "");
 	ty_buf_fini(&text);
 	vec_fini(&tids);
 	vec_fini(&known);

@@ -71,6 +71,7 @@ says "a filter on a field that is not there: the kernel's words" 2 'Field not fo
 " -o "$t/a"; check "pids as pidof and pgrep print them" $?
 sleep 0 & gone=$!; wait $gone
 says "a pid that is gone" 1 'no such process' -p $gone -o "$t/b"
+sleep 0.1 & says "a pid that ends before recording begins" 1 'the process ended before recording began|no such process' -q -p $! -o "$t/b"
 says "an output that cannot be written" 1 'No such file or directory' -o "$t/no/such/dir/f" -- true
 says "an output that is a directory" 2 'not a regular file' -o "$t" -- true
 if command -v setpriv >/dev/null; then
