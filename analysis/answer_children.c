@@ -56,8 +56,10 @@ static void say_group(char *out, size_t size, const struct ty_model *m, const st
 {
 	const char *name = ty_model_str(m, ty_model_thread(m, g->one)->name);
 
+	const size_t n = strlen(out);
+
 	if (g->n > 1)
-		ty_put_behind(out, size, "%.*s (%u processes)", ty_comm_shown(name), name, g->n);
+		ty_comm_several(out + n, size - n, name, g->n, "processes");
 	else
 		ty_put_behind(out, size, "%s", ty_who_last(m, g->one));
 }

@@ -45,7 +45,7 @@ static uint32_t join(struct group *g, uint32_t n)
 static void say_group(const struct ty_model *m, const struct group *g, char *out, size_t size)
 {
 	if (g->n > 1)
-		snprintf(out, size, "%s (%u threads)", ty_model_str(m, g->name), g->n);
+		ty_comm_several(out, size, ty_model_str(m, g->name), g->n, "threads");
 	else
 		snprintf(out, size, "%s", ty_who_last(m, g->one));
 }

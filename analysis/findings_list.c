@@ -60,8 +60,10 @@ void ty_findings_leave(struct ty_findings *f, const struct ty_stall *stalls, uin
 const char *ty_finding_thread_name(const struct ty_model *m, uint32_t thread, bool several,
 				   char out[TY_WHO_MAX])
 {
+	const char *name = ty_model_str(m, ty_model_thread(m, thread)->name);
+
 	if (several)
-		snprintf(out, TY_WHO_MAX, "%s", ty_model_str(m, ty_model_thread(m, thread)->name));
+		snprintf(out, TY_WHO_MAX, "%.*s", ty_comm_shown(name), name);
 	else
 		ty_model_who_last(m, thread, out);
 	return out;
@@ -88,6 +90,7 @@ void ty_finding_object(const struct ty_explain *x, uint32_t call, char out[96])
 	uint64_t args[6];
 	bool behind;
 	int object;
+	char text[TY_WAIT_NAME];
 
 	*out = 0;
 	row = ty_explain_deed(x, &c, &behind);
@@ -98,14 +101,15 @@ void ty_finding_object(const struct ty_explain *x, uint32_t call, char out[96])
 	case TY_ARG_FD:
 		ty_fd_kind(x, c.thread, args[object], c.start_ns, &name);
 		if (name)
-			snprintf(out, 96, "fd %d <%s>", (int)args[object], ty_wait_name_end(name));
+			snprintf(out, 96, "fd %d <%s>", (int)args[object],
+				 ty_wait_name(name, text));
 		else
 			snprintf(out, 96, "fd %d", (int)args[object]);
 		return;
 	case TY_ARG_PATH:
 		name = x->pointee ? x->pointee(x->ctx, c.thread, call, (unsigned)object) : NULL;
 		if (name)
-			snprintf(out, 96, "\"%s\"", ty_wait_name_end(name));
+			snprintf(out, 96, "\"%s\"", ty_wait_name(name, text));
 		return;
 	case TY_ARG_WORD: snprintf(out, 96, "futex %#llx", (unsigned long long)args[object]);
 	}

@@ -437,9 +437,15 @@ struct callers {
 /* Of them every function is called. */
 static bool begins_program(const char *name)
 {
-	return !strcmp(name, "main") || !strcmp(name, "_start") || !strcmp(name, "start_thread") ||
-	       !strncmp(name, "clone", 5) || !strncmp(name, "__clone", 7) ||
-	       !strncmp(name, "__libc_start_", 13);
+	static const char *const names[] = {"main",	"_start",	   "start_thread",
+					    "clone",	"clone3",	   "__clone",
+					    "__clone3", "__clone_internal"};
+	const size_t n = strcspn(name, "@"); /* clone@@GLIBC_2.2.5 */
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(name, names[i], n) && !names[i][n])
+			return true;
+	return !strncmp(name, "__libc_start_", 13);
 }
 
 /* The callers with names in the stack that ends at the node. */

@@ -82,13 +82,16 @@ size_t ty_ledger_group_name(const struct ty_model *m, const struct ty_ledger_gro
 	uint32_t n = c ? c[who].n : 1;
 	int len;
 
-	if (n < 2)
+	if (n < 2) {
 		len = snprintf(out, size, "%s", ty_who_last(m, who));
-	else if (c[who].processes > 1)
-		len = snprintf(out, size, "%.*s (%u processes)", ty_comm_shown(name), name,
-			       c[who].processes);
-	else
-		len = snprintf(out, size, "%.*s (%u threads of process %d)", ty_comm_shown(name),
-			       name, n, t->tgid > 0 ? t->tgid : t->tid);
+	} else if (c[who].processes > 1) {
+		len = ty_comm_several(out, size, name, c[who].processes, "processes");
+	} else {
+		char what[32];
+
+		snprintf(what, sizeof(what), "threads of process %d",
+			 t->tgid > 0 ? t->tgid : t->tid);
+		len = ty_comm_several(out, size, name, n, what);
+	}
 	return len < 0 ? 0 : (size_t)len < size ? (size_t)len : size - 1;
 }

@@ -20,7 +20,7 @@ static inline bool ty_polled_call_failed(const struct ty_sysrow *r, int64_t ret)
 	if (r->object < 0 || r->a[ty_sysrow_object(r, ret)] != TY_ARG_PATH)
 		return false;
 	if (ret == -EBUSY || ret == -ETXTBSY)
-		return r->fds == TY_FDS_NEW;
+		return r->fds == TY_FDS_NEW || r->fds == TY_FDS_EXEC;
 	return ret == -EEXIST || (ret == -ENOTEMPTY && ty_sysrow_object(r, ret) != r->object);
 }
 

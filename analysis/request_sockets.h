@@ -21,9 +21,11 @@ struct ty_sock {
 	uint64_t since_ns, last_ns; /* since when; the last receipt */
 	uint32_t thread, last_by;
 	uint32_t more; /* messages that an event loop awaited before it received them */
-	/* For a client: it connected, or the names of both ends show it. */
-	bool client, heard; /* heard: data was received on it */
-	bool awaits_reply;  /* it sent data, or connects, and has no reply yet: */
+	/* It connected, or its port is ephemeral and its peer's is not (the names of both ends). A
+	 * client whose role was inferred by use is not one of these. */
+	bool client;
+	bool heard;	   /* of a client: data was received on it */
+	bool awaits_reply; /* it sent data, or connects, and has no reply yet: */
 	bool connecting;
 	uint64_t sent_ns;
 	uint32_t sent_by;

@@ -148,19 +148,26 @@ static bool in_first_namespace(const struct ty_model *m, const struct ty_sysarch
 {
 	static const char *const names[] = {"set_tid_address", "gettid", "getpid"};
 	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint64_t nrs[TY_SEEK_NRS / 64] = {0};
+	const struct ty_seek q = {.nr = -1, .nrs = nrs};
+	int32_t nr[3];
+	uint32_t k;
 
 	for (unsigned i = 0; i < 3; i++) {
-		const struct ty_seek q = {.nr = ty_syscall_number(arch, names[i])};
-		uint32_t k =
-			q.nr < 0 ? TY_NONE
-				 : ty_model_seek(m, (struct ty_track){TY_TRACK_SYSCALLS, thread},
-						 &q, 0, false);
-
-		if (k != TY_NONE)
-			return ty_model_syscall_brief(m, thread, k).ret ==
-			       (i < 2 ? t->tid : t->tgid);
+		nr[i] = ty_syscall_number(arch, names[i]);
+		if (nr[i] >= 0)
+			nrs[nr[i] % TY_SEEK_NRS / 64] |= UINT64_C(1) << nr[i] % 64;
 	}
-	return false;
+	k = ty_model_seek(m, (struct ty_track){TY_TRACK_SYSCALLS, thread}, &q, 0, false);
+	if (k == TY_NONE)
+		return false;
+	for (unsigned i = 0; i < 3; i++) {
+		const struct ty_syscall s = ty_model_syscall_brief(m, thread, k);
+
+		if (s.nr == nr[i])
+			return s.ret == (i < 2 ? t->tid : t->tgid);
+	}
+	return false; /* another number with the same bit */
 }
 
 /* The process whose existence the thread checked, by kill with signal 0, after its last failed try;

@@ -101,7 +101,8 @@ static void find_kind(const struct ty_explain *x, const struct ty_span *s, uint3
 	by_fd(ty_fd_table_kind(x, *fds, (uint64_t)w->fd, &name), w);
 }
 
-const char *ty_wait_name_end(const char *name)
+/* The part of a long name that is shown: its end, which is more specific than its beginning. */
+static const char *name_end(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -115,7 +116,7 @@ const char *ty_wait_name_end(const char *name)
 
 const char *ty_wait_name(const char *name, char out[TY_WAIT_NAME])
 {
-	const char *end = ty_wait_name_end(name), *path = strchr(name, '"');
+	const char *end = name_end(name), *path = strchr(name, '"');
 	int kind = path && !strncmp(name, "UNIX-", 5) && path - name < NAME_SHOWN / 2
 			   ? (int)(path + 1 - name)
 			   : 0;
@@ -174,7 +175,7 @@ void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, u
 		name_argument(x, s->thread, call, w);
 		return;
 	}
-	end = ty_wait_name_end(name);
+	end = name_end(name);
 	w->path = true;
 	snprintf(w->object, sizeof(w->object), "\"%s%s\"", end > name ? "..." : "", end);
 }

@@ -5,8 +5,6 @@
 
 #include "waits.h"
 
-/* The part of a long name that is shown: its end, which is more specific than its beginning. */
-const char *ty_wait_name_end(const char *name);
 /* A descriptor's name; of a longer one its end behind "...", of a unix socket the kind, too. */
 #define TY_WAIT_NAME 76
 const char *ty_wait_name(const char *name, char out[TY_WAIT_NAME]);

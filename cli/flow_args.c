@@ -3,6 +3,7 @@
 #include "flow_args.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
@@ -75,14 +76,34 @@ void ty_flow_args_fini(struct ty_flow_args *a)
 	ty_select_fini(&a->sel);
 }
 
+/* Do other sections take it, too? */
+static bool is_common(const struct ty_command_line *any, const char *name)
+{
+	for (unsigned g = 0; g < TY_OPTION_GROUPS; g++) {
+		const struct ty_option *o = any->groups[g].options;
+
+		if (!o || o == ty_packet_options || o == ty_code_options)
+			continue;
+		for (; o->name; o++)
+			if (!strcmp(o->name, name))
+				return true;
+	}
+	return false;
+}
+
 int ty_flow_options_refuse(const char *cmd, const struct ty_command_line *any, int argc,
 			   char **argv)
 {
-	static const char *const names[] = {"--pt-raw", "--pt-sideband", "--pt-time", "--cpu-model",
-					    "--image",	"--core",	 "--kcore"};
+	const struct ty_option *const tables[] = {ty_packet_options, ty_code_options};
+	char word[32];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (ty_options_have(any, (const char *const[]){names[i], NULL}, argc, argv))
-			return ty_cli_usage(cmd, "%s works only with '%s flow'", names[i], cmd);
+	for (unsigned i = 0; i < 2; i++)
+		for (const struct ty_option *o = tables[i]; o->name; o++) {
+			if (is_common(any, o->name))
+				continue;
+			snprintf(word, sizeof(word), "--%s", o->name);
+			if (ty_options_have(any, (const char *const[]){word, NULL}, argc, argv))
+				return ty_cli_usage(cmd, "%s works only with '%s flow'", word, cmd);
+		}
 	return -1;
 }

@@ -145,6 +145,11 @@ int ty_comm_shown(const char *comm)
 	return n ? n : all;
 }
 
+int ty_comm_several(char *out, size_t size, const char *comm, uint32_t n, const char *what)
+{
+	return snprintf(out, size, "%.*s (%u %s)", ty_comm_shown(comm), comm, n, what);
+}
+
 static const char *put(const struct ty_model *m, uint32_t thread, uint64_t t_ns, const char *comm,
 		       int32_t number, char out[TY_WHO_MAX])
 {

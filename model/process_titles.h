@@ -81,6 +81,9 @@ const char *ty_model_who_within(const struct ty_model *m, uint32_t thread, uint6
 				unsigned columns, char out[TY_WHO_MAX]);
 /* The bytes of a name to print: without blanks at its end ("starman worker "), if it has others. */
 int ty_comm_shown(const char *comm);
+/* Threads or processes of a name: "java (34 threads)". what: "threads". Returns as snprintf does.
+ */
+int ty_comm_several(char *out, size_t size, const char *comm, uint32_t n, const char *what);
 /* Of a thread that the text names several times, only the first name keeps its words. */
 void ty_who_once(char *text);
 /* For a row with its number elsewhere: python3 worker.py, nginx: worker process. Where `columns`

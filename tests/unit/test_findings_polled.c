@@ -96,7 +96,7 @@ static void lock_that_is_polled(void **state)
  * made in the end was. */
 static void failures_of_which_nobody_is_the_holder(void **state)
 {
-	enum { NR_RENAME = 82, NR_MKDIR = 83, NR_RMDIR = 84, NR_UMOUNT = 166 };
+	enum { NR_EXECVE = 59, NR_RENAME = 82, NR_MKDIR = 83, NR_RMDIR = 84, NR_UMOUNT = 166 };
 	static const struct {
 		int nr, error;
 		bool succeeds, found;
@@ -104,7 +104,8 @@ static void failures_of_which_nobody_is_the_holder(void **state)
 		 {NR_RMDIR, EBUSY, true, false},      {NR_UMOUNT, EBUSY, true, false},
 		 {NR_MKDIR, EEXIST, false, false},    {NR_MKDIR, EEXIST, true, true},
 		 {NR_RENAME, ENOTEMPTY, false, true}, {NR_RENAME, ENOTEMPTY, true, true},
-		 {NR_LINK, EEXIST, false, true},      {NR_OPENAT, ETXTBSY, true, true}};
+		 {NR_LINK, EEXIST, false, true},      {NR_OPENAT, ETXTBSY, true, true},
+		 {NR_EXECVE, ETXTBSY, true, true},    {NR_EXECVE, EACCES, true, false}};
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(v) / sizeof(*v); k++) {

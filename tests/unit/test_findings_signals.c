@@ -11,7 +11,7 @@
 
 #include "fixture_findings.h"
 
-enum { NR_SIGPROCMASK = 14, NR_SIGRETURN = 15, TIMER, SENT, ITSELF, BLOCKED };
+enum { NR_SIGPROCMASK = 14, NR_SIGRETURN = 15, TIMER, SENT, ITSELF, BLOCKED, LATE };
 
 static void point(unsigned kind, unsigned id, int tid, unsigned flags)
 {
@@ -31,19 +31,19 @@ static struct ty_findings handles(unsigned n, int by, uint64_t pause_ns)
 {
 	begin();
 	for (unsigned i = 0; i < n; i++) {
-		if (by == TIMER || by == BLOCKED)
+		if (by == TIMER || by == BLOCKED || by == LATE)
 			point(TY_EV_HRTIMER_EXPIRE, 41, 11, TY_EVF_HARDIRQ);
 		if (by == SENT) {
 			ty_mx_switch(0, at, 11, R, 20);
 			at += US;
 		}
 		point(TY_EV_SIGNAL_GENERATE, 40, by == SENT ? 20 : 11,
-		      by == TIMER || by == BLOCKED ? TY_EVF_HARDIRQ : 0);
+		      by == TIMER || by == BLOCKED || by == LATE ? TY_EVF_HARDIRQ : 0);
 		if (by == SENT) {
 			at += US;
 			ty_mx_switch(0, at, 20, S, 11);
 		}
-		at += US;
+		at += by == LATE ? 200 * US : US;
 		if (by == BLOCKED)
 			one(11, NR_SIGPROCMASK, 0, US, US);
 		point(TY_EV_SIGNAL_DELIVER, 42, 11, 0);
@@ -81,6 +81,8 @@ static void blocked_until_a_call(void **state)
 	assert_int_equal(f.n, 1);
 	assert_int_equal(f.v[0].kind, TY_FINDING_STORM);
 	assert_int_equal(f.v[0].ns, 3 * MS);
+	/* Delivered late, without a call: as little is known of the time in between. */
+	assert_int_equal(handles(1000, LATE, US).n, 0);
 }
 
 static void their_sender(void **state)

@@ -304,6 +304,13 @@ static void unnamed_has_a_named_caller(void **state)
 			 0);
 	assert_int_equal(by.of, 3);
 	assert_int_equal(by.func, UINT32_MAX);
+	/* A function of the program that begins like one of the C library's. */
+	for (unsigned i = 15; i < 18; i++)
+		sample(s, i, 9, "__clone3@@GLIBC_2.38>start_thread>clone_row>?>deep");
+	ty_samples_sort(s);
+	assert_int_equal(ty_hot_named_caller(&of, ty_samples_func(s, "deep", "prog", false), &by),
+			 0);
+	assert_string_equal(ty_samples_str(s, s->funcs.v[by.func].name), "clone_row");
 	ty_samples_free(s);
 }
 

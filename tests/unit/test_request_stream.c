@@ -16,6 +16,7 @@ enum {
 	NR_READ = 0,
 	NR_WRITE = 1,
 	NR_SENDFILE = 40,
+	NR_GETPPID = 110,
 	NR_ACCEPT = 43,
 	NR_SENDTO = 44,
 	NR_RECVFROM = 45,
@@ -31,7 +32,8 @@ static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
 static void begin(void)
 {
 	givens = 0;
-	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "server"));
+	ty_mx_begin("mode=pids\npid=11\n",
+		    "taken 1 2\n" ROW("11", "11", "1", "server") ROW("12", "11", "1", "server"));
 	ty_mx_switch(0, 1 * MS, 0, R, 11);
 }
 
@@ -82,6 +84,7 @@ enum how {
 	ANSWERED, /* later, but a request had a reply before */
 	ACCEPTED, /* the connection was seen to begin */
 	BUSY,	  /* the thread computes while they arrive */
+	OTHER,	  /* another thread sends something at once */
 	BLOCKING, /* a thread receives nothing else */
 };
 
@@ -90,6 +93,8 @@ static struct ty_requests messages(enum how how)
 	const uint64_t fd = how == ACCEPTED ? 9 : 5;
 
 	begin();
+	if (how == OTHER)
+		call(2 * MS, 12, NR_GETPPID, 1, 0);
 	if (how == ACCEPTED)
 		call(3 * MS, 11, NR_ACCEPT, 9, 3);
 	if (how == ANSWERED) {
@@ -106,11 +111,11 @@ static struct ty_requests messages(enum how how)
 		call(at, 11, NR_RECVFROM, 5, fd);
 		if (i != 21 || how == ONLY || how == STOPPED)
 			continue;
-		if (how != AT_ONCE) {
+		if (how != AT_ONCE && how != OTHER) {
 			ty_mx_enter(0, at + 1 * MS, 11, NR_EPOLL);
 			ty_mx_exit(0, at + 4 * MS, 11, NR_EPOLL, 0);
 		}
-		call(at + 5 * MS, 11, NR_SENDTO, 10, fd);
+		call(at + 5 * MS, how == OTHER ? 12 : 11, NR_SENDTO, 10, fd);
 	}
 	return end();
 }
@@ -127,8 +132,9 @@ static void messages_and_uploads(void **state)
 		assert_int_equal(r.pending_n, how == STOPPED);
 		if (!none) {
 			assert_int_equal(r.services[0].n, 1 + (how == ANSWERED));
-			assert_int_equal(r.services[0].open, how != PING);
-			assert_int_equal(r.services[0].max_ns, ((how == PING ? 0 : 420) + 5) * MS);
+			assert_int_equal(r.services[0].open, how != PING && how != OTHER);
+			assert_int_equal(r.services[0].max_ns,
+					 ((how == PING || how == OTHER ? 0 : 420) + 5) * MS);
 		}
 		ty_requests_fini(&r);
 		ty_mx_drop();

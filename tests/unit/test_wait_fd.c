@@ -200,6 +200,18 @@ static void long_names(void **state)
 			     ".s.PGSQL.5432\"]",
 			     out),
 		"UNIX-STREAM:[14517558 to \"...-pg-idle-in-transaction.TN6ECa/.s.PGSQL.5432\"]");
+	/* Whole characters, wherever the cut is. */
+	for (unsigned i = 0; i < 4; i++) {
+		char name[256], *cut;
+
+		snprintf(name, sizeof(name), "%sUNIX-DGRAM:[17 to \"", i & 1 ? "" : "/");
+		for (unsigned k = 0; k < 60; k++)
+			strcat(name, "\xe2\x82\xac");
+		strcat(name, &"/ab\"]"[i]);
+		cut = strstr(ty_wait_name(name, out), "...");
+		assert_non_null(cut);
+		assert_int_equal((unsigned char)cut[3], 0xe2);
+	}
 }
 
 int main(void)
