@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "paged_pool.h"
 #include "table.h"
 
 #define JOBS 128u
@@ -58,7 +59,7 @@ static void *coder_main(void *arg)
 			memcpy(j.rows, &j.f->spare, sizeof(j.f->spare));
 			j.f->spare = j.rows;
 		} else {
-			free(j.rows);
+			ty_paged_pool_free(j.f->pool, j.rows);
 		}
 		c->first = (c->first + 1) % JOBS;
 		if (--c->n == JOBS - WAKE)

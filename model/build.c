@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TY_CLOCK_MARKER "tarry_clock " /* section.h */
-#define DAY_NS		UINT64_C(86400000000000)
-#define PROGRAM_BYTES	(20u << 20)
-#define EVEN_MAX	4000000 /* events; losses everywhere may put an even end off for ever */
+#define TY_CLOCK_MARKER	 "tarry_clock " /* section.h */
+#define DAY_NS		 UINT64_C(86400000000000)
+#define OPEN_BLOCKS_PART 16 /* share of the memory for blocks being filled */
+#define PROGRAM_BYTES	 (20u << 20)
+#define EVEN_MAX	 4000000 /* events; losses everywhere may put an even end off for ever */
 
 static void clock_point(struct ty_builder *b, const char *text, uint64_t ts)
 {
@@ -88,8 +89,12 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	b->pairs = ty_pairs_new(arch);
 	b->vector_name = calloc(65536, sizeof(*b->vector_name));
 	b->store = ty_store_new(store_budget(facts->memory_bytes));
-	for (unsigned i = 0; i < TY_TABLES; i++)
+	if (facts->memory_bytes) /* 0 would be none */
+		b->open_blocks.limit = facts->memory_bytes / OPEN_BLOCKS_PART + 1;
+	for (unsigned i = 0; i < TY_TABLES; i++) {
 		ty_table_fill_init(&b->fill[i], &ty_table_kinds[i], b->store);
+		b->fill[i].pool = &b->open_blocks;
+	}
 	if (!b->store || !b->pairs || !b->vector_name || ty_identity_init(b) ||
 	    (facts->cpus && facts->cpus <= TY_MAX_CPUS && ty_builder_cpu(b, facts->cpus - 1)))
 		goto nomem;
@@ -141,6 +146,7 @@ void ty_builder_free(struct ty_builder *b)
 	ty_strtab_free(b->strs);
 	for (unsigned i = 0; i < TY_TABLES; i++)
 		ty_table_fill_fini(&b->fill[i]);
+	ty_paged_pool_fini(&b->open_blocks);
 	ty_store_free(b->store);
 	vec_fini(&b->names.thread);
 	vec_fini(&b->names.at);

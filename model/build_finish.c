@@ -321,10 +321,13 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	/* All that they held is in the store, which is the model's now. */
 	for (unsigned i = 0; i < TY_TABLES; i++)
 		ty_table_fill_fini(&b->fill[i]);
+	ty_paged_pool_fini(&b->open_blocks);
 	m->store = b->store;
 	b->store = NULL;
 	r = ty_model_load(m, false);
 	if (!r && b->index && m->store->used >= b->facts.index_min)
 		ty_index_commit_model(b->index, m);
+	if (!r)
+		ty_store_filled(m->store);
 	return r;
 }

@@ -19,6 +19,7 @@
 #include "hash_index.h"
 #include "index_file.h"
 #include "model_priv.h"
+#include "paged_pool.h"
 #include "points.h"
 #include "regions.h"
 #include "strtab.h"
@@ -143,6 +144,7 @@ struct ty_builder {
 	struct ty_store *store;	      /* the model's, once it is finished */
 	struct ty_index_write *index; /* belongs to the store; NULL: none is written */
 	struct ty_block_coder *coder; /* until ty_builder_finish; NULL: none */
+	struct ty_paged_pool open_blocks;
 	struct ty_table_fill fill[TY_TABLES];
 	struct ty_name_log names;
 	struct ty_io_log ios;

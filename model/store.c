@@ -5,9 +5,10 @@
  * direct write of 2 MB 0.4 ns per byte of which the CPU spends 4%, the same through the page cache
  * 2.4 ns, all CPU.)
  *
- * Invariants: the writer reads only complete extents [written, full); it alone replaces memory by
- * the file's pages, and only written ones. Addresses never move. A reader that faults during the
- * exchange of pages waits in the kernel and sees the same bytes (TSan reports this as a race).
+ * Invariants: the writer reads only complete extents [written, full). Memory is replaced by the
+ * file's pages under the lock, and only where they are written. Addresses never move. A reader that
+ * faults during the exchange of pages waits in the kernel and sees the same bytes (TSan reports
+ * this as a race).
  */
 #include "store.h"
 
@@ -353,6 +354,27 @@ static bool commit(struct ty_store *s, uint64_t to)
 			pthread_mutex_unlock(&w->lock);
 	}
 	return true;
+}
+
+void ty_store_filled(struct ty_store *s)
+{
+	struct ty_store_writer *w;
+
+	if (s->budget == UINT64_MAX || s->committed <= s->budget / 4)
+		return;
+	if (!s->writer && !spill(s))
+		return;
+	w = s->writer;
+	pthread_mutex_lock(&w->lock);
+	s->budget = 0; /* LEAST */
+	w->full = s->used > w->full ? s->used & ~(EXTENT - 1) : w->full;
+	pthread_cond_broadcast(&w->moved);
+	/* The writer may have ended. */
+	for (drop(s, w);
+	     all_used(s, s->committed - w->dropped) && w->dropped + EXTENT <= w->full && !w->failed;
+	     drop(s, w))
+		pthread_cond_wait(&w->moved, &w->lock);
+	pthread_mutex_unlock(&w->lock);
 }
 
 uint64_t ty_store_alloc(struct ty_store *s, uint64_t bytes)

@@ -58,6 +58,11 @@ uint64_t ty_store_alloc(struct ty_store *s, uint64_t bytes);
  * budget. */
 void ty_store_beside(struct ty_store *s, uint64_t more, uint64_t less);
 
+/* Nothing more is allocated: where the store takes much of a budget, it leaves most of that to
+ * others from now on. Waits until the file has what memory gives back. After ty_store_close_file.
+ */
+void ty_store_filled(struct ty_store *s);
+
 /* Reason of a failed allocation: for a disk failure, sets err and returns -TY_E...; 0: out of
  * memory. */
 int ty_store_why(const struct ty_store *s, struct ty_err *err);

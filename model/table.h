@@ -127,6 +127,8 @@ uint64_t ty_table_nodes(uint32_t blocks, uint64_t first[TY_LEVELS], uint32_t n[T
 
 /* filling ----------------------------------------------------------------------------------- */
 
+struct ty_paged_pool;
+
 struct ty_track_fill {
 	uint8_t *open;
 	uint32_t n, cap;
@@ -145,7 +147,8 @@ struct ty_table_fill {
 	VEC(struct ty_track_fill) track;
 	struct ty_block_coder
 		*coder; /* borrowed; codes full blocks in the background. NULL: no thread */
-	uint8_t *spare; /* free full-sized buffers returned by the coder, linked */
+	struct ty_paged_pool *pool; /* of open blocks; borrowed. NULL: all are in memory */
+	uint8_t *spare;		    /* free full-sized buffers returned by the coder, linked */
 	/* Owned by the coder while there is one: */
 	VEC(struct ty_track_chain) chain;
 	VEC(struct ty_block_ref) ref; /* in the order of coding */

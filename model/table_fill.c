@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "block_coder.h"
+#include "paged_pool.h"
 #include "table.h"
 
 #define FIRST_CAP 8u
@@ -18,13 +19,13 @@ void ty_table_fill_fini(struct ty_table_fill *f)
 	if (f->ref.n)
 		ty_store_beside(f->store, 0, f->ref.n * ty_table_fill_block_bytes(f));
 	for (size_t i = 0; i < f->track.n; i++)
-		free(f->track.v[i].open);
+		ty_paged_pool_free(f->pool, f->track.v[i].open);
 	vec_fini(&f->track);
 	while (f->spare) {
 		uint8_t *p = f->spare;
 
 		memcpy(&f->spare, p, sizeof(f->spare));
-		free(p);
+		ty_paged_pool_free(f->pool, p);
 	}
 	vec_fini(&f->chain);
 	vec_fini(&f->ref);
@@ -53,13 +54,23 @@ static int code_open(struct ty_table_fill *f, uint32_t track, uint64_t end)
 				  &t->open);
 }
 
-static int grow(struct ty_track_fill *t, unsigned row_bytes)
+static void release(struct ty_table_fill *f, struct ty_track_fill *t)
+{
+	if (f->pool && t->open && !ty_paged_pool_has(f->pool, t->open))
+		f->pool->held -= t->cap * f->kind->row_bytes;
+	ty_paged_pool_free(f->pool, t->open);
+}
+
+static int grow(struct ty_table_fill *f, struct ty_track_fill *t)
 {
 	uint32_t cap = t->cap ? t->cap * 4 : FIRST_CAP;
-	uint8_t *p = realloc(t->open, (size_t)cap * row_bytes);
+	size_t row = f->kind->row_bytes;
+	uint8_t *p = f->pool ? ty_paged_pool_alloc(f->pool, cap * row) : malloc(cap * row);
 
 	if (!p)
 		return -TY_ENOMEM;
+	memcpy(p, t->open ?: p, t->n * row);
+	release(f, t);
 	t->open = p;
 	t->cap = cap;
 	return 0;
@@ -79,7 +90,7 @@ static struct ty_track_fill *track_of(struct ty_table_fill *f, uint32_t track)
 int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row)
 {
 	struct ty_track_fill *t = track_of(f, track);
-	unsigned size = f->kind->row_bytes;
+	size_t size = f->kind->row_bytes;
 	uint64_t start;
 	int r;
 
@@ -95,13 +106,14 @@ int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row)
 		if (r)
 			return r;
 		if (!t->open)
-			t->open = malloc((size_t)TY_BLOCK_ROWS * size);
+			t->open = f->pool ? ty_paged_pool_alloc(f->pool, TY_BLOCK_ROWS * size)
+					  : malloc(TY_BLOCK_ROWS * size);
 		if (!t->open) {
 			t->cap = 0;
 			return -TY_ENOMEM;
 		}
 	}
-	if (t->n == t->cap && grow(t, size))
+	if (t->n == t->cap && grow(f, t))
 		return -TY_ENOMEM;
 	memcpy(t->open + (size_t)t->n * size, row, size);
 	memcpy(t->open + (size_t)t->n * size, &start, sizeof(start));
@@ -117,7 +129,7 @@ int ty_table_seal(struct ty_table_fill *f, uint32_t track, uint64_t end_ns)
 	int r = t && t->n ? code_open(f, track, end_ns > t->last_ns ? end_ns : t->last_ns) : 0;
 
 	if (t) {
-		free(t->open);
+		release(f, t);
 		t->open = NULL;
 		t->cap = 0;
 	}

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -197,6 +198,70 @@ static void many_names(void **state)
 	ty_index_remove(trace);
 }
 
+static uint64_t anonymous_now(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long long kb = 0;
+	char line[200];
+
+	while (f && !kb && fgets(line, sizeof(line), f))
+		(void)sscanf(line, "RssAnon: %llu", &kb);
+	assert_non_null(f);
+	fclose(f);
+	assert_true(kb > 0);
+	return kb * 1024;
+}
+
+/* n threads with so few calls each that all their blocks stay open; *most: memory meanwhile. */
+static uint64_t of_threads(int n, uint64_t memory, uint64_t *most)
+{
+	struct ty_build_facts facts = {
+		.machine = "tarry=0.1\nmode=all\n", .arch = "x86_64", .memory_bytes = memory};
+	struct ty_builder *b = ty_builder_new(&facts);
+	struct ty_model *m = NULL;
+	uint64_t t = 1000, h, now;
+
+	assert_non_null(b);
+	*most = 0;
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < 200; k++) {
+			struct ty_event ev = {.ts_ns = t += 10, .tid = 100 + i, .cpu = 0};
+
+			ev.kind = ev.id = k % 2 ? TY_EV_SYS_EXIT : TY_EV_SYS_ENTER;
+			if (k % 2)
+				ev.u.exit.nr = 1;
+			else
+				ev.u.enter.nr = 1;
+			assert_int_equal(ty_builder_feed(b, &ev, NULL), 0);
+		}
+		now = i % 100 ? 0 : anonymous_now();
+		*most = now > *most ? now : *most;
+	}
+	assert_int_equal(ty_builder_finish(b, &m, NULL), 0);
+	ty_builder_free(b);
+	now = anonymous_now();
+	*most = now > *most ? now : *most;
+	h = walk_model(m);
+	ty_model_free(m);
+	return h;
+}
+
+/* Blocks being filled and a finished store leave memory to what follows. */
+static void many_threads(void **state)
+{
+	const uint64_t limit = 32 * MIB;
+	uint64_t most, all, right;
+
+	if (getenv("ASAN_OPTIONS") || getenv("TSAN_OPTIONS")) /* they count with it */
+		skip();
+	malloc_trim(0);
+	right = of_threads(8000, limit, &most);
+	assert_true(of_threads(8000, 0, &all) == right);
+	assert_true(all > 2 * limit);
+	if (most > limit)
+		fail_msg("%llu KB of anonymous memory", (unsigned long long)most / 1024);
+}
+
 /* No room for the file: the sentence names disk, folder and what to do. */
 static void full_disk(void **state)
 {
@@ -240,8 +305,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(over_budget), cmocka_unit_test(what_lies_beside_counts),
-		cmocka_unit_test(many_names),  cmocka_unit_test(full_disk),
-		cmocka_unit_test(no_folder),
+		cmocka_unit_test(many_names),  cmocka_unit_test(many_threads),
+		cmocka_unit_test(full_disk),   cmocka_unit_test(no_folder),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
