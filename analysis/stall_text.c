@@ -448,8 +448,7 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_stall *s = &c->s;
-	struct ty_sentence t = {s->text, sizeof(s->text), 0},
-			   o = {s->sentence, sizeof(s->sentence), 0};
+	struct ty_sentence t = {s->text, TY_STALL_TEXT, 0}, o = {s->sentence, TY_STALL_SENTENCE, 0};
 	char buf[32], time[TY_TIME_MAX];
 	const char *call = ty_stall_call(h->x, s, buf);
 	static const char *const did[TY_ST_COUNT] = {

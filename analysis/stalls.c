@@ -607,12 +607,17 @@ static int take(struct ty_stall_search *h, size_t n, uint32_t max, bool rejected
 
 		if (rejected ? !is_rejected(c) : c->dropped)
 			continue;
+		c->s.text = calloc(1, TY_STALL_TEXT + TY_STALL_SENTENCE);
+		if (!c->s.text)
+			return -TY_ENOMEM;
+		c->s.sentence = c->s.text + TY_STALL_TEXT;
+		(*v)[(*v_n)++] = c->s;
 		ty_stall_refine(h, c);
 		ty_stall_find_evidence(h, c);
 		if (c->tries)
 			c->s.waits = c->tries;
 		ty_stall_say(h, c);
-		(*v)[(*v_n)++] = c->s;
+		(*v)[*v_n - 1] = c->s;
 	}
 	return 0;
 }
@@ -656,6 +661,7 @@ static int find_stalls(struct ty_stall_search *h, uint32_t max, struct ty_stalls
 		return r;
 	vec_sort(&h->cand, ty_stall_by_length);
 	n = h->cand.n < CANDIDATES ? h->cand.n : CANDIDATES;
+	vec_trim(&h->cand, n);
 	r = explain_all(h, n);
 	r = r ? r : ty_stall_rank(h, n);
 	if (r)
@@ -727,6 +733,10 @@ const struct ty_stall *ty_stalls_around(const struct ty_stalls *s, uint32_t thre
 
 void ty_stalls_fini(struct ty_stalls *s)
 {
+	for (uint32_t i = 0; i < s->n; i++)
+		free(s->v[i].text);
+	for (uint32_t i = 0; i < s->rejected_n; i++)
+		free(s->rejected[i].text);
 	free(s->v);
 	free(s->rejected);
 	*s = (struct ty_stalls){0};

@@ -96,9 +96,12 @@ struct ty_stall {
 	char object[192]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */
 	char peer[192];	  /* whose reply it had not yet: "fd 5 <TCP:[..->10.0.0.1:80]>"; "" */
 	char file[128];	  /* waits for a device: what the call acts on; "": unknown */
-	char text[640];	  /* the cause in words */
-	char sentence[960];
+	char *text;	  /* the cause in words; of ty_stalls, as sentence is */
+	char *sentence;
 };
+
+#define TY_STALL_TEXT	  640u /* with the NUL */
+#define TY_STALL_SENTENCE 960u
 
 struct ty_stalls {
 	struct ty_stall *v; /* by rank */

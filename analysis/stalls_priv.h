@@ -500,7 +500,8 @@ void ty_stall_say_theft(struct ty_sentence *o, const struct ty_stall_search *h,
 /* What the hypervisor possibly took: the whole cause, or (aside) a part of it. */
 void ty_stall_say_steal(struct ty_sentence *o, const struct ty_stall_search *h,
 			const struct ty_candidate *c, bool aside);
-/* stall_text.c: object, text and sentence. */
+/* stall_text.c: object, and text and sentence, which have room for TY_STALL_TEXT and
+ * TY_STALL_SENTENCE bytes. */
 void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c);
 /* True if the waker waits there itself at another time, as for a lock that is handed over. A thread
  * that distributes work does not. */

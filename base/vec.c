@@ -28,6 +28,16 @@ int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size)
 	return 0;
 }
 
+void ty_vec_trim(void **v, size_t *cap, size_t n, size_t size)
+{
+	void *p = n && n < *cap ? realloc(*v, n * size) : NULL;
+
+	if (!p)
+		return;
+	*v = p;
+	*cap = n;
+}
+
 void ty_vec_sort(void *v, size_t n, size_t size, int (*order)(const void *, const void *))
 {
 	const char *p = v;

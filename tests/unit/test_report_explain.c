@@ -116,7 +116,12 @@ static bool place(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char
  * that it goes back to that of its whole wait. */
 static void stack_of_several_waits(void **state)
 {
-	struct ty_stall stall = {.start_ns = 10, .last_end_ns = 90, .duration_ns = 60, .waits = 2};
+	struct ty_stall stall = {.start_ns = 10,
+				 .last_end_ns = 90,
+				 .duration_ns = 60,
+				 .waits = 2,
+				 .text = "",
+				 .sentence = ""};
 	struct ty_explained e = {.x = {.where = place}, .stalls = {.v = &stall, .n = 1}};
 	char *text = NULL;
 	size_t n;
@@ -173,7 +178,9 @@ static void a_sum_is_proven_if_all_of_it_is(void **state)
 {
 	static const struct ty_rule rule = {.id = "r", .says = "s"};
 	const char *path = ty_fx_path("sum.dat");
-	struct ty_stall stall = {.waits = 1,
+	struct ty_stall stall = {.text = "",
+				 .sentence = "",
+				 .waits = 1,
 				 .more_waits = 1,
 				 .syscall = TY_NONE,
 				 .culprit = TY_NONE,
@@ -210,7 +217,7 @@ static int remove_all(void **state)
 static void a_changed_name_is_said(void **state)
 {
 	struct ty_event ev = {.kind = TY_EV_SWITCH, .id = 1, .tid = 11, .ts_ns = 30 * MS};
-	struct ty_stall v = {.named_ns = 5 * MS, .links = 2};
+	struct ty_stall v = {.text = "", .sentence = "", .named_ns = 5 * MS, .links = 2};
 	const struct ty_model *m;
 	char *text = NULL;
 	size_t n;

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+
 #include "fixture_stall_count.h"
 #include "fixture_turns.h"
 
@@ -21,6 +23,7 @@ static struct ty_stall served_late(enum late how)
 	bool other = how == TWO_GIVE || how == STRANGER, own = how == ANSWER || how == TWO_GIVE;
 	const struct ty_model *m;
 	struct ty_stalls s;
+	static char sentence[TY_STALL_SENTENCE];
 	struct ty_stall first;
 
 	begin("mode=pids\npid=10\n",
@@ -73,6 +76,8 @@ static struct ty_stall served_late(enum late how)
 	s = stalls_of(m, 0, false);
 	assert_int_equal(s.n, 1);
 	first = s.v[0];
+	snprintf(sentence, sizeof(sentence), "%s", first.sentence);
+	first.sentence = sentence;
 	assert_int_equal(ty_model_thread(m, first.thread)->tid, 11);
 	first.culprit = (uint32_t)ty_model_thread(m, first.culprit)->tid;
 	ty_stalls_fini(&s);

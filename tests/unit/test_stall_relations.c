@@ -121,7 +121,7 @@ static unsigned reply_at_timeout(bool there, int nr, int64_t ret, bool *known, c
 
 static void a_reply_that_came_with_the_timeout(void **state)
 {
-	char text[sizeof(((struct ty_stall *)0)->sentence)];
+	char text[TY_STALL_SENTENCE];
 
 	bool known;
 

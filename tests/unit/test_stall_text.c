@@ -36,6 +36,7 @@ static struct ty_stall lock_stall(bool named)
 	const struct ty_model *m;
 	struct ty_explain x;
 	struct ty_stalls s;
+	static char sentence[TY_STALL_SENTENCE];
 	struct ty_stall first;
 
 	givens = 0;
@@ -52,6 +53,8 @@ static struct ty_stall lock_stall(bool named)
 	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
 	first = s.v[0];
+	snprintf(sentence, sizeof(sentence), "%s", first.sentence);
+	first.sentence = sentence;
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	givens = 0;
