@@ -29,10 +29,10 @@ static void narrow(struct holds *h, const struct ty_code_piece *p, bool timed)
 }
 
 /* The last life of the space that began at or before t (or its first), and until when it lasts. */
-static const struct ty_code_life *life_at(const struct ty_code *c, int64_t space, uint64_t t_ns,
-					  uint64_t *until_ns)
+static struct ty_code_life *life_at(const struct ty_code *c, int64_t space, uint64_t t_ns,
+				    uint64_t *until_ns)
 {
-	const struct ty_code_life *l = c->lives.v;
+	struct ty_code_life *l = c->lives.v;
 	const size_t lo = partition_point(k, 0, c->lives.n,
 					  l[k].space < space ||
 						  (l[k].space == space && l[k].from_ns <= t_ns));
@@ -47,18 +47,18 @@ static const struct ty_code_life *life_at(const struct ty_code *c, int64_t space
 
 /* The mapping of an address space that holds addr at a time; NULL: none. h is narrowed to where and
  * when that is so. */
-static const struct ty_code_mapping *mapping_at(const struct ty_code *c, int64_t space,
-						uint64_t t_ns, uint64_t addr, struct holds *h)
+static const struct ty_code_mapping *mapping_at(struct ty_code *c, int64_t space, uint64_t t_ns,
+						uint64_t addr, struct holds *h)
 {
 	uint64_t until, at = t_ns;
-	const struct ty_code_life *l = life_at(c, space, t_ns, &until);
+	struct ty_code_life *l = life_at(c, space, t_ns, &until);
 	struct ty_code_piece p = {.hi = UINT64_MAX, .until_ns = until};
 
 	if (l && l->from_ns <= t_ns)
 		p.from_ns = l->from_ns;
 	narrow(h, &p, true);
 	for (unsigned forks = 0; l && forks < FORKS_MAX; forks++) {
-		p = ty_code_index_at(&l->index, at, addr);
+		p = ty_code_index_at(ty_code_index_of(c, l), at, addr);
 		narrow(h, &p, !forks);
 		if (p.map != TY_CODE_HOLE)
 			return &l->maps.v[p.map];
@@ -127,7 +127,7 @@ static uint64_t life_end(const struct ty_code *c, int32_t pid, uint64_t t_ns)
 {
 	const int64_t space = ty_code_mapped(pid);
 	uint64_t until;
-	const struct ty_code_life *l = life_at(c, space, t_ns, &until);
+	struct ty_code_life *l = life_at(c, space, t_ns, &until);
 
 	/* Before its first life, or in one of which nothing is known (forked by an unknown
 	 * process): use the following one. */

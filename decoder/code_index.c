@@ -186,6 +186,20 @@ int ty_code_index_make(struct ty_code_life *l)
 	return good && !y.nomem ? lists(x) : -TY_ENOMEM;
 }
 
+const struct ty_code_index *ty_code_index_of(struct ty_code *c, struct ty_code_life *l)
+{
+	if (__atomic_load_n(&l->made, __ATOMIC_ACQUIRE))
+		return &l->index;
+	pthread_mutex_lock(&c->index_lock);
+	if (!l->made && ty_code_index_make(l)) {
+		ty_code_index_fini(&l->index);
+		l->index = (struct ty_code_index){0};
+	}
+	__atomic_store_n(&l->made, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&c->index_lock);
+	return &l->index;
+}
+
 void ty_code_index_fini(struct ty_code_index *x)
 {
 	free(x->edge);

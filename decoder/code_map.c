@@ -27,6 +27,7 @@ struct ty_code *ty_code_new(ty_code_load *load, void *ctx)
 	c->load = load;
 	c->ctx = ctx;
 	pthread_mutex_init(&c->lock, NULL);
+	pthread_mutex_init(&c->index_lock, NULL);
 	return c;
 }
 
@@ -49,6 +50,7 @@ void ty_code_free(struct ty_code *c)
 	vec_fini(&c->file_of_key);
 	ty_strtab_free(c->keys);
 	ty_pair_map_fini(&c->newest);
+	pthread_mutex_destroy(&c->index_lock);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
@@ -260,9 +262,6 @@ int ty_code_ready(struct ty_code *c)
 		if (l->parent != TY_PAIR_NONE)
 			l->parent = place[l->parent];
 	free(place);
-	vec_each (l, &c->lives)
-		if (ty_code_index_make(l))
-			return -TY_ENOMEM;
 	return 0;
 }
 

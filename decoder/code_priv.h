@@ -67,7 +67,8 @@ struct ty_code_life {
 	uint32_t parent; /* life that it was forked from at from_ns: by order, later by index; or
 			  * NONE */
 	VEC(struct ty_code_mapping) maps;
-	struct ty_code_index index;
+	struct ty_code_index index; /* once made: most are never searched */
+	uint8_t made;
 };
 
 struct ty_code {
@@ -81,7 +82,8 @@ struct ty_code {
 	struct ty_pair_map newest;	     /* newest life of a space */
 	VEC(struct ty_code_image_of) images; /* by pid, address, time */
 	size_t maps_n;
-	pthread_mutex_t lock; /* serialises loading */
+	pthread_mutex_t lock;	    /* serialises loading */
+	pthread_mutex_t index_lock; /* serialises making an index */
 };
 
 /* Mappings of a process; its JIT functions are an address space above it. */
@@ -98,6 +100,8 @@ static inline int64_t ty_code_jitted(int32_t pid)
 
 /* Sorts a life's mappings and builds their index. 0 or -TY_ENOMEM. */
 int ty_code_index_make(struct ty_code_life *l);
+/* The life's index, made when it is first searched; without memory for it, it holds nothing. */
+const struct ty_code_index *ty_code_index_of(struct ty_code *c, struct ty_code_life *l);
 void ty_code_index_fini(struct ty_code_index *x);
 /* The piece that holds addr at a time. */
 struct ty_code_piece ty_code_index_at(const struct ty_code_index *x, uint64_t t_ns, uint64_t addr);

@@ -12,7 +12,7 @@
 #define TY_LOOKUP_SETS	512
 #define TY_LOOKUP_WAYS	8
 #define TY_LOOKUPS	(TY_LOOKUP_SETS * TY_LOOKUP_WAYS)
-#define TY_LOOKUP_BYTES (UINT64_C(16) << 20)
+#define TY_LOOKUP_BYTES (UINT64_C(8) << 20) /* of the cache at least */
 
 #define LOC_STREAM_SHIFT 52
 
