@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,7 +33,8 @@
 #ifndef INDEX_MIN	     /* make fuzz: 0 */
 #define INDEX_MIN (1u << 20) /* smaller models are built in a blink */
 #endif
-#define AHEAD_PART 8 /* share of the memory for data decoded ahead, later for look-ups */
+#define RETURNED_AT (128 << 10)
+#define AHEAD_PART  8 /* share of the memory for data decoded ahead, later for look-ups */
 
 /* Ctrl-C while a file is opened ends with a sentence; a second one at once. */
 static volatile sig_atomic_t interrupted;
@@ -196,6 +198,7 @@ static int build_once(struct ty_session *s, const struct ty_build_how *how, bool
 		r = ty_builder_finish(b, &s->model, err);
 	set_part(s);
 	ty_builder_free(b);
+	malloc_trim(0); /* the analyses allocate other sizes */
 	if (!going || r == -TY_EINTR)
 		return ty_fail(err, TY_EINTR, TY_NO_OFFSET,
 			       "%s: interrupted while its events were read", s->trace->path);
@@ -275,6 +278,9 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	progress_end(&p);
 	if (r)
 		return r;
+	/* Under a limit, what is freed goes back at once, whatever lies behind it. */
+	if (memory_bytes)
+		mallopt(M_MMAP_THRESHOLD, RETURNED_AT);
 	s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
 	ty_trace_memory(s->trace, s->memory_bytes);
 	if (s->trace->note.s && !(flags & TY_OPEN_QUIET))
