@@ -54,7 +54,8 @@ static bool extend(struct ty_paged_pool *p, size_t bytes)
 	return true;
 }
 
-bool ty_paged_pool_file(struct ty_paged_pool *p, size_t bytes)
+/* True when further bytes would exceed the limit, and the file has room for them. */
+static bool use_file(struct ty_paged_pool *p, size_t bytes)
 {
 	if (!p->limit || p->failed || p->held + bytes <= p->limit)
 		return false;
@@ -66,7 +67,7 @@ void *ty_paged_pool_alloc(struct ty_paged_pool *p, size_t bytes)
 {
 	void *piece;
 
-	if (!ty_paged_pool_file(p, bytes)) {
+	if (!use_file(p, bytes)) {
 		p->held += bytes;
 		return malloc(bytes);
 	}

@@ -22,8 +22,6 @@ struct ty_paged_pool {
 	bool failed;
 };
 
-/* True when further bytes would exceed the limit, and the file has room for them. */
-bool ty_paged_pool_file(struct ty_paged_pool *p, size_t bytes);
 /* Uninitialised; NULL: out of memory. */
 void *ty_paged_pool_alloc(struct ty_paged_pool *p, size_t bytes);
 /* Gives a piece back that is in memory, as free does. Any thread may. */

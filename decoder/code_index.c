@@ -163,7 +163,8 @@ static int lists(struct ty_code_index *x)
 	return r;
 }
 
-int ty_code_index_make(struct ty_code_life *l)
+/* Sorts a life's mappings and builds their index. 0 or -TY_ENOMEM. */
+static int make_index(struct ty_code_life *l)
 {
 	struct ty_code_index *x = &l->index;
 	struct laying y = {.x = x};
@@ -191,7 +192,7 @@ const struct ty_code_index *ty_code_index_of(struct ty_code *c, struct ty_code_l
 	if (__atomic_load_n(&l->made, __ATOMIC_ACQUIRE))
 		return &l->index;
 	pthread_mutex_lock(&c->index_lock);
-	if (!l->made && ty_code_index_make(l)) {
+	if (!l->made && make_index(l)) {
 		ty_code_index_fini(&l->index);
 		l->index = (struct ty_code_index){0};
 	}

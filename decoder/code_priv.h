@@ -98,8 +98,6 @@ static inline int64_t ty_code_jitted(int32_t pid)
 
 /* ---- code_index.c ---- */
 
-/* Sorts a life's mappings and builds their index. 0 or -TY_ENOMEM. */
-int ty_code_index_make(struct ty_code_life *l);
 /* The life's index, made when it is first searched; without memory for it, it holds nothing. */
 const struct ty_code_index *ty_code_index_of(struct ty_code *c, struct ty_code_life *l);
 void ty_code_index_fini(struct ty_code_index *x);
