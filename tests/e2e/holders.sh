@@ -117,7 +117,7 @@ lock.release()
 for t in threads: t.join()
 P
 "$TARRY" record -q -o m.dat -- python3 many.py 2>err.txt
-grep -qE 'note: [0-9]+ times, the holder of a lock was not looked up: more than 1,000 threads' err.txt
+grep -qE 'note: the holder of a lock was not read [0-9]+ times: more than 1,000 threads' err.txt
 check "more waits for locks than a scan reads are counted" $? "$(cat err.txt)"
 
 # Locks of Go and Rust: words without a convention about their owner. Numbers beside them, here as a mutex of

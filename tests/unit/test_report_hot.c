@@ -84,7 +84,7 @@ static void rows_behind_a_single_sample(void **state)
 		strstr(text, "and 2 more: 1 with one sample each, 1 only as callers (--json"));
 	assert_non_null(strstr(text, " runnable, "));
 	free(text);
-	/* Only the time on a CPU is divided by CPUs. */
+	/* Only the time on CPU can be split by CPU. */
 	ty_hot_fini(&r.hot);
 	r.w.cpus = &cpu;
 	r.w.cpus_n = 1;
