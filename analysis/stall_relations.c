@@ -279,6 +279,23 @@ static bool awaits_reply(struct view *v)
 		v->h->x, q, c->s.thread, c->s.syscall, c->s.start_ns, c->end_ns);
 }
 
+/* A network timer only ends the wait where a packet of the connection was sent again. */
+static bool connecting(const struct view *v)
+{
+	const struct ty_candidate *c = v->c;
+	const struct ty_request *q;
+
+	if (c->s.syscall == TY_NONE)
+		return false;
+	if (ty_explain_row(v->h->x, c->s.syscall)->says & TY_CONNECTS)
+		return true;
+	q = c->waker.kind == TY_WAKER_TIMER && c->waker.net
+		    ? ty_requests_awaited(v->h->o.requests, c->s.thread, c->s.start_ns, c->end_ns,
+					  false)
+		    : NULL;
+	return q && q->flags & TY_REQ_CONNECT;
+}
+
 /* The other side waited for a CPU itself: a busy machine, as long as that is short, and no piece of
  * a sum. */
 static bool waker_runnable(const struct view *v)
@@ -343,6 +360,7 @@ static bool of_channel(struct view *v, enum ty_relation r)
 	case TY_R_END_LOST: return end_lost(v->h->x->m, c);
 	case TY_R_WORK_LOST: return work_lost(v);
 	case TY_R_ACCEPTS: return ty_stall_accepts(v->h->x, c->s.thread, c->s.syscall, &c->w);
+	case TY_R_CONNECTING: return connecting(v);
 	case TY_R_TERMINAL: return reads_terminal(v);
 	case TY_R_WAKER_RUNNABLE: return waker_runnable(v);
 	default: return false;

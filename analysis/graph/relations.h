@@ -36,6 +36,9 @@
 	X(WORK_LOST,                                                                               \
 	  "the thread waited for a lock, had sent something, or the command waited for it")        \
 	X(ACCEPTS, "the thread accepts connections on this socket")                                \
+	X(CONNECTING,                                                                              \
+	  "the call connects, or the thread was awaiting a connection and a timer of the "         \
+	  "network was the waker")                                                                 \
 	X(TERMINAL, "the thread read from a terminal")                                             \
 	X(HOLDER_IDLE, "the holders of the lock were idle for most of the wait")                   \
 	X(WAKER_RUNNABLE, "the wait was short, and its waker was runnable for most of it")         \

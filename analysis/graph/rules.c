@@ -60,6 +60,11 @@ const struct ty_rule ty_rule_table[] = {
 	     "the thread had sent a request, and no reply came before the recording ended",
 	     WHEN(TY_R_STILL_WAITING, TY_R_PEER, TY_NOT(TY_R_BEGAN_BEFORE), TY_NOT(TY_R_END_LOST),
 		  TY_R_NO_REPLY_YET)),
+	RULE("connecting", STALL, BY_PROTOCOL, 87,
+	     "the thread waited for a connection: its peer did not answer at once, or a packet "
+	     "was lost and sent again",
+	     WHEN(TY_NOT(TY_R_BY_THREAD), TY_NOT(TY_R_END_LOST), TY_R_CONNECTING),
+	     .proven_if = TY_R_CHANNEL_KNOWN),
 	RULE("awaited-end", STALL, BY_PROTOCOL, 86,
 	     "the parent was held up by this child, which either waited itself or was the only "
 	     "child still running",

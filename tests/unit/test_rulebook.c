@@ -84,6 +84,7 @@ static const struct {
 	 {R(BY_THREAD), R(IDLE), R(SIGNALLED), R(REPLY_PENDING_UNSEEN)},
 	 R(SIGNALLED),
 	 "any-event"},
+	{"connecting", {R(PEER), R(BY_TIMER), R(CONNECTING)}, R(BY_THREAD), "no-dependent-work"},
 	{"awaited-end",
 	 {R(BY_THREAD), R(END), R(AWAITED_HELD_UP)},
 	 R(AWAITED_HELD_UP),

@@ -359,6 +359,25 @@ static void input_on_a_terminal_is_not_awaited(void **state)
 	assert_int_equal(reads_input("/run/fifo", 12), 1);
 }
 
+/* 11 waits in a call on a socket, until a timer wakes it. */
+static unsigned waits_for_timer(int nr)
+{
+	begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 11);
+	sleeps(11, nr, 5, 0, 0);
+	time_is_up(11, nr, 0, 1000);
+	call(t += MS, 11, NR_GETPID, 11, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_connection_is_awaited(void **state)
+{
+	enum { NR_CONNECT = 42 };
+
+	assert_int_equal(waits_for_timer(NR_CONNECT), 1);
+	assert_int_equal(waits_for_timer(NR_RECVFROM), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +390,7 @@ int main(void)
 		cmocka_unit_test(a_request_that_was_not_heard_is_one),
 		cmocka_unit_test(only_a_thread_that_ends_is_told_to),
 		cmocka_unit_test(a_program_that_greets_asks_nothing),
+		cmocka_unit_test(a_connection_is_awaited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
