@@ -420,20 +420,28 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 		say_no_request(o, k, s);
 }
 
+/* The innermost wait, of the threads that are of interest, that the segment is behind; NULL. */
+static const struct ty_hop *own_hop(const struct ty_answer_work *k, const struct ty_seg *g)
+{
+	for (uint32_t h = g->hop; h != TY_NONE; h = k->path->hop.v[h].parent)
+		if (!k->mine || k->mine[k->path->hop.v[h].thread])
+			return &k->path->hop.v[h];
+	return NULL;
+}
+
 /* The innermost wait that led to the segment, of a thread of the command; NULL: none, or it was for
  * the end of a child. */
 static const struct ty_hop *behind(const struct ty_answer_work *k, const struct ty_seg *g)
 {
-	for (uint32_t h = g->hop; h != TY_NONE; h = k->path->hop.v[h].parent) {
-		const struct ty_hop *hop = &k->path->hop.v[h];
-		struct ty_span span = ty_model_span(k->x->m, hop->span);
-		uint32_t call = ty_wait_call(k->x, &span);
+	const struct ty_hop *hop = own_hop(k, g);
+	struct ty_span span;
+	uint32_t call;
 
-		if (k->mine && !k->mine[hop->thread])
-			continue;
-		return ty_wait_for(k->x, &span, call).kind == TY_STALL_CHILD ? NULL : hop;
-	}
-	return NULL;
+	if (!hop)
+		return NULL;
+	span = ty_model_span(k->x->m, hop->span);
+	call = ty_wait_call(k->x, &span);
+	return ty_wait_for(k->x, &span, call).kind == TY_STALL_CHILD ? NULL : hop;
 }
 
 /* The wait that the path's longest piece of the item is behind; NULL: the piece is not behind one,
@@ -470,7 +478,7 @@ static bool mostly_behind(const struct ty_answer_work *k, const struct ty_answer
 		return true;
 	vec_each (g, &k->path->seg)
 		if (k->group_of[g->thread].thread == s->who && g->hop != TY_NONE &&
-		    ty_seg_on_cpu(g->what) == (s->part == TY_PART_CPU) && behind(k, g) == hop)
+		    ty_seg_on_cpu(g->what) == (s->part == TY_PART_CPU) && own_hop(k, g) == hop)
 			ns += g->end_ns - g->start_ns;
 	return ns >= s->ns / 2;
 }

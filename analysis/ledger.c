@@ -495,12 +495,11 @@ static uint32_t spans_more(struct walk *w, uint32_t thread, uint32_t span, uint3
 	return 1;
 }
 
-/* A time of a thread, within its life. */
-static void account(struct walk *w, uint32_t thread, uint64_t from, uint64_t to)
+/* A time of a thread, within its life, and within these of its spans. */
+static void account_spans(struct walk *w, uint32_t thread, uint32_t k, uint32_t last, uint64_t from,
+			  uint64_t to)
 {
-	const struct ty_model *m = w->x->m;
-	uint32_t k = from < to ? ty_model_span_find(m, thread, from) : TY_NONE,
-		 last = k == TY_NONE ? 0 : ty_model_span_find(m, thread, to), n;
+	uint32_t n;
 
 	calls_begin(w, thread, from, to);
 	ty_ledger_samples(&w->book, w->gaps, thread, from, to);
@@ -525,6 +524,15 @@ static void account(struct walk *w, uint32_t thread, uint64_t from, uint64_t to)
 		}
 	if (from < to)
 		book(w, TY_ROW_UNKNOWN, TY_ST_UNKNOWN, to - from, TY_NONE);
+}
+
+/* A time of a thread, within its life. */
+static void account(struct walk *w, uint32_t thread, uint64_t from, uint64_t to)
+{
+	uint32_t k = from < to ? ty_model_span_find(w->x->m, thread, from) : TY_NONE;
+
+	account_spans(w, thread, k, k == TY_NONE ? 0 : ty_model_span_find(w->x->m, thread, to),
+		      from, to);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -594,12 +602,33 @@ static int group_path_threads(const struct ty_model *m, const struct ty_path *p,
 	return ty_ledger_groups(m, NULL, c);
 }
 
+/* Is what follows on the path the next span of the same thread? Both are one time of it then. */
+static bool goes_on(const struct ty_seg *s, const struct ty_seg *next)
+{
+	return next->thread == s->thread && next->start_ns == s->end_ns && s->span != TY_NONE &&
+	       next->span == s->span + 1;
+}
+
+/* The segments of a thread from s to e. The span of one that began before is that of its last
+ * part. */
+static void account_segs(struct walk *w, const struct ty_seg *s, const struct ty_seg *e)
+{
+	uint32_t k = s->span;
+
+	if (ty_model_span_brief(w->x->m, s->thread, k).start_ns > s->start_ns)
+		k = ty_model_span_find(w->x->m, s->thread, s->start_ns);
+	account_spans(w, s->thread, k, e->span, s->start_ns, e->end_ns);
+}
+
 /* Adds each segment of the path to the rows of its group (group_of). What the path does not cover
  * (one that was cut short lacks its beginning) is unknown. */
 static void account_path(struct walk *w, const struct ty_path *p,
 			 const struct ty_ledger_group *group_of, uint64_t from, uint64_t to)
 {
-	vec_each (s, &p->seg) {
+	for (const struct ty_seg *s = p->seg.v, *end = vec_at(&p->seg, p->seg.n), *e; s < end;
+	     from = e->end_ns, s = e + 1) {
+		for (e = s; e + 1 < end && goes_on(e, e + 1);)
+			e++;
 		w->book.who = TY_NONE;
 		if (s->start_ns > from)
 			book(w, TY_ROW_UNKNOWN, TY_ST_UNKNOWN, s->start_ns - from, TY_NONE);
@@ -607,8 +636,7 @@ static void account_path(struct walk *w, const struct ty_path *p,
 		if (s->span == TY_NONE)
 			book(w, TY_ROW_UNKNOWN, TY_ST_UNKNOWN, s->end_ns - s->start_ns, TY_NONE);
 		else
-			account(w, s->thread, s->start_ns, s->end_ns);
-		from = s->end_ns;
+			account_segs(w, s, e);
 	}
 	w->book.who = TY_NONE;
 	if (from < to)

@@ -6,6 +6,7 @@
  * each thread once for others that wait for the same object; of those that share work, the spans of
  * TY_STALL_LOOKED threads; and once for each such object, the spans of all its waiters.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fd_kind.h"
@@ -124,9 +125,52 @@ bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t c
 	return false;
 }
 
-/* Does thread i, another one, wait for the same thing at t? */
+#define WAITS 8192
+
+/* What a thread waits for in a span: for each of many waits, all others of its process are
+ * examined. */
+struct ty_waits {
+	struct {
+		uint32_t thread1, span; /* thread1: the thread plus one; 0: not examined */
+		bool waits, shared;
+		int64_t fd;
+		uint64_t word;
+	} v[WAITS];
+};
+
+struct ty_waits *ty_stall_waits_new(void)
+{
+	return calloc(1, sizeof(struct ty_waits));
+}
+
+/* Of what it waits for, w gets what ty_wait_same compares. */
+static bool waits_in(const struct ty_stall_search *h, uint32_t thread, uint32_t span,
+		     struct ty_wait_for *w)
+{
+	typeof(&h->waits->v[0]) k = &h->waits->v[(thread * 4099 + span) % WAITS];
+
+	if (k->thread1 != thread + 1 || k->span != span) {
+		struct ty_span s = ty_model_span(h->x->m, span);
+
+		k->thread1 = thread + 1;
+		k->span = span;
+		k->waits = s.state == TY_ST_SLEEPING && s.syscall != TY_NONE;
+		if (k->waits) {
+			*w = ty_wait_for(h->x, &s, s.syscall);
+			k->fd = w->fd;
+			k->word = w->word;
+			k->shared = w->shared;
+		}
+	}
+	w->fd = k->fd;
+	w->word = k->word;
+	w->shared = k->shared;
+	return k->waits;
+}
+
+/* Does thread i, another one, wait for the same thing at t? *span, *w: as waits_in. */
 static bool waits_along(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t i,
-			uint64_t t, struct ty_span *s, struct ty_wait_for *w)
+			uint64_t t, uint32_t *span, struct ty_wait_for *w)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *o = ty_model_thread(m, i);
@@ -134,21 +178,19 @@ static bool waits_along(const struct ty_stall_search *h, const struct ty_candida
 	if (i == c->s.thread || !o->traced || o->start_ns > t || o->end_ns <= t ||
 	    !ty_wait_akin(o, ty_model_thread(m, c->s.thread)))
 		return false;
-	*s = ty_model_span(m, ty_model_span_find(m, i, t));
-	if (s->state != TY_ST_SLEEPING || s->syscall == TY_NONE)
-		return false;
-	*w = ty_wait_for(h->x, s, s->syscall);
-	return ty_wait_same(m, i, w, c->s.thread, &c->w);
+	*span = ty_model_span_find(m, i, t);
+	return *span != TY_NONE && waits_in(h, i, *span, w) &&
+	       ty_wait_same(m, i, w, c->s.thread, &c->w);
 }
 
 static bool company_at(const struct ty_stall_search *h, const struct ty_candidate *c, uint64_t t)
 {
 	uint32_t threads = ty_model_summary(h->x->m)->threads;
 	struct ty_wait_for w;
-	struct ty_span s;
+	uint32_t span;
 
 	for (uint32_t i = 0; i < threads; i++)
-		if (waits_along(h, c, i, t, &s, &w))
+		if (waits_along(h, c, i, t, &span, &w))
 			return true;
 	return false;
 }
@@ -250,9 +292,11 @@ static bool opens_at(const struct ty_stall_search *h, const struct ty_candidate 
 		struct ty_wait_for w;
 		struct ty_waker k;
 		struct ty_span s;
+		uint32_t span;
 
-		if (!waits_along(h, c, i, t, &s, &w))
+		if (!waits_along(h, c, i, t, &span, &w))
 			continue;
+		s = ty_model_span(m, span);
 		k = ty_waker_find(m, s.edge);
 		if (ty_waker_call(m, &k) != call || ty_stall_returns_to(h, i, &w, s.end_ns - 1) ||
 		    !ty_stall_computes_after(h->x, i, s.end_ns))

@@ -691,17 +691,19 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 	own.woken = ty_stall_woken_new();
 	own.spans = ty_span_blocks_new();
 	h.cpu_spans = ty_cpu_spans_new(x->m);
+	h.waits = ty_stall_waits_new();
 	own.paths = &h.paths;
 	if (!x->fd_histories)
 		own.fd_histories = ty_fd_histories_new(HISTORIES);
-	r = h.words && own.woken && own.spans && h.cpu_spans ? find_stalls(&h, max, out)
-							     : -TY_ENOMEM;
+	r = h.words && own.woken && own.spans && h.cpu_spans && h.waits ? find_stalls(&h, max, out)
+									: -TY_ENOMEM;
 	if (!x->fd_histories)
 		ty_fd_histories_free(own.fd_histories);
 	free(h.words);
 	free(own.woken);
 	free(own.spans);
 	free(h.cpu_spans);
+	free(h.waits);
 	vec_fini(&h.cand);
 	vec_fini(&h.word);
 	vec_fini(&h.own_sleeps);

@@ -171,6 +171,7 @@ struct ty_stall_search {
 	size_t prios;
 	bool prio_made;
 	struct ty_cpu_spans *cpu_spans; /* stall_cpu.c */
+	struct ty_waits *waits;		/* stall_worker.c */
 	VEC(struct ty_blocked) blocked; /* by process and start; at least so long, 0: not made */
 	uint64_t blocked_least_ns;
 	struct ty_words *words;	     /* TY_STALL_BLOCKS results, by a hash of the query */
@@ -400,6 +401,8 @@ bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
 bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candidate *c, bool any);
 /* True if another thread ever ends a wait of the thread on the futex word of this call. */
 bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t call);
+/* Memory for what threads wait for; to be freed. NULL: out of memory. */
+struct ty_waits *ty_stall_waits_new(void);
 /* True if another thread waits for the same object at the same time, as in a pool. */
 bool ty_stall_waits_in_pool(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* True if it is in user mode for a while from t on, before its next long wait (except for a lock,

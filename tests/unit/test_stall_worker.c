@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -85,6 +86,56 @@ static unsigned kind_of(int tid, bool before, uint64_t word, uint64_t op, uint64
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	return kind;
+}
+
+/* From t on, tid sleeps in a wait for the word; then `next` runs. */
+static void sleeps_on(uint64_t t, int tid, uint64_t word, int next)
+{
+	give(t, word, WAIT, 1);
+	ty_mx_enter(0, t, tid, NR_FUTEX);
+	ty_mx_switch(0, t + 1000, tid, S, next);
+}
+
+/* Two of a process wait for one word, a third one for another word. */
+static void a_pool_waits_for_one_word(void **state)
+{
+	struct ty_stall_search h = {.waits = ty_stall_waits_new()};
+	const struct ty_model *m;
+	struct ty_explain x;
+
+	assert_non_null(h.waits);
+	givens = 0;
+	ty_mx_begin("mode=all\n", TWO ROW("13", "11", "1", "own") ROW("14", "11", "1", "own2"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	sleeps_on(2 * MS, 11, WORD, 13);
+	sleeps_on(3 * MS, 13, WORD, 14);
+	sleeps_on(4 * MS, 14, OTHER_WORD, 12);
+	ty_mx_waking(0, 100 * MS, 12, 13, 0);
+	ty_mx_switch(0, 101 * MS, 12, S, 13);
+	ty_mx_exit(0, 102 * MS, 13, NR_FUTEX, 0);
+	sleeps_on(103 * MS, 13, OTHER_WORD, 0);
+	ty_mx_switch(0, 200 * MS, 0, R, 12);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	h.x = &x;
+	/* The second time it is known what they wait for. */
+	for (int k = 0; k < 2; k++)
+		for (int tid = 11; tid <= 14; tid += 1 + (tid == 11)) {
+			struct ty_candidate c = {
+				.s = {.thread = ty_model_thread_find(m, tid, 50 * MS),
+				      .start_ns = 10 * MS,
+				      .duration_ns = 80 * MS},
+				.end_ns = 90 * MS,
+				.w = {.fd = -1, .word = tid < 14 ? WORD : OTHER_WORD}};
+
+			assert_int_equal(ty_stall_waits_in_pool(&h, &c), tid == 11 || tid == 13);
+			c.s.start_ns = 110 * MS;
+			c.s.duration_ns = 10 * MS;
+			c.end_ns = 120 * MS;
+			assert_int_equal(ty_stall_waits_in_pool(&h, &c), tid >= 13);
+		}
+	free(h.waits);
+	ty_mx_drop();
 }
 
 static void a_word_that_counts_is_no_lock(void **state)
@@ -372,6 +423,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_word_that_counts_is_no_lock),
+		cmocka_unit_test(a_pool_waits_for_one_word),
 		cmocka_unit_test(a_wait_for_one_without_a_cpu_is_not_long),
 		cmocka_unit_test(a_late_beat_is_no_stall),
 		cmocka_unit_test(who_had_no_cpu_shares_the_work),
