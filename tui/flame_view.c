@@ -338,8 +338,8 @@ static struct ty_help_topic help(const void *self)
 		"Mouse: a click chooses, a double click zooms, the wheel moves along the stack.",
 		"Shares are estimates, shown with their 95% confidence interval. If switches are "
 		"recorded, the exact time on CPU of a thread is split by its samples.",
-		"Waits are not sampled: their lengths are exact, but only those of T or more have "
-		"a stack (record --stacks T, default 20ms). They end in [sleeping] or [blocked].",
+		"Waits are not sampled: their lengths are exact. Only waits of T or more have a "
+		"stack (record --stacks T, default 20ms). It ends in [sleeping] or [blocked].",
 	};
 
 	return (struct ty_help_topic){.title = "Flame graph",

@@ -337,13 +337,13 @@ static struct ty_help_topic help(const void *self)
 		"Calls: [name ] from first instruction to return, callees below; # several calls "
 		"in one cell; ! a gap: trace data was lost or could not be decoded.",
 		"An open side: the call began before or continues after the decoded part.",
-		"Instructions: time (~ marks a lower bound; the upper bound is the next time "
-		"without ~), xN: executed N times in the window above, location (indented by "
-		"call depth), instruction, source line. The source text at the cursor is shown "
-		"above the list; wide screens show it for every line. \"(newer)\": the source "
-		"file was changed after the program was built.",
-		"Single-stepped (software): times are dominated by the stepping, not by "
-		"the program. The axis counts instructions, and each shows its number.",
+		"Instructions: time, xN (executed N times in the window above), location "
+		"(indented by call depth), instruction, source line. A time with ~ is a lower "
+		"bound; the next time without ~ is the upper bound. The source text at the "
+		"cursor is shown above the list. Wide screens show it for every line. "
+		"\"(newer)\": the source file was changed after the program was built.",
+		"Single-stepped (software): times are those of the stepping, not of the "
+		"program. The axis counts instructions, and each instruction has its number.",
 	};
 
 	return (struct ty_help_topic){.title = "Executed instructions",

@@ -262,9 +262,8 @@ static struct ty_help_topic help(const void *self)
 		{TY_ACT_BACK, TY_ACT_QUIT, "close this page"},
 	};
 	static const char *const lines[] = {
-		"Lines that are wider than the screen are wrapped, those of calls when they are "
-		"chosen. A click chooses a "
-		"line, a double click opens it."};
+		"Wide lines are wrapped; lines of calls only when they are chosen. A click "
+		"chooses a line, a double click opens it."};
 	const struct ty_page *p = self;
 	bool link = false;
 

@@ -387,8 +387,9 @@ static enum ty_view_result listed(struct ty_spectrum_view *v)
 			    l->all - l->n);
 	forget_listing(l);
 	v->page.name = "Latencies: a list";
-	v->page.about = "What began in the cell, the rectangle or the window, the longest first: "
-			"length, thread, start, and the file that a call acts on.";
+	v->page.about =
+		"Waits or calls that began in the cell, rectangle or window, longest first: "
+		"length, thread, start, and the file that a call acts on.";
 	return TY_VIEW_PUSH;
 }
 
@@ -527,11 +528,10 @@ static struct ty_help_topic help(const void *self)
 		{TY_ACT_QUIT, TY_ACT_SPECTRUM, "go back to the timeline"},
 	};
 	static const char *const lines[] = {
-		"A column is a stretch of time in which waits or calls began, a row a range of "
-		"their lengths, "
-		"on a logarithmic scale: each number at the left is within the range of its row. "
-		"The glyph shows how many (the scale is at the right).",
-		"The diamond (or *) is the longest one; ! on the axis: events were lost there.",
+		"A column is the time in which waits or calls began. A row is a range of their "
+		"lengths, on a logarithmic scale; the number at its left is within that range. "
+		"The glyph shows how many there are (the scale is at the right).",
+		"The diamond (or *) marks the longest one. ! on the axis: events were lost there.",
 	};
 
 	return (struct ty_help_topic){.title = "Latencies",

@@ -149,9 +149,10 @@ static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 static const struct ty_page_job_ops the_chain = {
 	.name = "chain",
 	.title = "Wakeup chain",
-	.about = "What held up the wait under the cursor: each line waited for the one below it, "
-		 "back to the root cause. Below: what that thread did meanwhile, by state and by "
-		 "system call; and the rule that makes this wait a stall, with its grade.",
+	.about = "What held up the wait under the cursor. Each thread waited for the thread on "
+		 "the next line, back to the root cause. Below: what the last thread did "
+		 "meanwhile, by state and by system call; then the rule that classified the "
+		 "wait, with its evidence.",
 	.doing = "following the chain",
 	.make = make_chain,
 	.page = chain_page,
@@ -288,9 +289,9 @@ static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 }
 
 static const char about_ledger[] =
-	"Where the time of a thread, a process or the command went: every nanosecond of the "
-	"selection or window in one row, most time first. Below rows of CPU time: functions, by "
-	"their share of the CPU samples.";
+	"Where the time of a thread, a process or the command went. Each nanosecond of the "
+	"selection or window is in one row; the row with most time comes first. Below rows of "
+	"CPU time are functions, by their share of the CPU samples.";
 static const struct ty_page_job_ops the_ledger = {.name = "ledger",
 						  .title = "Ledger",
 						  .about = about_ledger,

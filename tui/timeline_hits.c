@@ -102,7 +102,7 @@ static const struct ty_page_job_ops the_hits = {
 	.title = "Hits",
 	.about = "All hits of the search, the longest first: length, thread, start, what it is, "
 		 "and the file that a call acts on. Threads that were not traced come last. "
-		 ">: longer, but cut off by the start or end of the recording.",
+		 "> marks a length that the start or end of the recording cut off.",
 	.doing = "reading the names of files",
 	.make = make,
 	.page = page,

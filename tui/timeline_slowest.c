@@ -233,10 +233,10 @@ static bool beside_page(struct ty_timeline *t, struct ty_page_job *a)
 	char d[2][TY_DURATION_MAX];
 
 	ty_page_reset(&t->page);
-	snprintf(t->page.title, sizeof(t->page.title), "A %s of %s beside a median one of %s%s%s",
-		 t->slowest.of, ty_fmt_duration(o->slow_ns, d[0]),
-		 ty_fmt_duration(o->median_ns, d[1]), *t->slowest.name ? ": " : "",
-		 t->slowest.name);
+	snprintf(t->page.title, sizeof(t->page.title),
+		 "A %s of %s compared with a median one of %s%s%s", t->slowest.of,
+		 ty_fmt_duration(o->slow_ns, d[0]), ty_fmt_duration(o->median_ns, d[1]),
+		 *t->slowest.name ? ": " : "", t->slowest.name);
 	add_head(t, "where its thread spent the time");
 	for (uint32_t i = 0; i < o->n; i++) {
 		ty_page_add(&t->page, TY_ROLE_TEXT, "%10s %10s  %s", part(o->rows[i].slow_ns, d[0]),
@@ -269,11 +269,9 @@ static void beside_left(struct ty_timeline *t)
 static const struct ty_page_job_ops the_beside = {
 	.name = "comparison",
 	.title = "A slow one and a median one",
-	.about = "Where the thread of a slow request or region spent its time, beside that of one "
-		 "of "
-		 "median length, of the same process or name: states and waits, then system calls, "
-		 "CPU "
-		 "samples and counters.",
+	.about = "Where the thread of a slow request or region spent its time, compared with a "
+		 "median one of the same process or name: states and waits, then system calls, "
+		 "CPU samples and counters.",
 	.doing = "comparing with a median request",
 	.make = make_beside,
 	.page = beside_page,

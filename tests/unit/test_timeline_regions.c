@@ -250,7 +250,7 @@ static void slowest(void **state)
 	assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_PUSH);
 	ty_timeline_ops.child(t, &ops, &page);
 	assert_string_equal(t->page.title,
-			    "A region of 4.00 ms beside a median one of 5.00 ms: query");
+			    "A region of 4.00 ms compared with a median one of 5.00 ms: query");
 	ops->act(page, TY_ACT_OPEN);
 	assert_int_equal(ty_timeline_ops.resumed(t), TY_VIEW_CHANGED);
 	assert_int_equal(t->cursor_ns, TY_STORY_START + 203000000);
