@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by stalls.c (candidates), stall_cause.c (culprit, stall or not), stall_relations.c
+ * Shared by stalls.c, stall_candidates.c, stall_cause.c (culprit, stall or not), stall_relations.c
  * (relations and the rule that decides), stall_retry.c (attempts), stall_idle.c (locks whose holder
  * is idle), stall_poll.c (polled locks), stall_woken.c (which thread woke the other),
  * stall_request.c (requests), stall_no_reply.c (those still without a reply),
@@ -183,7 +183,12 @@ struct ty_stall_search {
 	} gate;
 };
 
-/* stalls.c: one more candidate. 0 or -TY_ENOMEM. */
+/* stall_candidates.c. True if the thread's waits may be stalls: of a chosen thread; without a
+ * choice of one that is neither the kernel's nor tarry's; traced_only: of a traced one. */
+bool ty_stall_of_interest(const struct ty_stall_search *h, uint32_t thread, bool traced_only);
+/* Adds the candidates of the thread. 0 or -TY_E... */
+int ty_stall_collect(struct ty_stall_search *h, uint32_t thread);
+/* One more candidate. 0 or -TY_ENOMEM. */
 int ty_stall_add(struct ty_stall_search *h, uint32_t thread, uint32_t span, uint64_t a, uint64_t b,
 		 uint8_t state, uint8_t flags);
 

@@ -17,7 +17,6 @@
 #include "ledger.h"
 #include "model_priv.h"
 #include "report_explain.h"
-#include "own_name.h"
 #include "stalls.h"
 #include "window_all.h"
 
@@ -54,34 +53,6 @@ static void lock_stall_is_found_once(void **state)
 	assert_int_equal(s.n, 1); /* no more than asked for */
 	ty_stalls_fini(&s);
 	ty_mx_drop();
-}
-
-/* A thread waits uninterruptibly; it is tarry's own, or not. */
-static uint32_t blocked(const char *name)
-{
-	struct ty_event ev = {.kind = TY_EV_SWITCH, .id = 1, .tid = 12, .ts_ns = 10 * MS};
-	struct ty_stalls s;
-	uint32_t n;
-
-	ty_mx_begin("mode=all\n", NULL);
-	ty_mx_switch(0, 1 * MS, 0, R, 12);
-	ev.u.sw.prev_tid = 12;
-	ev.u.sw.prev_state = D;
-	snprintf(ev.u.sw.prev_comm, sizeof(ev.u.sw.prev_comm), "%s", name);
-	ty_mx_feed(ev);
-	ty_mx_event(0, 401 * MS, 0, TY_EV_OTHER);
-	s = stalls_of(ty_mx_end(), 0, false);
-	n = s.n;
-	ty_stalls_fini(&s);
-	ty_mx_drop();
-	return n;
-}
-
-static void waits_of_tarry_are_not_the_systems(void **state)
-{
-	(void)state;
-	assert_int_equal(blocked("other"), 1);
-	assert_int_equal(blocked(TY_UNHOOK_NAME), 0);
 }
 
 /* A program waits for a shell that waits for what it started: one stall, the program's; where it
@@ -229,7 +200,6 @@ static void idle_waits_are_no_stalls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_of_tarry_are_not_the_systems),
 		cmocka_unit_test(lock_stall_is_found_once),
 		cmocka_unit_test(by_way_of_a_shell),
 		cmocka_unit_test(an_end_stands_behind_what_it_explains),
