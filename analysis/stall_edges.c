@@ -37,7 +37,8 @@ static struct ty_stall_edge *add(struct list *l, enum ty_edge_kind kind, uint32_
 	return e;
 }
 
-static void waits(const struct ty_explain *x, struct list *l, const struct ty_link *k)
+/* one: the link sums several waits, of which this edge is one. Returns when the edge ends. */
+static uint64_t waits(const struct ty_explain *x, struct list *l, const struct ty_link *k, bool one)
 {
 	struct ty_stall_edge *e = add(l, TY_EDGE_WAITS, k->thread, k->start_ns, k->end_ns);
 	struct ty_span s;
@@ -45,10 +46,15 @@ static void waits(const struct ty_explain *x, struct list *l, const struct ty_li
 	if (k->what == TY_SEG_RUNNABLE)
 		e->kind = TY_EDGE_RUNNABLE;
 	if (k->span == TY_NONE)
-		return;
+		return e->end_ns;
 	s = ty_model_span(x->m, k->span);
+	if (one && s.start_ns >= k->start_ns && s.end_ns <= k->end_ns) {
+		e->start_ns = s.start_ns;
+		e->end_ns = s.end_ns;
+	}
 	e->call = ty_wait_call(x, &s);
 	ty_wait_object(x, &s, e->call, e->object);
+	return e->end_ns;
 }
 
 static enum ty_edge_kind last_kind(uint8_t what)
@@ -64,10 +70,11 @@ static enum ty_edge_kind last_kind(uint8_t what)
 }
 
 /* The last link: what it did; and what ended that, where it was no thread. */
-static void root(const struct ty_explain *x, struct list *l, const struct ty_link *k)
+static void root(const struct ty_explain *x, struct list *l, const struct ty_link *k, bool one)
 {
 	enum ty_edge_kind kind = last_kind(k->what);
 	struct ty_stall_edge *e;
+	uint64_t end_ns;
 
 	if (kind != TY_EDGE_WAITS) {
 		e = add(l, kind, k->thread, k->start_ns, k->end_ns);
@@ -78,9 +85,9 @@ static void root(const struct ty_explain *x, struct list *l, const struct ty_lin
 						      k->start_ns + (k->end_ns - k->start_ns) / 2);
 		return;
 	}
-	waits(x, l, k);
+	end_ns = waits(x, l, k, one);
 	if (k->waker.kind == TY_WAKER_TIMER || k->what == TY_SEG_TIMER) {
-		e = add(l, TY_EDGE_EXPIRES, TY_NONE, k->end_ns, k->end_ns);
+		e = add(l, TY_EDGE_EXPIRES, TY_NONE, end_ns, end_ns);
 		e->to = k->thread;
 		e->net = k->waker.net;
 	} else if (k->waker.kind == TY_WAKER_DEVICE) {
@@ -109,10 +116,10 @@ uint32_t ty_stall_edges(const struct ty_explain *x, const struct ty_stall *s,
 		const struct ty_link *k = &s->link[i];
 
 		if (i + 1 == s->links) {
-			root(x, &l, k);
+			root(x, &l, k, !i && s->waits > 1);
 			break;
 		}
-		waits(x, &l, k);
+		waits(x, &l, k, false);
 		if (k->waker.kind != TY_WAKER_THREAD)
 			continue;
 		e = add(&l, TY_EDGE_WAKES, k->waker.thread, k->waker.ts_ns, k->waker.ts_ns);

@@ -67,6 +67,16 @@ static void edges_lead_to_the_root_cause(void **state)
 	assert_int_equal(e[3].to, s.v[0].culprit);
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(e[i].basis, TY_RECORDED);
+	/* A link that sums several waits: the edge is one of them. */
+	s.v[0].waits = 3;
+	s.v[0].links = 1;
+	s.v[0].link[0].start_ns -= MS / 2;
+	s.v[0].link[0].end_ns += MS;
+	s.v[0].link[0].what = TY_SEG_TIMER;
+	assert_int_equal(ty_stall_edges(&x, &s.v[0], e), 2);
+	assert_int_equal(e[0].start_ns, s.v[0].start_ns);
+	assert_int_equal(e[0].end_ns - e[0].start_ns, s.v[0].duration_ns);
+	assert_int_equal(e[1].start_ns, e[0].end_ns);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
