@@ -347,8 +347,13 @@ static void longest(const struct ty_report *r, FILE *f)
 		fputs("     none\n", f);
 }
 
+/* They come first, and begin without an empty line. */
+#define FIRST_SECTIONS                                                                             \
+	(TY_REP_ANSWER | TY_REP_FINDINGS | TY_REP_STALLS | TY_REP_REQUESTS | TY_REP_REGIONS |      \
+	 TY_REP_COUNTERS | TY_REP_HEADER)
+
 /* Of what part of the recording all of it is. */
-static void window(const struct ty_report *r, FILE *f)
+static void window(const struct ty_report *r, unsigned sections, FILE *f)
 {
 	char from[TY_TIME_MAX], to[TY_TIME_MAX], file[400], name[400];
 
@@ -356,13 +361,14 @@ static void window(const struct ty_report *r, FILE *f)
 		 ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)));
 	ty_put_heading(f, "window", "%s .. %s%s of %s", at(r, r->w.from_ns, from),
 		       at(r, r->w.to_ns, to), ty_report_in_seconds(r) ? " s" : "", plain(name));
-	putc('\n', f);
+	if (sections & FIRST_SECTIONS)
+		putc('\n', f);
 }
 
 void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 {
 	if (!r->whole)
-		window(r, f);
+		window(r, sections, f);
 	if (sections & TY_REP_ANSWER)
 		ty_answer_text(r, f);
 	if (sections & TY_REP_FINDINGS)
