@@ -300,6 +300,24 @@ static void check_strings(const char *root)
 	ty_buf_fini(&names);
 }
 
+/* The functions of Python programs in stacks of waits. */
+static void check_python(void)
+{
+	char text[64], why[TY_CALL_DATA_WHY];
+
+	if (!ty_call_data_available(why))
+		say("no", "Python", "functions of Python programs are read with stacks: %s", why);
+	else if (ty_first_line(text, sizeof(text), "/proc/sys/kernel/yama/ptrace_scope") &&
+		 atoi(text) > 2)
+		say("no", "Python",
+		    "functions of Python programs are not read: kernel.yama.ptrace_scope is %s, "
+		    "and forbids to read memory of processes until the next boot",
+		    text);
+	else
+		say("ok", "Python",
+		    "functions and lines of CPython 3.8 to 3.13 in stacks of waits");
+}
+
 /* Regions of user code, --span, --usdt; and lines that programs write. */
 static void check_regions(const char *root)
 {
@@ -381,6 +399,7 @@ static int doctor(void)
 	check_space();
 	check_perf_and_bpf();
 	check_strings(root);
+	check_python();
 	check_hardware();
 	puts(good ? "\ntarry record works here."
 		  : "\ntarry record does not work here. Fix the checks marked FAIL.");

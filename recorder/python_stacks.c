@@ -21,6 +21,7 @@
 #include "python_find.h"
 #include "vec.h"
 
+enum { PAGE = 4096, PAGES = 64 };
 enum { QUEUE = 2048, PROCESSES_MAX = 65536, HINTS = 4096, RECORD_MAX = 1 << 20 };
 /* A process may load an interpreter later. */
 #define AGAIN_MS     1000u
@@ -33,6 +34,12 @@ struct process {
 	bool is_python, counted;
 	struct ty_python_layout layout;
 	uint64_t runtime, code_type;
+};
+
+/* Of the memory of one wait: objects of a stack lie close together. */
+struct page {
+	uint64_t addr, request;
+	uint8_t bytes[PAGE];
 };
 
 struct hint {
@@ -53,6 +60,8 @@ struct ty_python_stacks {
 	/* Of the thread: */
 	struct ty_python python;
 	uint32_t reads_of;
+	uint64_t request;
+	struct page pages[PAGES];
 	int error;
 	VEC(struct process) of;
 	struct ty_pair_map by_pid;
@@ -60,15 +69,39 @@ struct ty_python_stacks {
 	struct ty_buf frames;
 };
 
+static const struct page *page_of(struct ty_python_stacks *p, uint64_t addr)
+{
+	struct page *g = &p->pages[addr / PAGE % PAGES];
+	const struct iovec here = {g->bytes, PAGE}, there = {(void *)(uintptr_t)addr, PAGE};
+
+	if (g->addr == addr && g->request == p->request)
+		return g;
+	g->request = 0;
+	if (process_vm_readv((pid_t)p->reads_of, &here, 1, &there, 1, 0) != PAGE) {
+		p->error = errno;
+		return NULL;
+	}
+	g->addr = addr;
+	g->request = p->request;
+	return g;
+}
+
 static bool read_memory(void *ctx, uint64_t addr, void *out, size_t n)
 {
-	struct ty_python_stacks *p = ctx;
-	const struct iovec here = {out, n}, there = {(void *)(uintptr_t)addr, n};
+	if (addr > UINT64_MAX - PAGE - n)
+		return false;
+	for (uint8_t *to = out; n;) {
+		const size_t at = addr % PAGE, k = n < PAGE - at ? n : PAGE - at;
+		const struct page *g = page_of(ctx, addr - at);
 
-	if (process_vm_readv((pid_t)p->reads_of, &here, 1, &there, 1, 0) == (ssize_t)n)
-		return true;
-	p->error = errno;
-	return false;
+		if (!g)
+			return false;
+		memcpy(to, g->bytes + at, k);
+		to += k;
+		addr += k;
+		n -= k;
+	}
+	return true;
 }
 
 /* The first number of a line of /proc/PID/status; its last one (last). */
@@ -193,22 +226,24 @@ static void take(struct ty_python_stacks *p, const struct ty_python_wait *w)
 		.kind = TY_STK_PYTHON, .ns = w->ns, .pid = w->pid, .tid = w->tid, .target = w->tid};
 	enum ty_stk_python_end end = TY_STK_PYTHON_ALL;
 	struct process *of;
-	uint32_t native;
+	uint32_t native = 0;
 	unsigned n;
 	bool same;
 
 	p->reads_of = w->tid;
+	p->request++;
 	of = process_of(p, w->pid);
 	if (!of || !of->is_python)
 		return;
-	same = sleeps_still(w, &native);
+	same = w->self || sleeps_still(w, &native);
 	n = same ? read_frames(p, of, w, native, &end) : 0;
+	same = same && sleeps_still(w, &native);
 	/* The program may have been replaced by another run of itself. */
-	if (same && !n) {
+	if (same && !n && ty_now_ms() - of->at_ms >= AGAIN_MS) {
 		search(p, of);
 		n = of->is_python ? read_frames(p, of, w, native, &end) : 0;
+		same = sleeps_still(w, &native);
 	}
-	same = same && sleeps_still(w, &native);
 	h.aux = of->layout.version;
 	h.flags = (uint8_t)end;
 	h.len = (uint32_t)p->frames.len;

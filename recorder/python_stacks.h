@@ -5,7 +5,7 @@
  * thread do not change while it sleeps. What was read counts if the thread has not been switched
  * out again since the copy, and still sleeps.
  *
- * Budget: 15 us + 5 us per frame; for processes without Python 5 us, and 1 ms when they are new.
+ * Budget: 30 us + 3 us per frame; for processes without Python 7 us, and 1 ms when they are new.
  */
 #ifndef TY_PYTHON_STACKS_H
 #define TY_PYTHON_STACKS_H

@@ -49,6 +49,20 @@ static void unwind(struct ty_unwinder *u, struct ty_flow_names *names, const str
 	}
 }
 
+static void check_python(const struct ty_stack_index *x, const struct ty_stack *s)
+{
+	struct ty_python_frame f[TY_STK_PYTHON_MAX];
+	enum ty_stk_python_end end;
+	const unsigned n = ty_stack_python(x, s, f, &end);
+
+	if (n > TY_STK_PYTHON_MAX || (n && end >= TY_STK_PYTHON_ENDS))
+		abort();
+	for (unsigned i = 0; i < n; i++)
+		if (!*f[i].file || !*f[i].name ||
+		    strlen(f[i].file) + strlen(f[i].name) > 2 * UINT16_MAX)
+			abort();
+}
+
 static void ask(const struct ty_stack_index *x, struct ty_code *code)
 {
 	struct ty_flow_names *names = ty_flow_names_new(code);
@@ -62,6 +76,7 @@ static void ask(const struct ty_stack_index *x, struct ty_code *code)
 		if (!ty_stack_of_wait(x, (int32_t)s.head.tid, s.head.ns, s.head.ns, &same))
 			abort();
 		unwind(u, names, &s);
+		check_python(x, &s);
 		ty_stack_holder_of(x, (int32_t)s.head.tid, 0, UINT64_MAX, &head);
 		if (ty_stack_of_waker(x, (int32_t)s.head.tid, 0, UINT64_MAX - 1, &same))
 			unwind(u, names, &same);

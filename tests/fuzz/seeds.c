@@ -730,6 +730,11 @@ static void test_stack_seeds(void **state)
 							.regs_n = 17,
 							.kernel_n = 1},
 				   words, sizeof(words));
+		put_record(
+			&stacks,
+			(struct ty_stk_head){
+				.ns = 1000, .pid = 7, .tid = 7, .target = 7, .kind = TY_STK_PYTHON},
+			"\51\0\0\0\5\0\2\0\1\0\0\0a.py\0f", 19);
 		memcpy(map, &m, sizeof(m));
 		memcpy(map + sizeof(m), "/elf", 5);
 		put_record(&maps, (struct ty_stk_head){.ns = 1, .pid = 7, .kind = TY_STK_EXEC}, "",

@@ -170,12 +170,14 @@ static void ends_at_what_is_no_frame(void **state)
 		assert_int_equal(end, TY_STK_PYTHON_INVALID);
 		ty_buf_fini(&p.table);
 	}
-	for (unsigned i = 0; i < 4; i++) {
-		static const size_t at[] = {STRINGS + 16, STRINGS + 0x100 + 16, STRINGS + 32,
-					    STRINGS + 0x210};
+	for (unsigned i = 0; i < 5; i++) {
+		static const size_t at[] = {CODE + 8, STRINGS + 16, STRINGS + 0x100 + 16,
+					    STRINGS + 32, STRINGS + 0x210};
+		static const uint64_t v[] = {TYPE + 8, UINT64_MAX / 2, UINT64_MAX / 2, 0,
+					     UINT64_MAX / 2};
 		struct ty_python p = make();
 
-		put(at[i], i == 2 ? 0 : UINT64_MAX / 2);
+		put(at[i], v[i]);
 		assert_int_equal(frames(&p, &b, &end), 0);
 		assert_int_equal(end, TY_STK_PYTHON_INVALID);
 		assert_int_equal(b.len, 0);
