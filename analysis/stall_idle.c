@@ -35,7 +35,7 @@ bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call
 	    (w->class != TY_WAIT_PEER || w->fd < 0 || call == TY_NONE))
 		return false;
 	if (ty_wait_next_fd(x, thread, call, false, &fd) & TY_ACCEPTS)
-		return true;
+		return w->class == TY_WAIT_IDLE || fd == w->fd;
 	/* A poll of that one alone, without a connection. */
 	return w->class == TY_WAIT_PEER &&
 	       listens(x, thread, w->fd, ty_model_syscall_brief(x->m, thread, call).start_ns);

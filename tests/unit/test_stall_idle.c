@@ -269,8 +269,8 @@ static bool polled(void *ctx, uint32_t thread, uint32_t call, int32_t *fd, bool 
 }
 
 /* The command polls that one descriptor for 100 ms, until another process ends that; next: what it
- * then calls. The rule on that wait. */
-static const char *polls(const char *name, int next)
+ * then calls, on which one. The rule on that wait. */
+static const char *polls(const char *name, int next, uint64_t fd)
 {
 	struct ty_explain x;
 	struct ty_stalls s;
@@ -285,7 +285,7 @@ static const char *polls(const char *name, int next)
 	ty_mx_waking(0, 102 * MS, 13, 11, 0);
 	ty_mx_switch(0, 102 * MS, 13, S, 11);
 	ty_mx_exit(0, 102 * MS, 11, NR_POLL, 1);
-	call(102 * MS + 2 * US, 11, next, 7, WORK_FD);
+	call(102 * MS + 2 * US, 11, next, 7, fd);
 	ty_mx_switch(0, 105 * MS, 11, TY_TASK_DEAD, 0);
 	x = explain(ty_mx_end(), 11);
 	x.fd_before = fd_before;
@@ -304,9 +304,11 @@ static const char *polls(const char *name, int next)
 static void who_polls_a_listening_socket_accepts(void **state)
 {
 	(void)state;
-	assert_string_equal(polls("TCP:[127.0.0.1:80 listening]", NR_READ), "accept");
-	assert_string_equal(polls(NULL, NR_ACCEPT), "accept");
-	assert_string_equal(polls("TCP:[127.0.0.1:80->127.0.0.1:81]", NR_READ), "critical-path");
+	assert_string_equal(polls("TCP:[127.0.0.1:80 listening]", NR_READ, WORK_FD), "accept");
+	assert_string_equal(polls(NULL, NR_ACCEPT, WORK_FD), "accept");
+	assert_string_equal(polls(NULL, NR_ACCEPT, OTHER_FD), "critical-path");
+	assert_string_equal(polls("TCP:[127.0.0.1:80->127.0.0.1:81]", NR_READ, WORK_FD),
+			    "critical-path");
 }
 
 int main(void)
