@@ -15,6 +15,7 @@
 #include "span_blocks.h"
 #include "steal.h"
 #include "syscall_ipc.h"
+#include "wait_children.h"
 #include "wait_retry.h"
 #include "thread_walk.h"
 
@@ -367,12 +368,13 @@ static void before_birth(struct walk *w, uint32_t thread, uint64_t from, uint64_
 		seg(w, from, to, thread, TY_NONE, hop, TY_SEG_UNKNOWN, 0, NULL);
 }
 
-/* Where the wait in this span began: its first attempt, or the first wait of an event loop before
- * what ended this one. */
+/* Where the wait in this span began: its first attempt, the first wait for any of several children,
+ * or the first wait of an event loop before what ended this one. */
 static uint32_t first_attempt(struct walk *w, uint32_t thread, uint32_t span, uint64_t from,
 			      const struct ty_waker *by)
 {
-	uint32_t retried = ty_wait_retry_first(w->x, thread, span, from, &w->p->inferred);
+	uint32_t attempt = ty_wait_retry_first(w->x, thread, span, from, &w->p->inferred);
+	uint32_t retried = ty_wait_children_first(w->x, thread, attempt, from, by);
 	uint32_t first = ty_wait_loop_first(w->x, thread, retried, from, by);
 
 	w->p->inferred |= first != retried;

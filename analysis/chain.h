@@ -6,10 +6,10 @@
  * it, the path is what that thread did meanwhile, recursively: segments are the leaves of this
  * recursion and cover the time exactly, each nanosecond once; hops are the waits that led there. A
  * retried wait, with timeouts or interruptions by signals between the attempts (wait_retry.h), is
- * one wait for the final waker. So are waits of an event loop that its timers ended, if the
- * last waker had begun before (ty_wait_loop_first, inferred). The path ends, visibly,
- * at timers and devices, at lost data, at the edge of the recording, and at a waker that itself
- * slept then (a loop).
+ * one wait for the final waker. So are waits for several children (wait_children.h), and waits of
+ * an event loop that its timers ended, if the last waker had begun before (ty_wait_loop_first,
+ * inferred). The path ends, visibly, at timers and devices, at lost data, at the edge of the
+ * recording, and at a waker that itself slept then (a loop).
  *
  * CPU time spent spinning for a lock (futex_waker.h) is a wait, too: the path is its holder's.
  *
