@@ -158,6 +158,7 @@ static bool zone(struct cur *c, int *east)
 	return true;
 }
 
+/* The rest, a fraction and a zone, behind a date and a time. */
 static bool finish(struct cur *c, const struct tm *tm, struct ty_log_stamp *out)
 {
 	struct tm utc = *tm; /* timegm changes it */
@@ -182,6 +183,17 @@ static bool finish(struct cur *c, const struct tm *tm, struct ty_log_stamp *out)
 	return true;
 }
 
+static bool of_year(struct cur *at, struct cur c, struct tm tm, int year, enum ty_log_format format,
+		    struct ty_log_stamp *out)
+{
+	tm.tm_year = year - 1900;
+	out->format = format;
+	if (!finish(&c, &tm, out))
+		return false;
+	at->p = c.p;
+	return true;
+}
+
 static bool iso(struct cur *at, struct ty_log_stamp *out)
 {
 	struct cur c = *at;
@@ -196,13 +208,8 @@ static bool iso(struct cur *at, struct ty_log_stamp *out)
 	    !number(&c, 2, 31, &tm.tm_mday) || !is_date(year, month, tm.tm_mday) ||
 	    !(eat(&c, 'T') || eat(&c, ' ') || eat(&c, 't')) || !time_of_day(&c, &tm))
 		return false;
-	tm.tm_year = year - 1900;
 	tm.tm_mon = month - 1;
-	out->format = TY_LOG_ISO;
-	if (!finish(&c, &tm, out))
-		return false;
-	at->p = c.p;
-	return true;
+	return of_year(at, c, tm, year, TY_LOG_ISO, out);
 }
 
 /* "May": 4, -1 none. */
@@ -233,12 +240,7 @@ static bool day_first(struct cur *at, struct ty_log_stamp *out)
 	    !number(&c, 4, 9999, &year) || !eat(&c, sep == '/' ? ':' : ' ') ||
 	    !is_date(year, tm.tm_mon + 1, tm.tm_mday) || !time_of_day(&c, &tm))
 		return false;
-	tm.tm_year = year - 1900;
-	out->format = TY_LOG_DAY_FIRST;
-	if (!finish(&c, &tm, out))
-		return false;
-	at->p = c.p;
-	return true;
+	return of_year(at, c, tm, year, TY_LOG_DAY_FIRST, out);
 }
 
 /* Month, day and time are in tm: of the years around the recording the nearest. */

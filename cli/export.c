@@ -11,6 +11,7 @@
 #include "export_perf.h"
 #include "export_trace.h"
 #include "cli.h"
+#include "ends_with.h"
 #include "plain_text.h"
 #include "process_titles.h"
 #include "reader_options.h"
@@ -67,20 +68,13 @@ static int take_to(void *to, const char *arg, struct ty_err *err)
 	return 0;
 }
 
-static bool ends_in(const char *s, const char *end)
-{
-	const size_t n = strlen(s), k = strlen(end);
-
-	return n >= k && !strcmp(s + n - k, end);
-}
-
 /* The format implied by the output's name: x.dat, perf.data, x.perf.data. NULL: none. */
 static const char *form_of_name(const char *out)
 {
-	return !out			   ? NULL
-	       : ends_in(out, ".dat")	   ? "dat"
-	       : ends_in(out, "perf.data") ? "perf"
-					   : NULL;
+	return !out				? NULL
+	       : ty_ends_with(out, ".dat")	? "dat"
+	       : ty_ends_with(out, "perf.data") ? "perf"
+						: NULL;
 }
 
 static const struct ty_option options[] = {

@@ -8,6 +8,7 @@
 #include "view_export.h"
 #include "cache_folder.h"
 #include "cli.h"
+#include "ends_with.h"
 #include "file_owner.h"
 #include "plain_text.h"
 
@@ -21,13 +22,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static bool ends_in(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n > k && !strcmp(s + n - k, end);
-}
 
 /* "12.000000001": from the start, exactly. */
 static const char *offset(const struct ty_session *s, uint64_t ns, char out[40])
@@ -59,7 +53,7 @@ static int command(int (*cmd)(int, char **), const char *name, const struct ty_s
 static int write_text(const struct ty_session *s, const char *path, uint64_t from_ns,
 		      uint64_t to_ns)
 {
-	bool json = ends_in(path, ".json");
+	bool json = ty_ends_with(path, ".json");
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), status;
 
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
@@ -85,7 +79,7 @@ static int write_text(const struct ty_session *s, const char *path, uint64_t fro
 
 static int child(const struct ty_view_export *e, uint64_t from_ns, uint64_t to_ns)
 {
-	if (!ends_in(e->path, ".dat"))
+	if (!ty_ends_with(e->path, ".dat"))
 		return write_text(e->s, e->path, from_ns, to_ns);
 	return command(ty_cmd_export, "export", e->s, from_ns, to_ns,
 		       (const char *[4]){"--to", "dat", "-o", e->path});
@@ -108,7 +102,8 @@ int ty_view_export_start(struct ty_view_export *e, const char *path, uint64_t fr
 
 	if (e->pid)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is still being written", e->path);
-	if (!ends_in(path, ".txt") && !ends_in(path, ".json") && !ends_in(path, ".dat"))
+	if (!ty_ends_with(path, ".txt") && !ty_ends_with(path, ".json") &&
+	    !ty_ends_with(path, ".dat"))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
 			       "the name must end in .txt, .json or .dat");
 	if (strlen(path) >= sizeof(e->path))

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ends_with.h"
 #include "format_text.h"
 #include "formats_priv.h"
 #include "key_value.h"
@@ -73,22 +74,15 @@ static const struct {
 	{TY_EV_SWITCH, "perf", "switch"},
 };
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 static uint8_t kind_of(const char *system, const char *name)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(system, kinds[i].system) && !strcmp(name, kinds[i].name))
 			return kinds[i].kind;
 	if (!strcmp(system, "irq_vectors")) {
-		if (ends_with(name, "_entry"))
+		if (ty_ends_with(name, "_entry"))
 			return TY_EV_VECTOR_ENTRY;
-		if (ends_with(name, "_exit"))
+		if (ty_ends_with(name, "_exit"))
 			return TY_EV_VECTOR_EXIT;
 	}
 	/* Those that recorder/user_probes.c defines: tarry_PID_STARTTIME. */

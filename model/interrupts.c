@@ -4,6 +4,7 @@
  * missing, because of a gap or a damaged file, is cut and marked.
  */
 #include "builder.h"
+#include "ends_with.h"
 
 #include <string.h>
 
@@ -24,7 +25,7 @@ static uint32_t vector_name(struct ty_builder *b, uint16_t id)
 		const char *s = b->facts.event_name ? b->facts.event_name(b->facts.ctx, id) : NULL;
 		size_t n = s ? strlen(s) : 0;
 
-		if (n > 6 && !strcmp(s + n - 6, "_entry"))
+		if (s && ty_ends_with(s, "_entry"))
 			n -= 6;
 		b->vector_name[id] =
 			n ? ty_strtab_add(b->strs, s, n) : ty_strtab_add(b->strs, "vector", 6);
