@@ -6,6 +6,7 @@
  */
 #include "answer_priv.h"
 #include "request_backlog.h"
+#include "path_part.h"
 #include "request_path.h"
 
 #include <stdio.h>
@@ -60,16 +61,19 @@ static int explain(const struct ty_explain *x, const struct ty_requests *q,
 	size_t threads = (size_t)ty_model_summary(m)->threads + 1;
 	struct ty_ledger_group *group_of = calloc(threads, sizeof(*group_of));
 	uint8_t *mine = calloc(threads, sizeof(*mine));
+	struct ty_kept_paths kept = {0}; /* slow requests mostly wait for the same */
+	struct ty_explain own = *x;
 	struct ty_book book = {.x = x};
 	struct paths p = {0};
 	struct ty_path one = {0};
 	size_t at[MOST + 1] = {0}; /* where the segments of each begin */
 	int r = group_of && mine ? 0 : -TY_ENOMEM;
 
+	own.paths = &kept;
 	for (uint32_t i = 0; i + 1 < threads && !r; i++)
 		mine[i] = ty_process_of(m, i) == process;
 	for (uint32_t i = 0; i < n && !r; i++) {
-		r = ty_request_path(x, v[i], mine, &one);
+		r = ty_request_path(&own, v[i], mine, &one);
 		if (!r)
 			vec_each (s, &one.seg)
 				group_of[s->thread].n = 1;
@@ -77,6 +81,7 @@ static int explain(const struct ty_explain *x, const struct ty_requests *q,
 		at[i + 1] = p.all.seg.n;
 	}
 	ty_path_fini(&one);
+	ty_kept_paths_fini(&kept);
 	if (!r)
 		r = ty_ledger_groups(m, mine, group_of);
 	for (size_t i = 0; i < n && !r; i++) {

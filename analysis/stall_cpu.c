@@ -141,6 +141,33 @@ static void add_rival(const struct ty_stall_search *h, struct rivals *q, uint32_
 	}
 }
 
+/* Those of the block from the CPU's span i on. False: they go on behind b. */
+static bool add_rows(const struct ty_stall_search *h, uint32_t cpu, uint32_t thread, uint32_t i,
+		     const struct ty_cpu_block *c, uint64_t a, uint64_t b, struct rivals *q)
+{
+	const struct ty_cpu_rows *v = &c->rows;
+	uint32_t k = i % TY_ROWS, first = k;
+
+	for (; k < c->n && v->start_ns[k] < b; k++) {
+		uint64_t from = v->start_ns[k] > a ? v->start_ns[k] : a,
+			 to = v->start_ns[k + 1] < b ? v->start_ns[k + 1] : b;
+
+		if (from >= to)
+			continue;
+		if (v->flags[k] & (TY_SF_LOST | TY_SF_INFERRED))
+			q->sure = false;
+		if (v->state[k] == TY_ST_IDLE)
+			q->idle += to - from;
+		if (v->thread[k] != TY_NONE && v->thread[k] != thread)
+			add_rival(h, q, v->thread[k], from, to);
+	}
+	if (k > first) {
+		q->cpu = cpu;
+		q->span = i - first + k - 1;
+	}
+	return k == c->n;
+}
+
 /* The threads that ran on the CPU in [a, b). What more than RIVALS did is only summed up. */
 static void add_rivals(const struct ty_stall_search *h, uint32_t cpu, uint32_t thread, uint64_t a,
 		       uint64_t b, struct rivals *q)
@@ -154,24 +181,10 @@ static void add_rivals(const struct ty_stall_search *h, uint32_t cpu, uint32_t t
 	c = cpu == q->cpu ? block_at(h, cpu, i) : NULL;
 	if (!c || a < c->rows.start_ns[i % TY_ROWS] || a >= c->rows.start_ns[c->n])
 		i = ty_model_cpu_span_find(h->x->m, cpu, a);
-	for (; i < n; i++) {
-		const struct ty_cpu_rows *v = &(c = block_at(h, cpu, i))->rows;
-		uint32_t k = i % TY_ROWS;
-		uint64_t from = v->start_ns[k] > a ? v->start_ns[k] : a,
-			 to = v->start_ns[k + 1] < b ? v->start_ns[k + 1] : b;
-
-		if (v->start_ns[k] >= b)
+	for (; i < n; i += TY_ROWS - i % TY_ROWS) {
+		c = block_at(h, cpu, i);
+		if (!add_rows(h, cpu, thread, i, c, a, b, q))
 			break;
-		q->cpu = cpu;
-		q->span = i;
-		if (from >= to)
-			continue;
-		if (v->flags[k] & (TY_SF_LOST | TY_SF_INFERRED))
-			q->sure = false;
-		if (v->state[k] == TY_ST_IDLE)
-			q->idle += to - from;
-		if (v->thread[k] != TY_NONE && v->thread[k] != thread)
-			add_rival(h, q, v->thread[k], from, to);
 	}
 }
 

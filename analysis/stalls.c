@@ -6,6 +6,7 @@
 #include "stalls_priv.h"
 #include "compare.h"
 #include "fd_kind.h"
+#include "process.h"
 #include "span_blocks.h"
 
 #include <stdlib.h>
@@ -114,14 +115,14 @@ static int command_path(struct ty_stall_search *h)
 	return r ? r : ty_stall_path_sort(h);
 }
 
-/* A thread's waits one after the other: they look at the same of its calls and descriptors. */
+/* A process's waits one after the other: they look at the same descriptors and calls. */
 struct turn {
 	uint64_t start_ns;
-	uint32_t thread, i;
+	uint32_t process, i;
 };
 
-ORDER(by_thread, struct turn,
-      compare(a->thread, b->thread) ?: compare(a->start_ns, b->start_ns) ?: compare(a->i, b->i))
+ORDER(by_process, struct turn,
+      compare(a->process, b->process) ?: compare(a->start_ns, b->start_ns) ?: compare(a->i, b->i))
 
 /* The candidates of the job of this one, so that the path of each job is made once; in the order of
  * `turn`. 0, or what ty_stalls_find gives. */
@@ -159,10 +160,11 @@ static int explain_all(struct ty_stall_search *h, size_t n)
 		const struct ty_stall *s = &h->cand.v[i].s;
 
 		h->cand.v[i].job = ty_stall_job(h, &h->cand.v[i]);
-		turn[i] = (struct turn){s->start_ns, s->thread, (uint32_t)i};
+		turn[i] =
+			(struct turn){s->start_ns, ty_process_of(h->x->m, s->thread), (uint32_t)i};
 	}
 	if (!r)
-		qsort(turn, n, sizeof(*turn), by_thread);
+		qsort(turn, n, sizeof(*turn), by_process);
 	for (size_t i = 0; i < n && !r; i++)
 		r = h->cand.v[i].explained ? 0 : explain_job(h, i, turn, n);
 	free(turn);
