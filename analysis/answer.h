@@ -58,6 +58,7 @@ struct ty_answer_item {
 	uint64_t pieces;
 	uint32_t thread;  /* its first thread; TY_NONE: none */
 	uint32_t threads; /* number of threads of that name */
+	uint32_t span;	  /* that has the longest piece */
 	uint8_t part;	  /* enum ty_answer_part */
 	char text[320];	  /* "dd/12 waited for disk 254:0 in fsync on \"/var/x\"" */
 };

@@ -123,6 +123,7 @@ int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out)
 			.pieces = v[i].pieces,
 			.thread = v[i].who,
 			.threads = v[i].who == TY_NONE ? 0 : k->group_of[v[i].who].n,
+			.span = v[i].span,
 			.part = v[i].part};
 		ty_answer_item_text(k, &v[i], t->text, sizeof(t->text));
 		shown_ns += v[i].ns;

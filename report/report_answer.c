@@ -17,10 +17,11 @@
 #define LINES	   10
 #define NAME_SHOWN 60 /* of a command line */
 #define COMMANDS   10 /* percent that an item has to be for its own */
+#define FUNCTION   200
 
 /* A part or an item as it is shown. */
 struct shown {
-	const char *part, *text, *command; /* NULL: none */
+	const char *part, *text, *command, *in; /* NULL: none */
 	uint64_t ns, longest_ns, pieces;
 	uint32_t threads;
 	int32_t tid;
@@ -58,6 +59,7 @@ static const struct ty_field item_fields[] = {
 	{TY_F_I32, "tid", NULL, 0, .at = OF(tid)},
 	{TY_F_U32, "threads", NULL, 0, .at = OF(threads)},
 	{TY_F_STR, "text", "what", 0, .at = OF(text)},
+	{TY_F_STR, "in", NULL, 0, .at = OF(in), .optional = true},
 	{TY_F_STR, "command_line", NULL, 0, .at = OF(command), .optional = true},
 	{.type = TY_F_END}};
 #undef OF
@@ -72,9 +74,28 @@ static const char *command_of(const struct ty_report *r, const struct ty_answer_
 		       : ty_model_command_line(m, t->thread, ty_model_thread(m, t->thread)->end_ns);
 }
 
-static struct shown show(const struct ty_report *r, const struct ty_answer_item *t)
+/* The function that the thread waited in; NULL: unknown, or not a wait. */
+static const char *function_of(const struct ty_report *r, const struct ty_answer_item *t,
+			       char in[FUNCTION])
+{
+	const struct ty_explain *x = &r->explained.x;
+	struct ty_span s;
+
+	if ((t->part != TY_PART_SLEEP && t->part != TY_PART_TIMEOUT && t->part != TY_PART_WAIT) ||
+	    t->thread == TY_NONE || t->threads > 1 || t->span == TY_NONE || !x->where)
+		return NULL;
+	s = ty_model_span(x->m, t->span);
+	return s.thread == t->thread && x->where(x->ctx, ty_model_tid(x->m, s.thread, s.start_ns),
+						 s.start_ns, s.end_ns, in, FUNCTION)
+		       ? in
+		       : NULL;
+}
+
+static struct shown show(const struct ty_report *r, const struct ty_answer_item *t,
+			 char in[FUNCTION])
 {
 	return (struct shown){
+		.in = function_of(r, t, in),
 		.part = ty_answer_part_key(t->part),
 		.text = t->text,
 		.command = command_of(r, t),
@@ -171,7 +192,8 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 		spare++;
 	}
 	for (uint32_t i = 0; i < a->items; i++) {
-		struct shown s = show(r, &a->item[i]);
+		char in[FUNCTION];
+		struct shown s = show(r, &a->item[i], in);
 
 		/* A single one is shown instead of a line that counts it. */
 		if (i >= room && (rest || i + 1 < a->items)) {
@@ -181,6 +203,12 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 		}
 		least_ns = s.ns < least_ns ? s.ns : least_ns;
 		ty_fields_text(item_fields, &c, &s, f);
+		if (spare && s.in) {
+			fprintf(f, "%21sin function: ", "");
+			ty_put_plain(f, s.in);
+			fputs(s.pieces > 1 ? " (the longest wait)\n" : "\n", f);
+			spare--;
+		}
 		if (spare && needs_command(r, &a->item[i]))
 			spare -= ty_put_command(
 				&commands, r->s->model, a->item[i].thread,
@@ -245,7 +273,8 @@ void ty_answer_json(const struct ty_report *r, struct ty_json *j)
 	ty_json_end_array(j);
 	ty_json_array(j, "items");
 	for (uint32_t i = 0; i < a->items; i++) {
-		struct shown s = show(r, &a->item[i]);
+		char in[FUNCTION];
+		struct shown s = show(r, &a->item[i], in);
 
 		ty_fields_object(item_fields, &c, &s, j);
 	}

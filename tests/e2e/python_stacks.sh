@@ -89,6 +89,8 @@ P
 "$TARRY" report p.dat stalls --all >out.txt
 passes "a stall names the function and line" grep -q 'in function: handle (app.py:4)' out.txt
 passes "a function of the standard library is not the one named" grep -q 'in function: owner (app.py:10)' out.txt
+"$TARRY" report p.dat >out.txt
+passes "the answer names them" grep -q '^ *in function: owner (app.py:10)' <(sed '/^stalls/,$d' out.txt)
 "$TARRY" dump p.dat stacks >out.txt
 passes "folded lines have Python functions" grep -qE ';Thread.run;owner;Event.wait;Condition.wait;|;run;owner;wait;wait;' out.txt
 echo "1..$n"
