@@ -205,6 +205,44 @@ passes "an index cut short under view: a sentence behind the restored terminal, 
 report a.json
 passes "the next open is right again" same a.json
 
+# Thousands of threads whose blocks stay open, and as many waits: the report stays within --memory,
+# mapped files aside, and says the same as without it. Prints the greatest RssAnon in MB.
+rm -rf in
+mkdir in
+cat >many.py <<'P'
+import os, threading, time
+def work():
+    for i in range(150):
+        os.getppid()
+    for i in range(3):
+        time.sleep(0.025)
+for k in range(20):
+    t = [threading.Thread(target=work) for i in range(250)]
+    [x.start() for x in t]
+    [x.join() for x in t]
+P
+cat >anonymous.py <<'P'
+import subprocess, sys, time
+with open(sys.argv[1], "w") as out:
+    p, most = subprocess.Popen(sys.argv[2:], stdout=out), 0
+    while p.poll() is None:
+        with open("/proc/%d/status" % p.pid) as f:
+            for line in f:
+                if line.startswith("RssAnon:"):
+                    most = max(most, int(line.split()[1]))
+        time.sleep(0.001)
+print(-(-most // 1024) if p.returncode == 0 else "failed")
+P
+t=in/many.dat
+"$TARRY" record -q -o $t -- python3 many.py 2>err.txt
+passes "recording of 5,000 threads" [ $? -eq 0 ]
+"$TARRY" report $t --no-index >right.txt 2>err.txt
+for open in first second; do
+	most=$(python3 anonymous.py a.txt "$TARRY" report $t --memory 64M)
+	passes "the $open report stays within 64 MB of anonymous memory: $most" [ "$most" -le 64 ]
+	passes "and says the same" cmp -s right.txt a.txt
+done
+
 # The index of memory samples (a bare stream of them, 120,000 records): the same rules.
 rm -rf in cache
 mkdir in
