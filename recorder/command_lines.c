@@ -24,8 +24,9 @@
 #include "vec.h"
 
 enum { QUEUE_MAX = 16384, LINE_BYTES = 2048 };
-#define SECTION_BYTES (UINT64_C(16) << 20)
-#define AGAIN_NS      UINT64_C(100000000)
+#define SECTION_BYTES	 (UINT64_C(16) << 20)
+#define AGAIN_NS	 UINT64_C(100000000)
+#define CULPRIT_AGAIN_NS UINT64_C(2000000000)
 /* Of processes that are not traced: per second, how many at once, and parents of each. */
 enum { CULPRITS_RATE = 20, CULPRITS_BURST = 100, PARENTS = 3 };
 /* What a reading is of: a process, or also its parents if its line needs them. */
@@ -182,10 +183,11 @@ static void take_readings(struct ty_command_lines *c, unsigned wait_ms)
 }
 
 /* With the lock. */
-static bool is_due(struct ty_command_lines *c, const struct process *p, uint64_t now_ns)
+static bool is_due(struct ty_command_lines *c, const struct process *p, uint64_t now_ns,
+		   uint64_t again_ns)
 {
 	return p && !p->queued && ty_read_pool_left(c->reader) < QUEUE_MAX &&
-	       (!p->read_ns || now_ns - p->read_ns > AGAIN_NS);
+	       (!p->read_ns || now_ns - p->read_ns > again_ns);
 }
 
 /* With the lock: one more process that is not traced. */
@@ -210,7 +212,8 @@ static void request(struct ty_command_lines *c, int pid, uint32_t of, bool limit
 	take_readings(c, 0);
 	pthread_mutex_lock(&c->lock);
 	p = process_of(c, pid);
-	if (is_due(c, p, now_ns) && (!limited || has_budget(c, now_ns)))
+	if (is_due(c, p, now_ns, limited ? CULPRIT_AGAIN_NS : AGAIN_NS) &&
+	    (!limited || has_budget(c, now_ns)))
 		p->queued = ty_read_pool_request(c->reader, (uint32_t)pid, of);
 	pthread_mutex_unlock(&c->lock);
 }

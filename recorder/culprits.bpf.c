@@ -53,10 +53,11 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } KERNEL;
 
-/* A traced thread that waited for a CPU in that scan, and had been switched out so often. */
+/* A traced thread that waited for a CPU in that scan and in so many before, and had been switched
+ * out so often. */
 struct waiting {
 	__u64 switches;
-	__u32 scan, pad;
+	__u32 scan, before;
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -105,6 +106,8 @@ SEC("iter/task") int look(struct bpf_iter__task *ctx)
 	w.scan = now;
 	was = bpf_map_lookup_elem(&waits, &tid);
 	if (was && was->scan + 1 == now && was->switches == w.switches)
+		w.before = was->before + 1;
+	if (w.before >= 2)
 		put(ctx, TY_CULPRIT_WAITS, t->thread_info.cpu, 0);
 	bpf_map_update_elem(&waits, &tid, &w, BPF_ANY);
 	return 0;

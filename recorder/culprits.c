@@ -36,7 +36,7 @@ void ty_culprits_finish(struct ty_culprits *c)
 
 #define SCAN_NS UINT64_C(95000000)
 /* A CPU's newest scans, and the share of a CPU for scanning. */
-enum { SCANS = 3, COST = 100, SEEN_MAX = 512 };
+enum { SCANS = 3, COST = 100, SEEN_MAX = 4096 };
 
 struct ty_culprits {
 	struct culprits_bpf *bpf;
@@ -45,7 +45,8 @@ struct ty_culprits {
 	struct ty_command_lines *commands;
 	uint64_t scanned_ns, cost_ns;
 	unsigned cpus_n;
-	uint32_t (*runs)[SCANS]; /* by CPU: the processes seen there; 0: none */
+	uint32_t (*runs)[SCANS]; /* by CPU: the processes seen there; 0: none, or requested */
+	struct ty_culprit_seen seen[SEEN_MAX]; /* in a scan */
 };
 
 static int on_sender(void *ctx, void *data, size_t n)
@@ -67,13 +68,14 @@ static void on_seen(struct ty_culprits *c, const struct ty_culprit_seen *s, bool
 	if (s->kind == TY_CULPRIT_RUNS && !waits)
 		c->runs[s->cpu][c->bpf->bss->now % SCANS] = s->pid;
 	if (s->kind == TY_CULPRIT_WAITS && waits)
-		for (unsigned i = 0; i < SCANS; i++)
+		for (unsigned i = 0; i < SCANS; i++) {
 			ty_command_lines_culprit(c->commands, (int)c->runs[s->cpu][i]);
+			c->runs[s->cpu][i] = 0;
+		}
 }
 
 static void scan(struct ty_culprits *c)
 {
-	struct ty_culprit_seen seen[SEEN_MAX];
 	size_t at = 0;
 	ssize_t n = 1;
 	int fd;
@@ -83,8 +85,8 @@ static void scan(struct ty_culprits *c)
 	for (unsigned i = 0; i < c->cpus_n; i++)
 		c->runs[i][c->bpf->bss->now % SCANS] = 0;
 	fd = bpf_iter_create(bpf_link__fd(c->bpf->links.look));
-	while (fd >= 0 && n && at < sizeof(seen)) {
-		n = read(fd, (char *)seen + at, sizeof(seen) - at);
+	while (fd >= 0 && n && at < sizeof(c->seen)) {
+		n = read(fd, (char *)c->seen + at, sizeof(c->seen) - at);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			break;
 		at += n > 0 ? (size_t)n : 0;
@@ -92,8 +94,8 @@ static void scan(struct ty_culprits *c)
 	if (fd >= 0)
 		close(fd);
 	for (int waits = 0; waits < 2; waits++)
-		for (size_t i = 0; i < at / sizeof(*seen); i++)
-			on_seen(c, &seen[i], waits);
+		for (size_t i = 0; i < at / sizeof(*c->seen); i++)
+			on_seen(c, &c->seen[i], waits);
 }
 
 static void move(void *ctx, bool last)

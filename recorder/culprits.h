@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes that are not traced, but hold up traced ones: what runs on a CPU that a traced thread
- * has waited for from one scan to the next (100 ms), stopped one by ptrace, or sent one a signal
+ * has waited for in three scans (200 ms), stopped one by ptrace, or sent one a signal
  * that stops or continues it. Their command lines are read (command_lines.h).
  */
 #ifndef TY_CULPRITS_H

@@ -7,7 +7,7 @@
 
 enum {
 	TY_CULPRIT_RUNS = 1, /* pid runs on the CPU and is not traced */
-	TY_CULPRIT_WAITS,    /* a traced thread has waited for the CPU from one scan to the next */
+	TY_CULPRIT_WAITS,    /* a traced thread has waited for the CPU in three scans */
 	TY_CULPRIT_TRACER,   /* pid has stopped a traced thread by ptrace */
 };
 /* What a scan of all threads found. */
