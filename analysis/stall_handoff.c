@@ -142,8 +142,8 @@ static bool releases(const struct ty_stall_search *h, const struct ty_candidate 
 			woken = true;
 			continue;
 		}
-		if (s.start_ns - from >=
-		    TY_STALL_LITTLE_NS +
+		if (s.start_ns - from >= TY_STALL_LITTLE_NS &&
+		    s.start_ns - from - TY_STALL_LITTLE_NS >=
 			    ty_thread_time(m, c->s.thread, from, s.start_ns).ns[TY_ST_RUNNABLE])
 			return woken;
 		if (woken)
