@@ -63,6 +63,7 @@ static bool look_in(uint32_t pid, uint64_t start, uint64_t end, const char *path
 	p->code_type = at[CODE_TYPE] - base + start;
 	*version = at[VERSION] ? version_of_memory(p, at[VERSION] - base + start)
 			       : version_of_name(ty_base_name(path));
+	*version = *version ?: TY_PY_UNKNOWN;
 	l = ty_python_layout(*version);
 	if (l)
 		p->layout = *l;

@@ -8,8 +8,11 @@
 
 #include "python_frames.h"
 
+#define TY_PY_UNKNOWN UINT32_MAX
+
 /* p->read is set. version: that of an interpreter whose layout is unknown (major << 8 | minor; 0:
- * there is none, or its version is unknown). Reads files that may be on an unreachable server. */
+ * there is none; TY_PY_UNKNOWN: one of which nothing is known). Reads files that may be on an
+ * unreachable server. */
 bool ty_python_find(uint32_t pid, struct ty_python *p, uint32_t *version);
 
 #endif

@@ -171,7 +171,7 @@ static void search(struct ty_python_stacks *p, struct process *of)
 		of->counted = true;
 	} else if (version) {
 		p->res.unknown++;
-		p->res.version = version;
+		p->res.version = version == TY_PY_UNKNOWN ? 0 : version;
 		of->counted = true;
 	}
 	pthread_mutex_unlock(&p->lock);

@@ -181,7 +181,7 @@ static void finish_counters(struct recording *r)
 /* Waits of Python programs whose functions are unknown: the stacks have only C functions. */
 static void note_python(struct recording *r, const struct ty_python_result *p)
 {
-	char version[64] = "whose version is unknown";
+	char version[64] = "of an unknown version";
 
 	if (p->version)
 		snprintf(version, sizeof(version), "%u.%u", p->version >> 8, p->version & 255);
