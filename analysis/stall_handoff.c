@@ -184,17 +184,20 @@ bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_cand
 
 	if (!word || c->waker.kind != TY_WAKER_THREAD || c->root.thread == c->s.thread)
 		return false;
-	/* Cheap tests first: an idle worker returns to its wait at once. */
+	/* Cheap tests first: an idle worker returns to its wait at once, and does not wake the
+	 * word. */
 	once = !c->tries && !ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1) &&
 	       !ty_stall_waits_again(h, c, true);
-	if (c->tries ? came_from(h, c->s.thread, c->first_span, word) != FROM_WAIT
-		     : !once && !releases(h, c, word))
+	if (c->tries && came_from(h, c->s.thread, c->first_span, word) != FROM_WAIT)
+		return false;
+	if (!passes(h, c->s.thread, word, c->end_ns) ||
+	    (ty_model_thread(h->x->m, c->waker.thread)->traced &&
+	     !passes(h, c->waker.thread, word, c->end_ns)))
+		return false;
+	if (!once && !c->tries && !releases(h, c, word))
 		return false;
 	if (ty_stall_ends_then(h->x->m, c) &&
 	    !ty_stall_computes_after(h->x, c->s.thread, c->end_ns))
 		return false;
-	return passes(h, c->s.thread, word, c->end_ns) &&
-	       (!ty_model_thread(h->x->m, c->waker.thread)->traced ||
-		passes(h, c->waker.thread, word, c->end_ns)) &&
-	       (once || !comes_from_work(h, c, word));
+	return once || !comes_from_work(h, c, word);
 }
