@@ -10,9 +10,11 @@
 
 #include "temp_file.h"
 
+#ifndef RESERVED /* less under qemu-user, as in store.c */
 #define RESERVED (UINT64_C(1) << 36)
-#define EXTENT	 (UINT64_C(4) << 20)
-#define ALIGNED	 16u
+#endif
+#define EXTENT	(UINT64_C(4) << 20)
+#define ALIGNED 16u
 
 static bool open_file(struct ty_paged_pool *p)
 {

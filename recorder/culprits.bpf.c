@@ -8,7 +8,7 @@
  * `signalled` is run by the sender of a signal: its arguments are read at once, since a `kill` has
  * ended before anyone could read them in /proc.
  *
- * Budget: 40 ns per scanned thread, 10 ns per signal, 1 us for one that stops a traced process.
+ * Budget: 60 us of CPU time per scan of 125 threads.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>

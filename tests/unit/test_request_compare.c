@@ -59,7 +59,7 @@ static void pages(const struct ty_explain *x, uint64_t slow_ns)
 		assert_int_equal(ty_timeline_ops.resumed(view), TY_VIEW_PUSH);
 		ty_timeline_ops.child(view, &ops, &page);
 		assert_string_equal(view->page.title,
-				    "A request of 90.0 ms beside a median one of 4.00 ms");
+				    "A request of 90.0 ms compared with a median one of 4.00 ms");
 		assert_non_null(strstr(ty_tl_view_frame(ops, page, &ty_tl_utf8, 80, 24),
 				       "sleeping in flock(fd 5 </srv/site.lock>), "));
 		/* that there is more is said where there is */
