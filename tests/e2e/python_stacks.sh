@@ -85,7 +85,7 @@ held = threading.Event()
 def owner():
     with lock:
         held.set()
-        threading.Event().wait(0.4)
+        threading.Event().wait(1)
 a = threading.Thread(target=owner)
 a.start()
 held.wait()
