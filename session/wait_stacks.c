@@ -335,6 +335,10 @@ const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s
 {
 	unsigned i = 0, k;
 
+	/* A Python function before the extension that it called. */
+	for (k = 0; k < s->n; k++)
+		if (!s->v[k].pc && s->v[k].file && !s->v[k].runtime)
+			return &s->v[k];
 	while (i < s->n && (s->v[i].runtime || !s->v[i].module))
 		i++;
 	/* A statically linked program has source lines of its own code only. */

@@ -37,7 +37,8 @@ void ty_wait_stacks_unwind(struct ty_wait_stacks *w, struct ty_stack_frames *out
 /* True for libc, the dynamic linker and language runtimes: their frames have names of functions,
  * but no source lines. NULL: unknown. */
 bool ty_stack_is_runtime(const char *path);
-/* The first frame outside libc and language runtimes; NULL: there is none. */
+/* The first Python function outside the standard library; without one, the first frame outside
+ * libc and language runtimes. NULL: there is none. */
 const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s);
 /* Of a frame without a function: the nearest outer frame of its module that has one, other than
  * main; NULL. */

@@ -48,6 +48,29 @@ static void what_has_no_function_is_inside_one(void **state)
 			    "");
 }
 
+static void a_python_function_is_named_before_its_extension(void **state)
+{
+	const struct ty_stack_frame c = {.pc = 1,
+					 .function = "internal_connect",
+					 .module = "/_socket.so",
+					 .file = "socketmodule.c",
+					 .line = 3253},
+				    library = {.function = "connect",
+					       .module = "/usr/lib/python3.11/socket.py",
+					       .file = "/usr/lib/python3.11/socket.py",
+					       .runtime = true},
+				    own = {.function = "handle",
+					   .module = "/srv/app.py",
+					   .file = "/srv/app.py"};
+	static struct ty_stack_frames s;
+
+	(void)state;
+	s = (struct ty_stack_frames){.v = {c, library, own}, .n = 3};
+	assert_string_equal(ty_stack_frames_own(&s)->function, "handle");
+	s.n = 2;
+	assert_string_equal(ty_stack_frames_own(&s)->function, "internal_connect");
+}
+
 /* The names of the frames, in one line. */
 static const char *merged(const char *const *c, unsigned c_n, enum ty_stack_end c_end,
 			  const char *py, enum ty_stk_python_end end)
@@ -108,6 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_no_function_is_inside_one),
+		cmocka_unit_test(a_python_function_is_named_before_its_extension),
 		cmocka_unit_test(python_functions_are_where_they_ran),
 	};
 
