@@ -71,7 +71,7 @@ BPFCC    ?= clang
 BPFTOOL  ?= $(firstword $(wildcard $(addsuffix /bpftool,$(subst :, ,$(PATH)) /usr/sbin)))
 ifneq ($(and $(BPFTOOL),$(shell command -v $(BPFCC))),)
 ifneq ($(shell $(PKGCONF) --exists libbpf 2>/dev/null && echo yes),)
-BPF_SKEL  := $(B)/gen/call_data.skel.h $(B)/gen/stacks.skel.h $(B)/gen/sampler.skel.h $(B)/gen/counters.skel.h $(B)/gen/culprits.skel.h
+BPF_SKEL  := $(B)/gen/call_data.skel.h $(B)/gen/stacks.skel.h $(B)/gen/sampler.skel.h $(B)/gen/counters.skel.h $(B)/gen/untraced_culprits.skel.h
 PC_CFLAGS += -DTY_HAVE_BPF $(shell $(PKGCONF) --cflags libbpf)
 PC_LIBS   += $(shell $(PKGCONF) --libs libbpf)
 endif

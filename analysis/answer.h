@@ -115,8 +115,8 @@ struct ty_stalls;
 /* Adds a note from the findings of the same window: to the answer of a machine, as its first one,
  * which thread was held up most; to that of a command the lock that was waited for longest, a tenth
  * of its time or more. Nothing if there is none. */
-void ty_answer_held_up(const struct ty_explain *x, const struct ty_stalls *stalls,
-		       struct ty_answer *out);
+void ty_answer_stalls(const struct ty_explain *x, const struct ty_stalls *stalls,
+		      struct ty_answer *out);
 
 /*
  * Formats n values that sum to total_ns in one unit with the same number of decimals, so that the

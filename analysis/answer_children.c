@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "compare.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "process_titles.h"
 #include "sentence.h"
 #include "units.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "command_path.h"
-#include "process.h"
+#include "process_of_thread.h"
 
 /* The command's process and all its descendants. The parent of a thread may be listed after the
  * thread: repeat until nothing new is found. */

@@ -5,7 +5,7 @@
 
 #include "answer.h"
 #include "chain.h"
-#include "ledger_book.h"
+#include "ledger_rows.h"
 
 /* Sum of an item's rows. */
 struct ty_answer_sum {

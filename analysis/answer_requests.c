@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "compare.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "sentence.h"
 #include "units.h"
 #include "waits.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Is a command a server for clients outside of it, and idle for most of its time? */
 #include "answer_priv.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "request_lookup.h"
 
 /* Does a process of the command reply to requests, and does none of the others await a reply, as a

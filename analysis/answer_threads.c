@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cpu_gaps.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "units.h"
 #include "window.h"
 #include "process_titles.h"

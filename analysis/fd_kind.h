@@ -4,7 +4,7 @@
 #ifndef TY_FD_KIND_H
 #define TY_FD_KIND_H
 
-#include "fd_table.h"
+#include "fd_replay_table.h"
 
 enum { TY_FD_CALLS = 300000 }; /* of a process, beyond which nothing is known */
 

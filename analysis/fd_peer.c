@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process.h"
+#include "process_of_thread.h"
 
 enum { CANDIDATES = 32, FORKS = 16, CALLS = 200000 };
 

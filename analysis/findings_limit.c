@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "process.h"
+#include "process_of_thread.h"
 #include "units.h"
 #include "wakeup.h"
 

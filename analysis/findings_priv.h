@@ -7,7 +7,7 @@
 
 #include "process_titles.h"
 #include "sentence.h"
-#include "summed_findings.h"
+#include "findings.h"
 
 struct ty_finding_work {
 	const struct ty_explain *x;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "pair_map.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "units.h"
 #include "vec.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "pair_map.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "units.h"
 #include "vec.h"
 

@@ -336,7 +336,7 @@ static void sum_up(struct ty_flow_calls *c, struct ty_flow_thread *t, struct clo
 
 	if (stack->jumps.n)
 		s.jump = stack->jumps.v[stack->jumps.n - 1];
-	/* Whatever the runs are: percentiles count 2^32 - 1 calls at most (ranks.h). */
+	/* Whatever the runs are: percentiles count 2^32 - 1 calls at most (percentiles.h). */
 	s.room = ty_flow_sums_room(sums) && (UINT32_MAX - sums->kept) / TY_WALK_PATH_MAX > left;
 	if (t->doubt || !stack->frames.n || !s.levels || s.levels->tid != s.tid ||
 	    s.levels->pid != s.pid) {

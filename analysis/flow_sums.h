@@ -2,16 +2,16 @@
 /*
  * Sums of calls by function, for flow_stats.h. Private to the analysis of calls, which adds to them
  * without callbacks (flow_calls_priv.h). Memory: 8 bytes per complete call and percentile at most
- * (ranks.h), for the first complete calls, until these take `most`; counts, sums and maxima include
- * all. 128 bytes per function, 4 per function and thread, for the first 2^24, and 60 per further
- * caller of a function, for the first 2^22. Budget: 60 instructions per call.
+ * (percentiles.h), for the first complete calls, until these take `most`; counts, sums and maxima
+ * include all. 128 bytes per function, 4 per function and thread, for the first 2^24, and 60 per
+ * further caller of a function, for the first 2^22. Budget: 60 instructions per call.
  */
 #ifndef TY_FLOW_SUMS_H
 #define TY_FLOW_SUMS_H
 
 #include "flow_stats.h"
 #include "pair_map.h"
-#include "ranks.h"
+#include "percentiles.h"
 
 /* Calls that are in parts, or not known from begin to end. */
 #define TY_CALL_PARTIAL (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)

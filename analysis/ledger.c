@@ -17,7 +17,7 @@
 #include "command_path.h"
 #include "cpu_gaps.h"
 #include "irq_find.h"
-#include "ledger_book.h"
+#include "ledger_rows.h"
 #include "ledger_samples.h"
 #include "steal.h"
 #include "wait_retry.h"

@@ -13,7 +13,7 @@
 #include "chain.h"
 #include "err.h"
 #include "explain.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "window.h"
 
 /* A function that samples of user mode were in. */
@@ -79,7 +79,7 @@ bool ty_ledger_most(const struct ty_explain *x, const struct ty_ledger *l,
 void ty_ledger_most_text(const struct ty_ledger_most *k, const char *thread, char *buf, size_t n);
 
 /* Adds the rows of a path (chain.h) over [from, to) to the book, not yet as text: each thread's
- * under group_of[thread].thread (ledger_book.h). The added rows sum to `to - from`. 0 or -TY_E...;
+ * under group_of[thread].thread (ledger_rows.h). The added rows sum to `to - from`. 0 or -TY_E...;
  * call ty_book_fini in any case. */
 struct ty_book;
 struct ty_ledger_group;

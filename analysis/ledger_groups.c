@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "compare.h"
-#include "ledger_book.h"
-#include "process.h"
+#include "ledger_rows.h"
+#include "process_of_thread.h"
 #include "process_titles.h"
 
 #define SAME_NAMES 4 /* are listed separately */

@@ -7,9 +7,9 @@
 
 #include "base_name.h"
 #include "cpu_gaps.h"
-#include "hot.h"
-#include "ledger_book.h"
-#include "wilson.h"
+#include "hot_functions.h"
+#include "ledger_rows.h"
+#include "confidence_interval.h"
 
 enum { SHOWN_LEAST = 2 }; /* samples of a function */
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "memory_table.h"
-#include "wilson.h"
+#include "confidence_interval.h"
 
 #define PAGE_BYTES 96u /* of a page, while their table grows */
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "counts.h"
+#include "counter_readings.h"
 #include "err.h"
 #include "explain.h"
 #include "ledger.h"

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "counts.h"
+#include "counter_readings.h"
 #include "explain.h"
 #include "outliers.h"
 #include "window.h"

@@ -6,7 +6,7 @@
 
 #include "compare.h"
 #include "partition.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "syscall_ipc.h"
 #include "thread_walk.h"
 #include "vec.h"

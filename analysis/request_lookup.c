@@ -2,7 +2,7 @@
 /* See request_lookup.h. */
 #include "request_lookup.h"
 
-#include "process.h"
+#include "process_of_thread.h"
 
 const struct ty_request *ty_requests_around(const struct ty_requests *r, uint32_t thread,
 					    uint64_t from_ns, uint64_t to_ns)

@@ -8,7 +8,7 @@
 
 #include "compare.h"
 #include "heap.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "request_sockets.h"
 #include "request_stream.h"
 #include "syscall_table.h"

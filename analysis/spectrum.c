@@ -8,7 +8,7 @@
 #include "compare.h"
 #include "hash_index.h"
 #include "heap.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "vec.h"
 
 unsigned ty_spec_bin(uint64_t ns)

@@ -4,7 +4,7 @@
  *
  * Budget: TY_STALL_BACK calls of one thread, 16 parents.
  */
-#include "process.h"
+#include "process_of_thread.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
 

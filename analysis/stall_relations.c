@@ -6,7 +6,7 @@
  */
 #include <signal.h>
 
-#include "process.h"
+#include "process_of_thread.h"
 #include "relations.h"
 #include "rule.h"
 #include "stalls_priv.h"

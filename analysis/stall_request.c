@@ -6,7 +6,7 @@
  */
 #include <unistd.h>
 
-#include "process.h"
+#include "process_of_thread.h"
 #include "stall_woken.h"
 #include "syscall_ipc.h"
 #include "thread_walk.h"

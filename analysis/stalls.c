@@ -6,7 +6,7 @@
 #include "stalls_priv.h"
 #include "compare.h"
 #include "fd_kind.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "span_blocks.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * (relations and the rule that decides), stall_retry.c (attempts), stall_idle.c (locks whose holder
  * is idle), stall_poll.c (polled locks), stall_woken.c (which thread woke the other),
  * stall_request.c (requests), stall_no_reply.c (those still without a reply),
- * stall_open_request.c (pending replies), stall_elsewhere.c (another thread has the request),
- * stall_handoff.c (locks by the use of their words), stall_share.c (turns and shared work),
+ * stall_open_request.c (pending replies), stall_other_threads.c (another thread has the request),
+ * stall_handoff.c (locks by the use of their words), stall_shared_work.c (turns and shared work),
  * stall_worker.c (worker pools), stall_process_tree.c (descendants), stall_futex_word.c (lock or
  * counter), stall_path.c (what the command lost), stall_rank.c (merging and ranking),
  * stall_compute.c (blocked event loops), stall_cpu.c, stall_steal.c, stall_stop_world.c,
@@ -318,8 +318,8 @@ bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t sp
 uint64_t ty_stall_no_reply(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   uint32_t *to);
 
-/* stall_elsewhere.c: true if another thread of the process was blocked for most of the wait, most
- * of that time with a request open; so that thread has it. */
+/* stall_other_threads.c: true if another thread of the process was blocked for most of the wait,
+ * most of that time with a request open; so that thread has it. */
 bool ty_stall_elsewhere(struct ty_stall_search *h, const struct ty_candidate *c, uint32_t process);
 
 /* stall_compute.c: adds what the thread of that request (h->o.requests->v) computed before it
@@ -374,7 +374,7 @@ struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t th
 bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   const struct ty_path *p);
 
-/* stall_share.c */
+/* stall_shared_work.c */
 /* True if the waiter, since its waker's previous message, sent to several descriptors, and if other
  * threads with the same parent that it communicates with worked at least half as long as the waker.
  * Then work was distributed. */

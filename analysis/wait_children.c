@@ -2,7 +2,7 @@
 /* See wait_children.h. */
 #include "wait_children.h"
 
-#include "process.h"
+#include "process_of_thread.h"
 #include "syscall_ipc.h"
 #include "thread_walk.h"
 #include "wait_retry.h"

@@ -2,7 +2,7 @@
 /* See wait_peer.h. */
 #include "wait_peer.h"
 
-#include "process.h"
+#include "process_of_thread.h"
 #include "request_lookup.h"
 #include "wakeup.h"
 

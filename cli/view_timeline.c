@@ -7,7 +7,7 @@
 
 #include "call_data_source.h"
 #include "call_objects_load.h"
-#include "count_load.h"
+#include "counter_load.h"
 #include "explain_session.h"
 #include "sample_load.h"
 #include "sample_marks_load.h"

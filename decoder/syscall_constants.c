@@ -809,7 +809,7 @@ static const struct ty_named MPOL_v[] = {V(MPOL_DEFAULT, 0),
 static const struct ty_named MPOLFLAGS_v[] = {V(MPOL_F_NODE, 1), V(MPOL_F_ADDR, 2),
 					      V(MPOL_F_MEMS_ALLOWED, 4)};
 static const struct ty_named XATTR_v[] = {V(XATTR_CREATE, 1), V(XATTR_REPLACE, 2)};
-/* As on x86 and in asm-generic; syscall_fmt.c exchanges arm's four before it looks here. */
+/* As on x86 and in asm-generic; syscall_text.c exchanges arm's four before it looks here. */
 static const struct ty_named OFLAGS_v[] = {
 	V(O_CREAT, 0100),	  V(O_EXCL, 0200),	  V(O_NOCTTY, 0400),
 	V(O_TRUNC, 01000),	  V(O_APPEND, 02000),	  V(O_NONBLOCK, 04000),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Named values of system call arguments: sets of flags, or of alternatives. Values come from the
- * system's own headers; syscall_fmt.c selects the few that differ between machines
+ * system's own headers; syscall_text.c selects the few that differ between machines
  * (O_DIRECTORY...). Private to the decoder's system call files.
  */
 #ifndef TY_SYSCALL_CONSTANTS_H
@@ -131,7 +131,7 @@ struct ty_setdef {
 const struct ty_setdef *ty_set_get(enum ty_set set);
 /* The name of a value in an ENUM set, NULL when it has none. */
 const char *ty_set_name(enum ty_set set, uint64_t v);
-/* Appends a value of the set: "POLLIN|POLLHUP", "SOL_SOCKET". (syscall_fmt.c) */
+/* Appends a value of the set: "POLLIN|POLLHUP", "SOL_SOCKET". (syscall_text.c) */
 int ty_set_text(enum ty_set set, uint64_t v, struct ty_buf *out);
 
 #endif

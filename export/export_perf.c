@@ -23,7 +23,7 @@
 #include "run_times.h"
 #include "checked_read.h"
 #include "section.h"
-#include "tgids.h"
+#include "tgid_map.h"
 
 #define ROUND	  16384
 #define TEXTS	  (1u << 30)
@@ -41,7 +41,7 @@ struct export
 	struct ty_perf_out *out;
 	struct ty_perf_exported *done;
 	struct ty_thread_names *comms;
-	struct ty_tgids *tgids;
+	struct ty_tgid_map *tgids;
 	uint32_t *told; /* by tid: hash of the name that perf has; 0: none */
 	struct ty_buf rec;
 	unsigned in_round;
@@ -55,7 +55,7 @@ struct export
 /* Thread, time and CPU in the order of a sample; other records have the id last. */
 static void add_where(struct export *x, const struct ty_event *ev, int32_t tid)
 {
-	int32_t tgid = tid ? ty_tgids_get(x->tgids, tid) : 0;
+	int32_t tgid = tid ? ty_tgid_map_get(x->tgids, tid) : 0;
 
 	ty_buf_addle(&x->rec, (uint32_t)tgid, 4); /* -1: unknown */
 	ty_buf_addle(&x->rec, (uint32_t)tid, 4);
@@ -93,7 +93,7 @@ static void tell_name(struct export *x, const struct ty_event *ev)
 		return;
 	x->told[ev->tid] = h;
 	ty_buf_reset(&x->rec);
-	ty_buf_addle(&x->rec, (uint32_t)ty_tgids_get(x->tgids, ev->tid), 4);
+	ty_buf_addle(&x->rec, (uint32_t)ty_tgid_map_get(x->tgids, ev->tid), 4);
 	ty_buf_addle(&x->rec, (uint32_t)ev->tid, 4);
 	ty_buf_add(&x->rec, comm, strlen(comm) + 1);
 	pad(&x->rec);
@@ -133,7 +133,7 @@ static void put_switch(struct export *x, const struct ty_event *ev)
 	out = !own || prev;
 	ty_buf_reset(&x->rec);
 	if (!own) {
-		ty_buf_addle(&x->rec, next ? (uint32_t)ty_tgids_get(x->tgids, next) : 0, 4);
+		ty_buf_addle(&x->rec, next ? (uint32_t)ty_tgid_map_get(x->tgids, next) : 0, 4);
 		ty_buf_addle(&x->rec, (uint32_t)next, 4);
 	}
 	add_where(x, ev, out ? prev : next);
@@ -252,7 +252,7 @@ static int put_events(struct export *x, struct ty_export_sideband *side, struct 
 			side, ev.ts_ns < x->w->to_ns ? ev.ts_ns : x->w->to_ns - 1, err);
 		if (r)
 			return r;
-		if (ty_thread_names_feed(x->comms, &ev) || ty_tgids_feed(x->tgids, &ev))
+		if (ty_thread_names_feed(x->comms, &ev) || ty_tgid_map_feed(x->tgids, &ev))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 				       "out of memory for thread names");
 		run_ns = ty_run_times_feed(x->runs, &ev, x->w->from_ns);
@@ -484,7 +484,7 @@ int ty_export_perf(struct ty_session *s, const struct ty_window *w, const char *
 	*x = (struct export){.s = s, .w = w, .done = done};
 	ty_buf_init(&x->rec, UINT16_MAX);
 	x->comms = ty_thread_names_new(t->cmdlines.s, threads.s);
-	x->tgids = ty_tgids_new(threads.s);
+	x->tgids = ty_tgid_map_new(threads.s);
 	x->told = calloc(TID_MAX + 1, sizeof(*x->told));
 	x->runs = ty_run_times_new();
 	choose_run_id(x);
@@ -495,7 +495,7 @@ int ty_export_perf(struct ty_session *s, const struct ty_window *w, const char *
 	r = r ? r : all(x, err);
 	ty_perf_out_free(x->out);
 	ty_thread_names_free(x->comms);
-	ty_tgids_free(x->tgids);
+	ty_tgid_map_free(x->tgids);
 	ty_buf_fini(&x->rec);
 	free(x->told);
 	ty_run_times_free(x->runs);

@@ -19,7 +19,7 @@
 #include "call_data.h"
 #include "event_set.h"
 #include "command_lines.h"
-#include "culprits.h"
+#include "untraced_culprits.h"
 #include "follow_pids.h"
 #include "idle_switch.h"
 #include "meta_writer.h"

@@ -15,7 +15,8 @@
 
 /* Descriptors of a recording besides those of its CPUs and pids: measured 21 at most. */
 #define FDS 40
-/* Programs, maps and hooks of recorder/call_data.c: 140 were seen; 12 of recorder/culprits.c. */
+/* Programs, maps and hooks of recorder/call_data.c: 140 were seen; 12 of
+ * recorder/untraced_culprits.c. */
 #define CALL_DATA_FDS 196
 /* The same of recorder/stacks.c, and a ring per CPU. */
 #define STACKS_FDS 24

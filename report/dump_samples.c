@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dump.h"
-#include "hot.h"
+#include "hot_functions.h"
 #include "json_out.h"
 #include "model_time.h"
 #include "plain_text.h"

@@ -207,7 +207,7 @@ static int begun(struct dump *d, const struct ty_call *c, uint64_t after_ns)
 	l->kind = LINE_PENDING;
 	l->u.call = *c;
 	l->after_ns = after_ns;
-	l->pid = ty_tgids_get(d->walk.tgids, c->tid);
+	l->pid = ty_tgid_map_get(d->walk.tgids, c->tid);
 	ty_dump_line_name(d, l);
 	l->named = named;
 	set_name(l, comm);
@@ -265,7 +265,7 @@ static int over(struct dump *d, const struct ty_call *c)
 		taken.kind = taken.shown ? LINE_RESUMED : LINE_CALL;
 		taken.key = (d->last_key | 1) + 1;
 	} else {
-		taken.pid = ty_tgids_get(d->walk.tgids, c->end_tid);
+		taken.pid = ty_tgid_map_get(d->walk.tgids, c->end_tid);
 	}
 	complete(d, &taken, c);
 	if (taken.kind == LINE_DROPPED)

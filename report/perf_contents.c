@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "counts.h"
+#include "counter_readings.h"
 #include "json_out.h"
 #include "mem_access.h"
 #include "perf_data.h"

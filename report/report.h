@@ -7,10 +7,10 @@
 
 #include "answer.h"
 #include "buf.h"
-#include "count_stats.h"
-#include "diff.h"
-#include "hot.h"
-#include "summed_findings.h"
+#include "counter_stats.h"
+#include "window_diff.h"
+#include "hot_functions.h"
+#include "findings.h"
 #include "json_out.h"
 #include "longest_waits.h"
 #include "object_totals.h"
@@ -143,8 +143,8 @@ void ty_objects_text(const struct ty_report *r, FILE *f);
 void ty_objects_json(const struct ty_report *r, struct ty_json *j);
 
 /* report_counters.c */
-/* All measures (count_measures.h) of a sum: in lines indented by that much; from measure `from` on
- * as an array. */
+/* All measures (counter_measures.h) of a sum: in lines indented by that much; from measure `from`
+ * on as an array. */
 void ty_count_measures_text(const struct ty_counts *c, const struct ty_count_sum *s, int indent,
 			    FILE *f);
 void ty_count_measures_json(const struct ty_counts *c, const struct ty_count_sum *s, uint32_t from,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "interpreter.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "process_titles.h"
 #include "put_text.h"
 

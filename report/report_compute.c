@@ -121,7 +121,7 @@ static int answered(struct ty_report *r, struct ty_err *err)
 	int status = ty_answer_find(&x, &r->w, &r->requests, &r->answer);
 
 	if (!status)
-		ty_answer_held_up(&x, stalls, &r->answer);
+		ty_answer_stalls(&x, stalls, &r->answer);
 	if (!status)
 		status = ty_findings_find(&x, &r->w, &r->answer, &r->requests, &r->findings);
 	if (!status) /* without the section of stalls there are none */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "count_measures.h"
+#include "counter_measures.h"
 #include "fields.h"
 #include "process_titles.h"
 #include "put_text.h"

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "count_load.h"
-#include "count_measures.h"
+#include "counter_load.h"
+#include "counter_measures.h"
 #include "fields.h"
 #include "put_text.h"
 #include "report.h"

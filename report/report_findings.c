@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report's section "findings": findings other than stalls (analysis/summed_findings.h). */
+/* The report's section "findings": findings other than stalls (analysis/findings.h). */
 #include "fields.h"
 #include "process_titles.h"
 #include "put_text.h"

@@ -9,7 +9,7 @@ int ty_call_walk_init(struct ty_call_walk *w, struct ty_session *s)
 	const struct ty_text strings = ty_session_call_data(s);
 
 	w->pairs = ty_pairs_new(s->arch);
-	w->tgids = ty_tgids_new(ty_trace_section(t, TY_SEC_THREADS).s);
+	w->tgids = ty_tgid_map_new(ty_trace_section(t, TY_SEC_THREADS).s);
 	w->strings =
 		strings.n ? ty_call_data_index_new(strings.s, strings.n, s->memory_bytes) : NULL;
 	if (!w->pairs || !w->tgids || (strings.n && !w->strings))
@@ -22,19 +22,19 @@ void ty_call_walk_fini(struct ty_call_walk *w)
 {
 	ty_fd_track_free(w->fds);
 	ty_call_data_index_free(w->strings);
-	ty_tgids_free(w->tgids);
+	ty_tgid_map_free(w->tgids);
 	ty_pairs_free(w->pairs);
 }
 
 int ty_call_walk_feed(struct ty_call_walk *w, const struct ty_event *ev, bool lost,
 		      struct ty_pair_step *step, struct ty_err *err)
 {
-	int r = ty_tgids_feed(w->tgids, ev);
+	int r = ty_tgid_map_feed(w->tgids, ev);
 
 	if (!r && (ev->kind == TY_EV_NEWTASK || ev->kind == TY_EV_EXIT)) {
 		const struct ty_call *makes = ty_pairs_current(w->pairs, ev->tid);
 
-		r = ty_fd_track_event(w->fds, ev, ty_tgids_get(w->tgids, ev->tid),
+		r = ty_fd_track_event(w->fds, ev, ty_tgid_map_get(w->tgids, ev->tid),
 				      makes ? makes->start_ns : 0);
 	}
 	if (!r && lost) {
@@ -50,7 +50,7 @@ int ty_call_walk_end(struct ty_call_walk *w, const struct ty_call *c)
 	int r = 0;
 
 	if (ty_fd_track_follows(w->fds, c))
-		r = ty_fd_track_end(w->fds, ty_tgids_get(w->tgids, c->end_tid), c);
+		r = ty_fd_track_end(w->fds, ty_tgid_map_get(w->tgids, c->end_tid), c);
 	if (w->strings)
 		ty_call_data_over(w->strings, c->end_tid, c->end_ns);
 	return r;
@@ -59,5 +59,5 @@ int ty_call_walk_end(struct ty_call_walk *w, const struct ty_call *c)
 void ty_call_walk_begin(struct ty_call_walk *w, const struct ty_call *c)
 {
 	if (ty_fd_track_follows(w->fds, c))
-		ty_fd_track_begin(w->fds, ty_tgids_get(w->tgids, c->tid), c);
+		ty_fd_track_begin(w->fds, ty_tgid_map_get(w->tgids, c->tid), c);
 }

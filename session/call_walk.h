@@ -11,11 +11,11 @@
 #include "fd_track.h"
 #include "session.h"
 #include "syscall_pair.h"
-#include "tgids.h"
+#include "tgid_map.h"
 
 struct ty_call_walk {
 	struct ty_pairs *pairs;
-	struct ty_tgids *tgids;
+	struct ty_tgid_map *tgids;
 	struct ty_fd_track *fds;
 	struct ty_call_data_index *strings; /* NULL: none are recorded */
 };

@@ -11,11 +11,11 @@
 #include "call_data_index.h"
 #include "call_data_source.h"
 #include "fd_kind.h"
-#include "fd_names.h"
+#include "fd_snapshot.h"
 #include "fd_others.h"
 #include "cfs_throttle.h"
 #include "steal.h"
-#include "steal_lines.h"
+#include "steal_recorded.h"
 #include "field_text.h"
 #include "key_value.h"
 #include "partition.h"
@@ -395,7 +395,7 @@ static bool received(void *ctx, uint32_t thread, uint32_t call, unsigned i,
 static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
 {
 	const struct ty_session *s = ctx;
-	const struct ty_fd_name *f = ty_fd_names_find(s->fds, pid, fd);
+	const struct ty_fd_name *f = ty_fd_snapshot_find(s->fds, pid, fd);
 
 	if (!f)
 		return NULL;
@@ -407,14 +407,14 @@ static int32_t fd_listed(void *ctx, int32_t pid, int32_t from)
 {
 	const struct ty_session *s = ctx;
 
-	return ty_fd_names_from(s->fds, pid, from);
+	return ty_fd_snapshot_from(s->fds, pid, from);
 }
 
 static bool fds_left_out(void *ctx, int32_t pid)
 {
 	const struct ty_session *s = ctx;
 
-	return ty_fd_names_left_out(s->fds, pid);
+	return ty_fd_snapshot_left_out(s->fds, pid);
 }
 
 static bool fd_other(void *ctx, const char *name, char access, uint64_t t_ns, int32_t not_pid,
@@ -433,7 +433,7 @@ static bool listens(void *ctx, const char *at, size_t n)
 {
 	const struct ty_session *s = ctx;
 
-	return ty_fd_names_listens(s->fds, at, n);
+	return ty_fd_snapshot_listens(s->fds, at, n);
 }
 
 static bool throttled(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
@@ -587,7 +587,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 	if (!s->snapshot.n)
 		find_lines(s);
 	if (!s->fds)
-		s->fds = ty_fd_names_new(ty_trace_section(s->trace, TY_SEC_FDS).s);
+		s->fds = ty_fd_snapshot_new(ty_trace_section(s->trace, TY_SEC_FDS).s);
 	if (!s->held)
 		s->held = ty_throttle_lines_new(ty_trace_section(s->trace, TY_SEC_QUOTA).s);
 	if (!s->steal)
@@ -609,7 +609,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .polled = strings ? polled : NULL,
 				   .received = strings ? received : NULL,
 				   .ready = strings ? ready : NULL,
-				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
+				   .fd_before = ty_fd_snapshot_taken_ns(s->fds) ? fd_before : NULL,
 				   .fd_listed = fd_listed,
 				   .throttled = s->held ? throttled : NULL,
 				   .quota = s->held ? quota : NULL,
@@ -622,8 +622,8 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .counts = s->counts,
 				   .samples = s->functions,
 				   .ticks = s->ticks && s->ticks->period_ns ? s->ticks : NULL,
-				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
-				   .fds_ns = ty_fd_names_taken_ns(s->fds),
+				   .fds_since_ns = ty_fd_snapshot_since_ns(s->fds),
+				   .fds_ns = ty_fd_snapshot_taken_ns(s->fds),
 				   .fds_left_out = fds_left_out,
 				   .listens = listens,
 				   .fd_other = fd_other,

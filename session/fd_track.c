@@ -5,7 +5,8 @@
  * created during the call that closes its number keeps its name only if the old one was known to be
  * open until then, because only then it is certain which of the two was closed.
  *
- * Bounds: NAMES_MAX bytes of names, and those of fd_slots.c; beyond them descriptors have no name.
+ * Bounds: NAMES_MAX bytes of names, and those of fd_shared_tables.c; beyond them descriptors have
+ * no name.
  *
  * Budget: a call without effect on descriptors costs the look-up of its row; a name one look-up of
  * the process.
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fd_slots.h"
+#include "fd_shared_tables.h"
 #include "field_text.h"
 #include "key_value.h"
 #include "snapshot_text.h"

@@ -114,7 +114,7 @@ static int64_t object_polled(struct work *k, const struct ty_call *c, int32_t pi
 
 static int over(struct work *k, const struct ty_call *c, uint64_t end_ns)
 {
-	const int32_t pid = ty_tgids_get(k->walk.tgids, c->end_tid);
+	const int32_t pid = ty_tgid_map_get(k->walk.tgids, c->end_tid);
 	const uint32_t begun = ty_pair_map_get(&k->begun, (uint32_t)c->tid, 0);
 	int64_t at = !begun || begun == TY_PAIR_NONE ? NO_OBJECT
 		     : begun == UNWANTED	     ? TY_OBJECT_NONE
@@ -132,7 +132,7 @@ static int over(struct work *k, const struct ty_call *c, uint64_t end_ns)
 
 static int begin(struct work *k, const struct ty_call *c)
 {
-	const int64_t at = object_at_begin(k, c, ty_tgids_get(k->walk.tgids, c->tid));
+	const int64_t at = object_at_begin(k, c, ty_tgid_map_get(k->walk.tgids, c->tid));
 	uint32_t *slot = ty_pair_map_add(&k->begun, (uint32_t)c->tid, 0);
 
 	if (!slot || at == -TY_ENOMEM)

@@ -14,15 +14,15 @@
 #include "build.h"
 #include "sigbus.h"
 #include "call_data_index.h"
-#include "count_load.h"
+#include "counter_load.h"
 #include "sample_load.h"
 #include "wait_stacks.h"
 #include "fd_kind.h"
-#include "fd_names.h"
+#include "fd_snapshot.h"
 #include "fd_others.h"
 #include "cfs_throttle.h"
 #include "steal.h"
-#include "steal_lines.h"
+#include "steal_recorded.h"
 #include "index_file.h"
 #include "key_value.h"
 #include "plain_text.h"
@@ -429,7 +429,7 @@ void ty_session_fini(struct ty_session *s)
 	vec_each (text, &s->address)
 		free(*text);
 	vec_fini(&s->address);
-	ty_fd_names_free(s->fds);
+	ty_fd_snapshot_free(s->fds);
 	ty_fd_histories_free(s->fd_histories);
 	ty_fd_others_free(s->others);
 	ty_throttle_lines_free(s->held);

@@ -23,7 +23,7 @@
 #include "vec.h"
 
 /* An opened file. Which members are set depends on the flags; call fini in any state. */
-struct ty_fd_names;
+struct ty_fd_snapshot;
 struct ty_fd_others;
 struct ty_call_data_index;
 struct ty_strtab;
@@ -49,7 +49,7 @@ struct ty_session {
 	struct ty_events *events; /* positioned at the first event */
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
-	struct ty_fd_names *fds;	      /* open before the recording; created on first use */
+	struct ty_fd_snapshot *fds;	      /* open before the recording; created on first use */
 	struct ty_fd_histories *fd_histories; /* created on first use, where there are no locks */
 	struct ty_fd_others *others;	      /* ends of pipes and sockets; created on first use */
 	struct ty_throttle_lines *held;	      /* throttled by CPU quotas; created on first use */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "count_measures.h"
+#include "counter_measures.h"
 #include "glyphs.h"
 #include "irqs.h"
 #include "process_titles.h"

@@ -6,7 +6,7 @@
 #ifndef TY_FLAME_VIEW_H
 #define TY_FLAME_VIEW_H
 
-#include "hot.h"
+#include "hot_functions.h"
 #include "view.h"
 
 /* What it is opened on; everything is borrowed and must outlive the view. */

@@ -8,7 +8,7 @@
 
 #include "glyphs.h"
 #include "partition.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "timeline_priv.h"
 
 #define PARTS_LOOKED_AT 64 /* of a cell with more parts so many, evenly */

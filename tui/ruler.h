@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "time_format.h"
-#include "findings.h"
+#include "stall_list.h"
 #include "gaps.h"
 #include "grid.h"
 #include "viewport.h"

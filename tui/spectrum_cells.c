@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The spectrogram's cells: their bins and columns, and the counts. */
-#include "process.h"
+#include "process_of_thread.h"
 #include "spectrum_priv.h"
 
 unsigned ty_spec_row_begin(const struct ty_spectrum_view *v, unsigned k)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "count_measures.h"
+#include "counter_measures.h"
 #include "glyphs.h"
 #include "sample_marks.h"
 #include "samples.h"

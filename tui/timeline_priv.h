@@ -6,9 +6,9 @@
 #include "background.h"
 #include "call_sums.h"
 #include "chain.h"
-#include "counts.h"
-#include "diff.h"
-#include "findings.h"
+#include "counter_readings.h"
+#include "window_diff.h"
+#include "stall_list.h"
 #include "flame_view.h"
 #include "flow_view.h"
 #include "gaps.h"
@@ -487,7 +487,7 @@ void ty_timeline_keep_load(struct ty_timeline *t);
 /* timeline_marks_page.c */
 bool ty_timeline_kept(struct ty_timeline *t); /* the page of it; false: a sentence says why not */
 
-/* timeline_findings.c */
+/* timeline_stall_list.c */
 void ty_timeline_find(struct ty_timeline *t); /* begins to search for them */
 void ty_timeline_to_foremost(struct ty_timeline *t);
 void ty_timeline_to_finding(struct ty_timeline *t);

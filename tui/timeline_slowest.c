@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "call_args.h"
-#include "count_measures.h"
+#include "counter_measures.h"
 #include "ledger.h"
 #include "outlier_parts.h"
 #include "ruler.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "count_measures.h"
+#include "counter_measures.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 #include "units.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "err.h"
-#include "findings.h"
+#include "stall_list.h"
 #include "model.h"
 #include "vec.h"
 #include "window.h"

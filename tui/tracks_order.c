@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compare.h"
-#include "process.h"
+#include "process_of_thread.h"
 
 /* The criteria of the order. */
 struct relevance {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "hot.h"
+#include "hot_functions.h"
 #include "sample_load.h"
 
 static void ask(const struct ty_samples *s)

@@ -4,7 +4,7 @@
 #ifndef TY_FIXTURE_FINDINGS_H
 #define TY_FIXTURE_FINDINGS_H
 
-#include "summed_findings.h"
+#include "findings.h"
 #include "fixture_given.h"
 #include "window_all.h"
 

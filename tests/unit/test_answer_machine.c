@@ -36,7 +36,7 @@ static void cpus_of_the_machine(void **state)
 	assert_string_equal(a.item[0].text, "t20/20 ran");
 	assert_string_equal(a.note[0], "t11/11 replied to 9 requests: p50 1.00 ms, max 51.0 ms");
 	assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
-	ty_answer_held_up(&x, &s, &a);
+	ty_answer_stalls(&x, &s, &a);
 	assert_string_equal(
 		a.note[0],
 		"stall with the most time: t11/11 waited 50.0 ms because of t20/20 (stall 1)");

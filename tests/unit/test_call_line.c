@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "call_line.h"
-#include "tgids.h"
+#include "tgid_map.h"
 #include "wall_clock.h"
 
 static const struct ty_sysarch *x86;
@@ -207,37 +207,38 @@ static void json(void **state)
 
 static void processes(void **state)
 {
-	struct ty_tgids *t = ty_tgids_new("taken 1 2\n7\t5\t1\tx\n99999999\t5\t\nbad\n8\t\n9\t9");
+	struct ty_tgid_map *t =
+		ty_tgid_map_new("taken 1 2\n7\t5\t1\tx\n99999999\t5\t\nbad\n8\t\n9\t9");
 	struct ty_event ev = {.kind = TY_EV_NEWTASK, .tid = 7};
 
 	assert_non_null(t);
-	assert_int_equal(ty_tgids_get(t, 7), 5);
-	assert_int_equal(ty_tgids_get(t, 8), -1);
-	assert_int_equal(ty_tgids_get(t, 9), -1); /* cut: not trusted */
-	assert_int_equal(ty_tgids_get(t, -1), -1);
-	assert_int_equal(ty_tgids_get(t, INT32_MAX), -1);
+	assert_int_equal(ty_tgid_map_get(t, 7), 5);
+	assert_int_equal(ty_tgid_map_get(t, 8), -1);
+	assert_int_equal(ty_tgid_map_get(t, 9), -1); /* cut: not trusted */
+	assert_int_equal(ty_tgid_map_get(t, -1), -1);
+	assert_int_equal(ty_tgid_map_get(t, INT32_MAX), -1);
 	ev.u.newtask.tid = 20;
 	ev.u.newtask.clone_flags = 0x10000; /* CLONE_THREAD */
-	assert_int_equal(ty_tgids_feed(t, &ev), 0);
-	assert_int_equal(ty_tgids_get(t, 20), 5);
+	assert_int_equal(ty_tgid_map_feed(t, &ev), 0);
+	assert_int_equal(ty_tgid_map_get(t, 20), 5);
 	ev.u.newtask.clone_flags = 0;
 	ev.u.newtask.tid = 4194304;
-	assert_int_equal(ty_tgids_feed(t, &ev), 0);
-	assert_int_equal(ty_tgids_get(t, 4194304), 4194304);
+	assert_int_equal(ty_tgid_map_feed(t, &ev), 0);
+	assert_int_equal(ty_tgid_map_get(t, 4194304), 4194304);
 	ev.u.newtask.tid = 4194305;
-	assert_int_equal(ty_tgids_feed(t, &ev), 0);
-	assert_int_equal(ty_tgids_get(t, 4194305), -1);
+	assert_int_equal(ty_tgid_map_feed(t, &ev), 0);
+	assert_int_equal(ty_tgid_map_get(t, 4194305), -1);
 	/* A thread of an unknown process; the tid had another owner before. */
 	ev.tid = 1000;
 	ev.u.newtask.tid = 20;
 	ev.u.newtask.clone_flags = 0x10000;
-	assert_int_equal(ty_tgids_feed(t, &ev), 0);
-	assert_int_equal(ty_tgids_get(t, 20), -1);
+	assert_int_equal(ty_tgid_map_feed(t, &ev), 0);
+	assert_int_equal(ty_tgid_map_get(t, 20), -1);
 	ev = (struct ty_event){.kind = TY_EV_EXEC, .u.exec = {.tid = 20, .old_tid = 21}};
-	assert_int_equal(ty_tgids_feed(t, &ev), 0);
-	assert_int_equal(ty_tgids_get(t, 20), 20);
-	ty_tgids_free(t);
-	ty_tgids_free(NULL);
+	assert_int_equal(ty_tgid_map_feed(t, &ev), 0);
+	assert_int_equal(ty_tgid_map_get(t, 20), 20);
+	ty_tgid_map_free(t);
+	ty_tgid_map_free(NULL);
 }
 
 /* The name of a unix socket says which process is at its other end; a path in it does not. */

@@ -13,7 +13,7 @@
 
 #include "fixture_findings.h"
 #include "fixture_given.h"
-#include "summed_findings.h"
+#include "findings.h"
 
 static void sleep_ms(uint64_t ms)
 {

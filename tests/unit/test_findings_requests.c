@@ -13,7 +13,7 @@
 #include "findings_priv.h"
 #include "fixture_findings.h"
 #include "fixture_given.h"
-#include "summed_findings.h"
+#include "findings.h"
 
 /* Requests of a millisecond each; how much longer the i-th is. */
 static struct ty_findings requests_with(uint64_t (*more)(unsigned i))

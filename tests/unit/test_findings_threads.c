@@ -12,7 +12,7 @@
 
 #include "fixture_findings.h"
 #include "fixture_given.h"
-#include "summed_findings.h"
+#include "findings.h"
 
 /* Of the one name, from 11 to it or back. */
 static void sw(int prev, uint64_t state, int next)

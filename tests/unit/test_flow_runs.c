@@ -23,7 +23,7 @@
 #include "nth_element.h"
 #include "pt_conf.h"
 #include "pt_machine.h"
-#include "ranks.h"
+#include "percentiles.h"
 
 #define BASE 0x400000ull
 enum { FUNCTIONS = 9, BLOCKS = 9, TID = 7 };
@@ -790,7 +790,7 @@ static void test_nth(void **state)
 }
 
 /* Percentiles of numbers most of which are counted: from small to large, and of a few sizes. */
-static void test_ranks(void **state)
+static void test_percentiles(void **state)
 {
 	enum { MOST = 40000 };
 	/* Small and large ones; equal ones, at last followed by one that is not. */
@@ -838,7 +838,7 @@ static void test_ranks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nth),   cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_nth),   cmocka_unit_test(test_percentiles),
 		cmocka_unit_test(test_same),  cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_loops), cmocka_unit_test(test_memory)};
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ledger_book.h"
+#include "ledger_rows.h"
 #include "fixture_model.h"
 
 /* Threads 10 to 9 + n are "worker", 5 is "job". */

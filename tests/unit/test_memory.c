@@ -15,7 +15,7 @@
 #include "memory.h"
 #include "sharing.h"
 
-static void test_counts(void **state)
+static void test_counter_readings(void **state)
 {
 	const struct access a[] = {{101, ST, A, P, -1}, {102, LD, A + 4096, P + 4096, PEER}};
 	struct ty_memory_table t;
@@ -87,7 +87,7 @@ static void test_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_counter_readings),
 		cmocka_unit_test(test_together),
 	};
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "count_load.h"
-#include "count_stats.h"
+#include "counter_load.h"
+#include "counter_stats.h"
 #include "fixture_timeline.h"
 #include "perf_write.h"
 #include "session.h"

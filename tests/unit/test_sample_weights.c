@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "fixture_given.h"
-#include "hot.h"
+#include "hot_functions.h"
 #include "ledger.h"
 
 #define MS UINT64_C(1000000)

@@ -14,7 +14,7 @@
 #include "fixture_model.h"
 #include "fixture_story.h"
 #include "fixture_timeline.h"
-#include "process.h"
+#include "process_of_thread.h"
 #include "spectrum.h"
 #include "spectrum_priv.h"
 #include "syscall_stats.h"

@@ -16,7 +16,7 @@
 #include "fixture_ticks.h"
 #include "ledger.h"
 #include "steal.h"
-#include "steal_lines.h"
+#include "steal_recorded.h"
 #include "steal_samples.h"
 
 /* All ticks are there; or some of the CPU's events were lost just then; or it needs none. */

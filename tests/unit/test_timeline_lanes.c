@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "count_measures.h"
+#include "counter_measures.h"
 #include "fixture_story.h"
 #include "fixture_timeline.h"
 #include "sample_marks.h"

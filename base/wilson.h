@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* The interval of a share that was sampled. */
-#ifndef TY_WILSON_H
-#define TY_WILSON_H
-
-/* Where a share of n samples lies with 95% confidence (Wilson's score interval); 0 to 1 of none. */
-void ty_wilson(double share, double n, double *low, double *high);
-
-#endif
