@@ -7,8 +7,8 @@
 
 #include "partition.h"
 
-#define LEAST 32	 /* hops of a path that is worth it */
-#define SEGS  (1u << 18) /* of a kept path */
+#define LEAST 32	   /* hops of a path that is worth it */
+#define BYTES (128u << 20) /* of all kept paths */
 
 /* The waits of a thread, one before the other, and what is behind them. */
 struct run {
@@ -143,14 +143,22 @@ int ty_path_part(const struct ty_kept_paths *k, const struct ty_span *s, uint32_
 	return 0;
 }
 
+static size_t bytes_of(const struct ty_path *p)
+{
+	return p->seg.n * sizeof(*p->seg.v) + p->hop.n * sizeof(*p->hop.v);
+}
+
 int ty_path_keep(struct ty_kept_paths *k, const struct ty_path *p, size_t found)
 {
 	struct ty_kept_path *least = &k->v[0];
+	size_t bytes = bytes_of(p), most = k->bytes && k->bytes < BYTES ? k->bytes : BYTES;
 
-	for (unsigned i = 1; i < TY_PATHS_KEPT; i++)
+	for (unsigned i = 0; i < TY_PATHS_KEPT; i++) {
 		least = k->v[i].found < least->found ? &k->v[i] : least;
-	if (p->cut || p->inferred || p->bound || p->seg.n > SEGS || found < LEAST ||
-	    found <= least->found)
+		bytes += bytes_of(&k->v[i].p);
+	}
+	if (p->cut || p->inferred || p->bound || bytes - bytes_of(&least->p) > most ||
+	    found < LEAST || found <= least->found)
 		return 0;
 	ty_hash_clear(&least->by_span);
 	least->found = 0;

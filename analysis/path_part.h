@@ -15,6 +15,7 @@ struct ty_kept_paths {
 		struct ty_hash_index by_span; /* of its hops */
 		size_t found;		      /* hops that were in no kept path */
 	} v[TY_PATHS_KEPT];
+	size_t bytes; /* limit of all; 0: 128 MB */
 };
 
 /*

@@ -45,6 +45,9 @@ int ty_stall_path_sort(struct ty_stall_search *h)
 		h->at[i].before_ns = sum;
 		sum += h->at[i].end_ns - h->at[i].start_ns;
 	}
+	h->at_n = n;
+	h->path_end = n ? h->path.seg.v[n - 1].thread : TY_NONE;
+	vec_fini(&h->path.seg);
 	vec_sort(&h->path.hop, by_span);
 	return 0;
 }
@@ -86,7 +89,7 @@ uint64_t ty_stall_aside(const struct ty_stall_search *h, const struct ty_candida
 	uint64_t ns = napped(h, c->s.last_end_ns) - napped(h, c->s.start_ns);
 
 	/* Of the whole machine others are recorded, too. */
-	if (!ns || !ty_stall_is_related(h, h->path.seg.v[h->path.seg.n - 1].thread, c->s.thread))
+	if (!ns || !ty_stall_is_related(h, h->path_end, c->s.thread))
 		return 0;
 	return ns < c->s.duration_ns ? ns : c->s.duration_ns;
 }
@@ -146,14 +149,14 @@ static size_t seg_after(const struct ty_stall_search *h, uint32_t thread, uint64
 {
 	const struct ty_path_at *s = h->at;
 
-	return partition_point(k, (size_t)0, h->path.seg.n,
+	return partition_point(k, (size_t)0, h->at_n,
 			       s[k].thread < thread || (s[k].thread == thread && s[k].end_ns <= t));
 }
 
 /* Nanoseconds of the path that are the thread's, before t, and all of those of earlier threads. */
 static uint64_t sum_before(const struct ty_stall_search *h, uint32_t thread, uint64_t t)
 {
-	size_t i = seg_after(h, thread, t), n = h->path.seg.n;
+	size_t i = seg_after(h, thread, t), n = h->at_n;
 
 	if (i == n)
 		return n ? h->at[n - 1].before_ns + h->at[n - 1].end_ns - h->at[n - 1].start_ns : 0;
@@ -178,7 +181,7 @@ static uint64_t waits_ns(const struct ty_stall_search *h, uint32_t thread, uint3
 	for (; lo < h->path.hop.n && v[lo].thread == thread && v[lo].span <= last; lo++)
 		ns += v[lo].end_ns - v[lo].start_ns;
 	for (size_t i = seg_after(h, thread, a);
-	     i < h->path.seg.n && h->at[i].thread == thread && h->at[i].start_ns < b; i++)
+	     i < h->at_n && h->at[i].thread == thread && h->at[i].start_ns < b; i++)
 		if (h->at[i].span >= first && h->at[i].span <= last &&
 		    !ty_seg_on_cpu(h->at[i].what) &&
 		    (h->at[i].what != TY_SEG_RUNNABLE || first == last))

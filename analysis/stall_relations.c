@@ -91,10 +91,7 @@ static bool by_stop_request(const struct view *v)
 /* The command needed this wait of its own first thread once, and then computed. */
 static bool needed_once(struct view *v)
 {
-	const struct ty_path *path = &v->h->path;
-
-	return !by_stop_request(v) && path->seg.n &&
-	       path->seg.v[path->seg.n - 1].thread == v->c->s.thread && holds(v, TY_R_ON_PATH) &&
+	return !by_stop_request(v) && v->h->path_end == v->c->s.thread && holds(v, TY_R_ON_PATH) &&
 	       !holds(v, TY_R_RECURS) && holds(v, TY_R_COMPUTED_AFTER);
 }
 

@@ -264,7 +264,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   struct ty_err *err)
 {
 	struct ty_explain own = *x;
-	struct ty_stall_search h = {.x = &own, .w = *w, .o = *o};
+	struct ty_stall_search h = {.x = &own, .w = *w, .o = *o, .path_end = TY_NONE};
 	int r;
 
 	*out = (struct ty_stalls){0};
@@ -275,7 +275,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 	own.spans = ty_span_blocks_new();
 	h.cpu_spans = ty_cpu_spans_new(x->m);
 	h.waits = ty_stall_waits_new();
-	own.paths = &h.paths;
+	own.paths = x->paths ? x->paths : &h.paths;
 	if (!x->fd_histories)
 		own.fd_histories = ty_fd_histories_new(HISTORIES);
 	r = h.words && own.woken && own.spans && h.cpu_spans && h.waits ? find_stalls(&h, max, out)

@@ -152,8 +152,9 @@ struct ty_stall_search {
 	VEC(struct ty_candidate) cand;
 	/* The job: the command, or an attached process that ended; in a recording of the whole
 	 * machine, the job of the candidate. */
-	struct ty_path path;
+	struct ty_path path; /* its segments are in `at` */
 	bool has_path;
+	uint32_t path_end;  /* the thread at its end; TY_NONE: it has no segments */
 	uint32_t job;	    /* of the current candidates; TY_NONE: none */
 	bool job_asked;	    /* its path was looked for */
 	size_t segs;	    /* of all jobs' paths so far */
@@ -162,7 +163,8 @@ struct ty_stall_search {
 	own_sleeps;	      /* voluntary sleeps of the command's first thread; in order */
 	struct ty_path spare; /* memory for that of the next candidate */
 	struct ty_kept_paths paths;
-	struct ty_path_at *at; /* its segments by thread, then time */
+	struct ty_path_at *at; /* the job's segments by thread, then time */
+	size_t at_n;
 	struct ty_prio_at {
 		uint64_t ts_ns;
 		uint32_t thread;

@@ -118,8 +118,12 @@ static int answered(struct ty_report *r, struct ty_err *err)
 {
 	struct ty_explain x = ty_explain_session(r->s);
 	const struct ty_stalls *stalls = &r->explained.stalls;
-	int status = ty_answer_find(&x, &r->w, &r->requests, &r->answer);
+	int status;
 
+	x.paths = &r->explained.paths;
+	status = ty_answer_find(&x, &r->w, &r->requests, &r->answer);
+	ty_kept_paths_fini(x.paths);
+	x.paths = NULL;
 	if (!status)
 		ty_answer_stalls(&x, stalls, &r->answer);
 	if (!status)

@@ -196,6 +196,8 @@ int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned 
 				     .from_ns = w->from_ns,
 				     .to_ns = w->to_ns,
 				     .processes = what & TY_EXPLAIN_PROCESSES};
+	out->paths.bytes = s->memory_bytes / 16;
+	out->x.paths = &out->paths;
 	if (what & TY_EXPLAIN_STALLS)
 		r = ty_stalls_find(&out->x, w, o, TY_EXPLAINED_STALLS, &out->stalls, err);
 	if (!r && what & TY_EXPLAIN_LEDGER)
@@ -207,6 +209,7 @@ int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned 
 
 void ty_explained_fini(struct ty_explained *e)
 {
+	ty_kept_paths_fini(&e->paths);
 	ty_stalls_fini(&e->stalls);
 	for (uint32_t i = 0; i < e->ledgers; i++)
 		ty_ledger_fini(&e->ledger[i]);

@@ -7,6 +7,7 @@
 
 #include "json_out.h"
 #include "ledger.h"
+#include "path_part.h"
 #include "report_log.h"
 #include "session.h"
 #include "stalls.h"
@@ -27,6 +28,7 @@ enum {
 
 struct ty_explained {
 	struct ty_explain x;
+	struct ty_kept_paths paths; /* of the stalls, for what is computed after them */
 	struct ty_stalls stalls;
 	uint64_t min_ns;	  /* shortest wait that can be a stall */
 	uint64_t from_ns, to_ns;  /* the window */

@@ -85,6 +85,10 @@ static void a_part_is_as_if_found(void **state)
 	with.paths = &kept;
 	assert_int_equal(ty_path_find(&x, thread_of(&x, 11), from, to, &all), 0);
 	assert_true(all.hop.n >= 4);
+	kept.bytes = all.seg.n * sizeof(*all.seg.v); /* without its hops */
+	assert_int_equal(ty_path_keep(&kept, &all, 100), 0);
+	assert_int_equal(kept.v[0].found, 0);
+	kept.bytes = 0;
 	assert_int_equal(ty_path_keep(&kept, &all, 100), 0);
 	for (uint32_t i = 0; i < all.hop.n; i++) {
 		const struct ty_hop *h = &all.hop.v[i];
