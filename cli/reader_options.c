@@ -102,10 +102,10 @@ const struct ty_option ty_select_options[] = {
 	 .at = AT(comms)},
 	{0, "cpu", "N[,N-M]", "select these CPUs", .take = ty_select_take_cpus},
 	{0}};
-const struct ty_option ty_json_option[] = {
-	{0, "json", NULL, "print JSON: one document (report) or one object per line (dump)",
-	 .take = ty_take_flag, .at = AT(json)},
-	{0}};
+const struct ty_option ty_json_option[] = {{0, "json", NULL,
+					    "print JSON, as tarry-json(5) describes it",
+					    .take = ty_take_flag, .at = AT(json)},
+					   {0}};
 /* dump says at its end which default each section has. */
 #define CLOCK_HELP(start)                                                                          \
 	"print times as seconds since the start (" start "), time of day (wall) or trace clock "   \
@@ -116,8 +116,8 @@ const struct ty_option ty_dump_clock_option[] = {
 	{0, "clock", "WHICH", CLOCK_HELP("start"), .take = take_clock}, {0}};
 const struct ty_option ty_memory_option[] = {
 	{0, "memory", "SIZE",
-	 "limit the memory of models, tables and caches to SIZE, such as 2G (default: a quarter "
-	 "of the machine)",
+	 "limit the memory of analysis data and caches to SIZE, such as 2G (default: a quarter of "
+	 "the machine)",
 	 .take = take_memory, .at = AT(memory_bytes)},
 	{0}};
 const struct ty_option ty_unused_options[] = {

@@ -30,15 +30,16 @@ static const char head[] =
 	"recorded for the whole machine unless --no-sched is given, because the cause of\n"
 	"a wait is often elsewhere.\n"
 	"\n"
-	"Recording stops when the command or the last given process ends (tarry\n"
-	"does not wait for children that outlive it), after --duration, or at Ctrl-C. A\n"
-	"second Ctrl-C stops without waiting for the command.\n"
+	"Recording stops when the command or the last given process ends, after\n"
+	"--duration, or at Ctrl-C. tarry does not wait for children that outlive the\n"
+	"command. A second Ctrl-C stops without waiting for the command.\n"
 	"\n";
 static const char tail[] =
 	"\n"
 	"Exit status: that of the command (128+N if killed by signal N, 127 if not found,\n"
-	"126 if not executable), even if tarry then fails to finish the file. Without a\n"
-	"command: 0 on success, 1 if recording failed. 2 is wrong usage.\n"
+	"126 if not executable), even if only finishing the file fails. 1 if recording\n"
+	"could not start or failed before it was complete. Without a command: 0 on\n"
+	"success. 2 is wrong usage.\n"
 	"To see what this machine can record, run tarry doctor.\n";
 
 static int take_pids(void *to, const char *arg, struct ty_err *err)

@@ -47,7 +47,8 @@ static const char head[] =
 	"             and the slowest compared with a median one\n"
 	"  counters   list performance counters by thread and CPU (record --counter)\n"
 	"Default: all sections except chain, outliers, diff, stacks, objects and hot.\n"
-	"Empty ones are left out. Of the ledger, only the largest rows are shown.\n"
+	"Empty ones are left out. Of the ledger, only the largest rows of a\n"
+	"traced command are shown (none with -p or -a).\n"
 	"\n";
 
 static const struct {
