@@ -19,28 +19,29 @@ struct ty_path_at {
 	uint8_t what; /* TY_SEG_* */
 };
 
-ORDER(by_thread, struct ty_path_at,
-      compare(a->thread, b->thread) ?: compare(a->start_ns, b->start_ns))
-
 /* The order of hops is of no use once the segments are found: parents are not looked up. */
 ORDER(by_span, struct ty_hop, compare(a->thread, b->thread) ?: compare(a->span, b->span))
 
 int ty_stall_path_sort(struct ty_stall_search *h)
 {
-	size_t n = h->path.seg.n;
+	const uint32_t threads = ty_model_summary(h->x->m)->threads;
+	size_t n = h->path.seg.n, *next = calloc((size_t)threads + 1, sizeof(*next));
 	uint64_t sum = 0;
 
 	free(h->at);
 	h->at = malloc((n + 1) * sizeof(*h->at));
-	if (!h->at)
+	if (!h->at || !next) {
+		free(next);
 		return -TY_ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const struct ty_seg *s = &h->path.seg.v[i];
-
-		h->at[i] =
-			(struct ty_path_at){s->start_ns, s->end_ns, 0, s->thread, s->span, s->what};
 	}
-	qsort(h->at, n, sizeof(*h->at), by_thread);
+	vec_each (s, &h->path.seg)
+		next[s->thread + 1]++;
+	for (uint32_t i = 1; i < threads; i++)
+		next[i] += next[i - 1];
+	vec_each (s, &h->path.seg) /* in time order */
+		h->at[next[s->thread]++] =
+			(struct ty_path_at){s->start_ns, s->end_ns, 0, s->thread, s->span, s->what};
+	free(next);
 	for (size_t i = 0; i < n; i++) {
 		h->at[i].before_ns = sum;
 		sum += h->at[i].end_ns - h->at[i].start_ns;

@@ -126,13 +126,15 @@ void ty_counts_of(const struct ty_counts *c, int32_t tid, size_t *first, size_t 
 	*end = partition_point(k, *first, c->readings.n, v[k].tid == tid);
 }
 
-/* What value i grew by in readings [first, end) of a thread; `start`: its first of all. */
-static uint64_t grown(const struct ty_counts *c, size_t i, size_t start, size_t first, size_t end)
+/* What value i grew by in readings [first, end) of a thread. */
+static uint64_t grown(const struct ty_counts *c, size_t i, size_t first, size_t end)
 {
+	const struct ty_count_reading *r = c->readings.v;
 	const uint64_t *v = c->values.v + i;
 	const size_t w = width(c);
+	const bool next = first && r[first - 1].tid == r[first].tid;
 
-	return end > first ? v[(end - 1) * w] - (first > start ? v[(first - 1) * w] : 0) : 0;
+	return v[(end - 1) * w] - (next ? v[(first - 1) * w] : 0);
 }
 
 static void add_value(const struct ty_counts *c, struct ty_count_sum *s, size_t i, uint64_t v)
@@ -147,8 +149,8 @@ static void add_value(const struct ty_counts *c, struct ty_count_sum *s, size_t 
 }
 
 /* A reading by its part in the window. */
-static void add_cut(const struct ty_counts *c, size_t start, size_t at, uint64_t from_ns,
-		    uint64_t to_ns, struct ty_count_sum *s)
+static void add_cut(const struct ty_counts *c, size_t at, uint64_t from_ns, uint64_t to_ns,
+		    struct ty_count_sum *s)
 {
 	const struct ty_count_reading *r = &c->readings.v[at];
 	const uint64_t from = r->from_ns > from_ns ? r->from_ns : from_ns,
@@ -158,7 +160,7 @@ static void add_cut(const struct ty_counts *c, size_t start, size_t at, uint64_t
 	s->readings++;
 	s->cut += part < all;
 	for (size_t i = 0; i < width(c); i++) {
-		const uint64_t v = grown(c, i, start, at, at + 1);
+		const uint64_t v = grown(c, i, at, at + 1);
 
 		add_value(c, s, i,
 			  part < all ? (uint64_t)(((unsigned __int128)v * part + all / 2) / all)
@@ -166,33 +168,23 @@ static void add_cut(const struct ty_counts *c, size_t start, size_t at, uint64_t
 	}
 }
 
-/* Of the same thread, before first. */
-static size_t start_of(const struct ty_counts *c, size_t first)
-{
-	const struct ty_count_reading *v = c->readings.v;
-
-	return partition_point(k, (size_t)0, first, v[k].tid < v[first].tid);
-}
-
 void ty_counts_sum(const struct ty_counts *c, size_t first, size_t end, uint64_t from_ns,
 		   uint64_t to_ns, struct ty_count_sum *sum)
 {
 	const struct ty_count_reading *v = c->readings.v;
-	size_t start;
 
 	if (first >= end || from_ns >= to_ns)
 		return;
-	start = start_of(c, first);
 	first = partition_point(k, first, end, v[k].to_ns <= from_ns);
 	end = partition_point(k, first, end, v[k].from_ns < to_ns);
 	if (first < end && v[first].from_ns < from_ns)
-		add_cut(c, start, first++, from_ns, to_ns, sum);
+		add_cut(c, first++, from_ns, to_ns, sum);
 	if (first < end && v[end - 1].to_ns > to_ns)
-		add_cut(c, start, --end, from_ns, to_ns, sum);
+		add_cut(c, --end, from_ns, to_ns, sum);
 	if (first >= end)
 		return;
 	for (size_t i = 0; i < width(c); i++)
-		add_value(c, sum, i, grown(c, i, start, first, end));
+		add_value(c, sum, i, grown(c, i, first, end));
 	sum->readings += end - first;
 }
 
