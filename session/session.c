@@ -33,8 +33,9 @@
 #ifndef INDEX_MIN	     /* make fuzz: 0 */
 #define INDEX_MIN (1u << 20) /* smaller models are built in a blink */
 #endif
-#define RETURNED_AT (128 << 10)
-#define AHEAD_PART  8 /* share of the memory for data decoded ahead, later for look-ups */
+#define RETURNED_AT  (128 << 10)
+#define THREAD_BYTES 1024 /* of a thread while the index is made; measured */
+#define AHEAD_PART   8	  /* share of the memory for data decoded ahead, later for look-ups */
 
 /* Ctrl-C while a file is opened ends with a sentence; a second one at once. */
 static volatile sig_atomic_t interrupted;
@@ -216,6 +217,20 @@ static int build(struct ty_session *s, const struct ty_build_how *how, struct ty
 	return refuted ? build_once(s, how, true, &refuted, err) : r;
 }
 
+/* The state of threads has no limit: with so many, it alone exceeds that of all. */
+static void say_beyond_limit(const struct ty_session *s)
+{
+	const uint32_t threads = ty_model_summary(s->model)->threads;
+	const uint64_t bytes = (uint64_t)threads * THREAD_BYTES;
+	char n[TY_COUNT_MAX], size[TY_DURATION_MAX];
+
+	if (bytes > s->memory_bytes)
+		ty_say("tarry: %s: its %s threads took about %s while the index was made, more "
+		       "than "
+		       "--memory\n",
+		       s->trace->path, ty_fmt_count(threads, n), ty_fmt_bytes(bytes, size));
+}
+
 /* In this thread, with progress and Ctrl-C. */
 static int build_here(struct ty_session *s, struct ty_err *err)
 {
@@ -230,6 +245,8 @@ static int build_here(struct ty_session *s, struct ty_err *err)
 	r = build(s, &how, err);
 	progress_end(&p);
 	sigaction(SIGINT, &was, NULL);
+	if (!r)
+		say_beyond_limit(s);
 	return r;
 }
 
