@@ -417,6 +417,8 @@ static int collect_calls(struct ty_stall_search *h, uint32_t thread)
 		if (ty_stall_add(h, thread, span, a, b, TY_ST_RUNNING, 0))
 			return -TY_ENOMEM;
 		h->cand.v[h->cand.n - 1].s.syscall = i;
+		h->cand.v[h->cand.n - 1].ran_ns = sum.ns[TY_ST_RUNNING];
+		h->cand.v[h->cand.n - 1].waited_ns = sum.ns[TY_ST_RUNNABLE];
 	}
 	return 0;
 }

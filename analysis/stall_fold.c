@@ -52,7 +52,8 @@ static bool alike(const struct ty_model *m, const struct ty_candidate *a,
 static void join(struct ty_candidate **v, size_t n)
 {
 	struct ty_candidate *chief = v[0];
-	uint64_t ns = 0, path = 0, aside = 0, rival = 0, held = 0, idle = 0, steal = 0, counted = 0;
+	uint64_t ns = 0, path = 0, aside = 0, rival = 0, ran = 0, waited = 0, held = 0, idle = 0,
+		 steal = 0, counted = 0;
 	uint32_t waits = 0;
 	uint8_t flags = 0;
 
@@ -62,6 +63,8 @@ static void join(struct ty_candidate **v, size_t n)
 		path += v[i]->s.path_ns;
 		aside += v[i]->aside_ns;
 		rival += v[i]->rival_ns;
+		ran += v[i]->ran_ns;
+		waited += v[i]->waited_ns;
 		held += v[i]->held.ns;
 		idle += v[i]->idle_ns;
 		steal += v[i]->s.steal_ns;
@@ -78,6 +81,8 @@ static void join(struct ty_candidate **v, size_t n)
 	chief->s.path_ns = path;
 	chief->aside_ns = aside;
 	chief->rival_ns = rival;
+	chief->ran_ns = ran;
+	chief->waited_ns = waited;
 	chief->held.ns = held;
 	chief->idle_ns = idle;
 	chief->s.steal_ns = steal;

@@ -237,7 +237,14 @@ static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
 			       c->s.flags & TY_SF_OPEN ? " without a reply" : " before it replied");
 			return;
 		}
-		ty_put(o, "the call itself used the CPU (computing or busy-waiting)");
+		ty_put(o, "the call itself used the CPU ");
+		if (ty_stall_shared_cpu(c)) {
+			ty_put(o, "for %s", ty_duration(c->ran_ns));
+			ty_put(o, ", and for %s the thread waited for a CPU",
+			       ty_duration(c->waited_ns));
+			return;
+		}
+		ty_put(o, "(computing or busy-waiting)");
 		return;
 	case TY_STALL_LOST:
 		ty_put(o, c->s.state == TY_ST_UNKNOWN
@@ -495,7 +502,9 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 	/* Of many waits the name is that of the chief one's time. */
 	s->named_ns = s->waits > 1 && s->links ? s->link[0].start_ns : s->start_ns;
 	ty_put(&o, "%s %s%s", who(s->thread, s->named_ns),
-	       c->busy_waited ? "busy-waited" : did[s->state],
+	       c->busy_waited		? "busy-waited"
+	       : ty_stall_shared_cpu(c) ? "ran and waited for a CPU"
+					: did[s->state],
 	       c->busy_waited && s->state == TY_ST_SLEEPING ? " and slept" : "");
 	if (s->threads > 1 && s->kind == TY_STALL_STOPPED)
 		ty_put(&o,

@@ -55,6 +55,8 @@ struct ty_candidate {
 	uint64_t no_io_ns;    /* a request ended this, but none was under way yet */
 	uint32_t ios, io;     /* requests meanwhile; the one that ended it or the longest */
 	uint64_t rival_ns;    /* RUNNABLE: how long the culprit ran meanwhile */
+	uint64_t ran_ns;      /* RUNNING: of a call that computed, on a CPU; */
+	uint64_t waited_ns;   /* and runnable */
 	uint64_t idle_ns;     /* RUNNABLE: how long that CPU was idle */
 	struct ty_throttled held; /* by a CPU quota, RUNNABLE it or its root; path NULL: was not */
 	uint64_t used_ns; /* of that quota, in the period before; 0: it is counted in held */
@@ -101,6 +103,12 @@ struct ty_candidate {
 static inline bool ty_stall_only_sleeps(const struct ty_candidate *c)
 {
 	return c->w.kind == TY_STALL_SLEEP || (c->w.kind == TY_STALL_EVENTS && !c->w.has_args);
+}
+
+/* Did it wait for a CPU during a call that computed, for 5% of the time? */
+static inline bool ty_stall_shared_cpu(const struct ty_candidate *c)
+{
+	return c->waited_ns > c->s.duration_ns / 20;
 }
 
 /* Limits of searches backward: spans or calls of one thread; shorter waits are no pauses. */

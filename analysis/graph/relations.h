@@ -46,7 +46,7 @@
 	X(CPU_EXPLAINED, "either other threads or a quota explains why the thread had no CPU")     \
 	X(COMPUTED, "the thread computed before it replied, and either several clients waited or " \
 		    "this took ten times as long as most")                                         \
-	X(ON_CPU, "the thread was on a CPU all the time")                                          \
+	X(ON_CPU, "the thread ran or was runnable, in one call or for one stretch")                \
 	/* Messages. */                                                                            \
 	X(SENT, "the thread had sent something before it waited")                                  \
 	X(SENT_LAST,                                                                               \

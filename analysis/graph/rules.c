@@ -36,7 +36,9 @@ const struct ty_rule ty_rule_table[] = {
 	RULE("no-cpu-shared", IDLE, RECORDED, 59,
 	     "many threads shared the CPU, each for a short time", WHEN(TY_R_NO_CPU)),
 	RULE("on-cpu", STALL, RECORDED, 58,
-	     "the call itself, interrupts or the hypervisor used that time", WHEN(TY_R_ON_CPU)),
+	     "the call itself, interrupts or the hypervisor used the time that the thread had a "
+	     "CPU",
+	     WHEN(TY_R_ON_CPU)),
 
 	/* The thread waited in a function whose role is known. */
 	RULE("lock-by-stack", STALL, BY_STACK, 50,

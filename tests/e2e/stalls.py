@@ -49,7 +49,7 @@ SAYS = {
     "io": r", waiting for .*disk (\S+ \(\d+:\d+[^)]*\)|\d+:\d+) \(\d+ request",
     "fault": r", waiting for (a page|disk)",
     "timer": r", (timed out|woken by a timer) ",
-    "cpu": r" ran in .*: the call itself used the CPU \(computing or busy-waiting\) ",
+    "cpu": r" ran (and waited for a CPU )?in .*: the call itself used the CPU (\(computing or busy-waiting\)|for .* waited for a CPU)",
     "lost": r"because of lost events",
     "irq": r", interrupts took ",
     "steal": r"steal time, inferred",

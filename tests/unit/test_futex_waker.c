@@ -187,6 +187,32 @@ static void other_calls_compute(void **state)
 	      ": the call itself used the CPU (computing or busy-waiting) ");
 }
 
+/* What a call did not have the CPU for is not said to be its use of it. */
+static void a_call_that_shares_its_cpu(void **state)
+{
+	struct ty_stalls s;
+	uint64_t t = 2 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", threads);
+	ty_mx_switch(0, t - MS / 10, 0, R, 11);
+	ty_mx_enter(0, t, 11, NR_FUTEX);
+	for (unsigned i = 0; i < 100; i++) {
+		ty_mx_switch(0, t += MS, 11, R, 13);
+		ty_mx_switch(0, t += 3 * MS, 13, R, 11);
+	}
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	ty_mx_switch(0, t += MS / 2, 11, S, 0);
+	s = stalls_of(ty_mx_end(), 0, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_CPU);
+	assert_non_null(strstr(s.v[0].sentence, " ran and waited for a CPU in futex"));
+	assert_non_null(strstr(s.v[0].sentence, ": the call itself used the CPU for 100 ms, and "
+						"for 300 ms the thread waited for a CPU [proven]"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 /* 13 waits for 11, which spins for 12. */
 static void who_waits_for_the_spinner(void **state)
 {
@@ -362,6 +388,7 @@ int main(void)
 		cmocka_unit_test(spun_in_small_parts),
 		cmocka_unit_test(who_let_it_go_is_not_known),
 		cmocka_unit_test(other_calls_compute),
+		cmocka_unit_test(a_call_that_shares_its_cpu),
 		cmocka_unit_test(who_waits_for_the_spinner),
 		cmocka_unit_test(woken_once_more_by_a_thread),
 		cmocka_unit_test(of_many_threads_the_last),
