@@ -175,28 +175,39 @@ uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32
 	return span;
 }
 
-/* Since when, up to t, did no thread of the process wake this one? It can only be
- * woken from a sleep. */
-static uint64_t independent_since(const struct ty_model *m, uint32_t thread, uint32_t process,
-				  uint64_t t)
+/* Since when did no thread of the process wake this one? Looks at the sleeps back from at_ns,
+ * because it can only be woken from one, and no further than needed. */
+struct independent {
+	uint32_t thread, process;
+	uint64_t at_ns; /* not before the answer, until that is known */
+	unsigned looked;
+	bool known;
+};
+
+/* The answer if it is later than `until`, else any time up to that. */
+static uint64_t independent_since(const struct ty_model *m, struct independent *i, uint64_t until)
 {
 	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED, .nr = -1};
-	const struct ty_track track = {TY_TRACK_THREAD, thread};
+	const struct ty_track track = {TY_TRACK_THREAD, i->thread};
 
-	for (unsigned n = 0; n < LOOP_BACK; n++) {
-		uint32_t k = ty_model_seek(m, track, &q, t, true);
-		struct ty_waker by;
-		struct ty_span s;
+	while (!i->known && (!i->looked || i->at_ns > until)) {
+		uint32_t k = ty_model_seek(m, track, &q, i->at_ns, true);
+		struct ty_waker by = TY_NO_WAKER;
+		struct ty_span s = {0};
 
-		if (k == TY_NONE)
-			return 0;
-		s = ty_model_span_brief(m, thread, k);
-		by = ty_waker_find(m, ty_model_span_edge(m, &s, k));
-		if (by.kind == TY_WAKER_THREAD && ty_process_of(m, by.thread) == process)
-			return s.end_ns;
-		t = s.start_ns;
+		if (k != TY_NONE) {
+			s = ty_model_span_brief(m, i->thread, k);
+			by = ty_waker_find(m, ty_model_span_edge(m, &s, k));
+		}
+		if (by.kind == TY_WAKER_THREAD && ty_process_of(m, by.thread) == i->process) {
+			i->at_ns = s.end_ns;
+			i->known = true;
+		} else {
+			i->at_ns = s.start_ns;
+			i->known = k == TY_NONE || ++i->looked == LOOP_BACK;
+		}
 	}
-	return t;
+	return i->at_ns;
 }
 
 /* Is the wait one of an event loop, for all that is known? *call: TY_NONE: calls are not recorded.
@@ -230,13 +241,19 @@ static bool same_epoll(const struct ty_explain *x, uint32_t a, uint32_t b)
 	       (int32_t)u[r->object] == (int32_t)v[r->object];
 }
 
-/* Did a timer end the wait: its own, or that of a thread of its process, which woke this one? */
-static bool by_own_timer(const struct ty_model *m, uint32_t thread, uint32_t span, uint32_t process)
+static struct ty_waker waker_of(const struct ty_model *m, uint32_t thread, uint32_t span)
 {
-	struct ty_span s = ty_model_span_brief(m, thread, span);
+	const struct ty_span s = ty_model_span_brief(m, thread, span);
 
+	return ty_waker_find(m, ty_model_span_edge(m, &s, span));
+}
+
+/* Did a timer end the wait: its own, or that of a thread of its process, which woke this one? by:
+ * what ended it. */
+static bool by_own_timer(const struct ty_model *m, struct ty_waker by, uint32_t process)
+{
 	for (unsigned n = 0; n < HANDED; n++) {
-		struct ty_waker by = ty_waker_find(m, ty_model_span_edge(m, &s, span));
+		uint32_t span;
 
 		if (by.kind == TY_WAKER_TIMER)
 			return !by.net;
@@ -246,7 +263,7 @@ static bool by_own_timer(const struct ty_model *m, uint32_t thread, uint32_t spa
 		span = span == TY_NONE ? span : ty_wait_retry_beside(m, by.thread, span, false);
 		if (span == TY_NONE)
 			return false;
-		s = ty_model_span_brief(m, by.thread, span);
+		by = waker_of(m, by.thread, span);
 	}
 	return false;
 }
@@ -258,17 +275,14 @@ static bool paused_before(const struct ty_model *m, uint32_t thread, uint32_t pr
 	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .nr = -1};
 	uint32_t k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, t, true);
 
-	return k != TY_NONE && by_own_timer(m, thread, k, process);
+	return k != TY_NONE && by_own_timer(m, waker_of(m, thread, k), process);
 }
 
 /* Since when had the thread of another process that ended the wait slept, until its own timer? What
  * was sent after that did not make it act. UINT64_MAX: no such thread ended the wait. */
-static uint64_t by_others_timer(const struct ty_model *m, uint32_t thread, uint32_t span,
-				uint32_t process)
+static uint64_t by_others_timer(const struct ty_model *m, struct ty_waker by, uint32_t process)
 {
 	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED, .nr = -1};
-	const struct ty_span s = ty_model_span_brief(m, thread, span);
-	struct ty_waker by = ty_waker_find(m, ty_model_span_edge(m, &s, span));
 	struct ty_span slept;
 	uint32_t k;
 
@@ -286,31 +300,35 @@ uint32_t ty_wait_loop_first(const struct ty_explain *x, uint32_t thread, uint32_
 			    uint64_t from_ns, const struct ty_waker *by)
 {
 	const struct ty_model *m = x->m;
-	uint64_t start = ty_model_span_brief(m, thread, span).start_ns, since = UINT64_MAX;
-	uint32_t process, first = span, call, before, k;
+	uint64_t start = ty_model_span_brief(m, thread, span).start_ns;
+	struct independent waker = {.thread = by->thread, .at_ns = start};
+	uint32_t first = span, call, before, k;
 
 	if (by->kind != TY_WAKER_THREAD || by->thread == thread || start <= from_ns ||
 	    !is_loop(x, thread, start, &call))
 		return span;
-	process = ty_process_of(m, thread);
+	waker.process = ty_process_of(m, thread);
 	for (unsigned n = 0; n < LOOP_BACK && !ty_explain_stopped(x); n++, first = k) {
-		uint64_t t, others;
+		uint64_t t, since, others = 0;
+		struct ty_waker ended;
 		bool own;
 
 		k = ty_wait_retry_beside(m, thread, first, false);
 		if (k == TY_NONE)
 			break;
 		t = ty_model_span_brief(m, thread, k).start_ns;
-		own = by_own_timer(m, thread, k, process);
-		others = own || call == TY_NONE ? UINT64_MAX
-						: by_others_timer(m, thread, k, process);
-		if (since == UINT64_MAX && (own || others != UINT64_MAX))
-			since = independent_since(m, by->thread, process, start);
-		if (call == TY_NONE && since && since != UINT64_MAX &&
-		    paused_before(m, thread, process, since))
+		if (!is_loop(x, thread, t, &before))
 			break;
-		if (t < since || !(own || others < since) || !is_loop(x, thread, t, &before) ||
-		    !same_epoll(x, before, call))
+		ended = waker_of(m, thread, k);
+		own = by_own_timer(m, ended, waker.process);
+		if (!own && call != TY_NONE)
+			others = by_others_timer(m, ended, waker.process);
+		if ((!own && (call == TY_NONE || others >= t)) || !same_epoll(x, before, call))
+			break;
+		since = independent_since(m, &waker, call == TY_NONE ? 0 : own ? t : others);
+		if (t < since || (!own && others >= since) ||
+		    (call == TY_NONE && !n && since &&
+		     paused_before(m, thread, waker.process, since)))
 			break;
 		if (t <= from_ns)
 			return k;
