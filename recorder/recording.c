@@ -188,26 +188,26 @@ static void note_python(struct recording *r, const struct ty_python_result *p)
 	if (p->unknown)
 		ty_rec_note(r,
 			    "the Python functions of %" PRIu64
-			    " processes are unknown: they run Python %s, and the known versions "
-			    "are releases of 3.8 to 3.13 with the GIL",
-			    p->unknown, version);
+			    " process%s are unknown: the version is Python %s, and the known "
+			    "versions are releases of 3.8 to 3.13 with the GIL",
+			    p->unknown, p->unknown == 1 ? "" : "es", version);
 	if (p->refused)
 		ty_rec_note(r,
 			    "the Python functions of %" PRIu64
-			    " processes are unknown: their memory may not be read (sysctl "
+			    " process%s are unknown: the memory may not be read (sysctl "
 			    "kernel.yama.ptrace_scope 3, or no CAP_SYS_PTRACE)",
-			    p->refused);
+			    p->refused, p->refused == 1 ? "" : "es");
 	if (p->over > p->stacks / 10)
 		ty_rec_note(r,
 			    "the Python functions of %" PRIu64
-			    " waits are unknown: the wait ended before they were read",
-			    p->over);
+			    " wait%s are unknown: the wait ended before they were read",
+			    p->over, p->over == 1 ? "" : "s");
 	if (p->invalid)
 		ty_rec_note(r,
 			    "the Python functions of %" PRIu64
-			    " waits are incomplete: the memory of a frame could not be read, or "
+			    " wait%s are incomplete: the memory of a frame could not be read, or "
 			    "was not that of a frame",
-			    p->invalid);
+			    p->invalid, p->invalid == 1 ? "" : "s");
 }
 
 /* Tracing off and everything into the file. Also after a failed start, to leave nothing behind. */

@@ -60,7 +60,7 @@ for python in /usr/bin/python3 "$(command -v python3)" "${PYENV_ROOT:-$HOME/.pye
 	case $("$python" --version 2>&1) in
 	*" 3.7."*)
 		"$TARRY" record --stacks 20ms -o old.dat -- "$python" -c 'import time; time.sleep(0.3)' 2>err.txt
-		grep -q 'Python functions of 1 processes are unknown: they run Python 3.7, ' err.txt
+		grep -q 'Python functions of 1 process are unknown: the version is Python 3.7, ' err.txt
 		check "a version that is not known is named in a note" $? "$(cat err.txt)"
 		;;
 	esac
