@@ -50,7 +50,8 @@ print("\n".join(lines))
 shown_sum(lines[1])
 assert a["of"] == "command" and a["total_ns"] >= 400e6, a
 assert re.match(r"sleep/[0-9]+ slept in clock_nanosleep$", a["items"][0]["text"]), a["items"]
-assert a["items"][0]["part"] == "sleep" and 400e6 <= a["items"][0]["ns"] < 500e6, a["items"]
+# Preempted right after its timer was armed, it sleeps for less.
+assert a["items"][0]["part"] == "sleep" and 350e6 <= a["items"][0]["ns"] < 500e6, a["items"]
 assert re.search(r"By child, with descendants: sh/[0-9]+ .* \(of which in child sleep/[0-9]+: .*\)", a["children"]), a["children"]
 P
 }
