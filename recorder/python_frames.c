@@ -140,8 +140,10 @@ static void add_utf8(struct ty_buf *out, uint32_t c)
 	}
 }
 
-/* Appends a str (PEP 393), at most `most` characters of it, and NUL. false: it is none. */
-static bool add_string(const struct ty_python *p, uint64_t at, unsigned most, struct ty_buf *out)
+/* Appends a str (PEP 393), at most `most` characters of it, and NUL; `none`: of an empty one.
+ * false: it is no str. */
+static bool add_string(const struct ty_python *p, uint64_t at, unsigned most, const char *none,
+		       struct ty_buf *out)
 {
 	uint8_t head[40], chars[FILE_MAX_ * 4];
 	const struct ty_python_layout *l = &p->layout;
@@ -157,8 +159,10 @@ static bool add_string(const struct ty_python *p, uint64_t at, unsigned most, st
 	is_ascii = state >> 6 & 1;
 	/* Names of files and functions are compact strings. */
 	if (!(state >> 5 & 1) || (width != 1 && width != 2 && width != 4) ||
-	    (is_ascii && width != 1) || !length || length > UINT32_MAX)
+	    (is_ascii && width != 1) || length > UINT32_MAX)
 		return false;
+	if (!length)
+		return !ty_buf_add(out, none, strlen(none) + 1);
 	length = length < most ? length : most;
 	if (!p->read(p->ctx, at + (is_ascii ? l->ascii : l->compact), chars, length * width))
 		return false;
@@ -219,9 +223,9 @@ static bool add_frame(struct ty_python *p, const uint8_t *frame, struct ty_buf *
 	    ty_u64_at(code + OB_TYPE) != p->code_type || !place(p, frame, code, code_at, &at) ||
 	    !read_line(p, code, at, &f.line) || ty_buf_add(out, &f, sizeof(f)))
 		return false;
-	if (add_string(p, ty_u64_at(code + l->file), FILE_MAX_, out)) {
+	if (add_string(p, ty_u64_at(code + l->file), FILE_MAX_, "<no file name>", out)) {
 		file_end = out->len;
-		if (add_string(p, ty_u64_at(code + l->name), NAME_MAX_, out)) {
+		if (add_string(p, ty_u64_at(code + l->name), NAME_MAX_, "<no name>", out)) {
 			f.file_n = (uint16_t)(file_end - from);
 			f.name_n = (uint16_t)(out->len - file_end);
 			memcpy(out->p + start, &f, sizeof(f));

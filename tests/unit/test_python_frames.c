@@ -224,6 +224,28 @@ static void text(void **state)
 	ty_buf_fini(&p.table);
 }
 
+/* compile() takes an empty file name, code.replace() an empty function name. */
+static void empty_names(void **state)
+{
+	struct ty_python p = make();
+	struct ty_stk_python f;
+	enum ty_stk_python_end end;
+	struct ty_buf b;
+
+	ty_buf_init(&b, 1 << 20);
+	put(STRINGS + 16, 0);
+	put(STRINGS + 0x100 + 16, 0);
+	assert_int_equal(frames(&p, &b, &end), 2);
+	assert_int_equal(end, TY_STK_PYTHON_ALL);
+	memcpy(&f, b.p, sizeof(f));
+	assert_string_equal(b.p + sizeof(f), "<no file name>");
+	assert_string_equal(b.p + sizeof(f) + f.file_n, "<no name>");
+	assert_int_equal(f.file_n, sizeof("<no file name>"));
+	assert_int_equal(f.name_n, sizeof("<no name>"));
+	ty_buf_fini(&b);
+	ty_buf_fini(&p.table);
+}
+
 /* Any bytes changed: it ends, within its limits. */
 static void any_memory(void **state)
 {
@@ -285,6 +307,7 @@ int main(void)
 		cmocka_unit_test(ends_at_what_is_no_frame),
 		cmocka_unit_test(a_circle_ends),
 		cmocka_unit_test(text),
+		cmocka_unit_test(empty_names),
 		cmocka_unit_test(any_memory),
 		cmocka_unit_test(own_description),
 	};
