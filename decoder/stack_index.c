@@ -29,20 +29,24 @@ ORDER(by_thread, struct entry,
       compare(a->kind, b->kind) ?: compare(a->tid, b->tid) ?: compare(a->ns, b->ns) ?:
       compare(a->off, b->off))
 
+static bool is_id(uint32_t id)
+{
+	return id && id <= INT32_MAX;
+}
+
 static bool is_stack(const struct ty_stk_head *h)
 {
+	if (!is_id(h->tid) || !is_id(h->pid) || !is_id(h->target))
+		return false;
 	if (h->kind == TY_STK_HOLDER)
-		return h->tid && h->tid <= INT32_MAX && h->pid && h->pid <= INT32_MAX &&
-		       h->target && h->target <= INT32_MAX && h->flags &&
-		       h->flags < TY_LOCK_KINDS && !h->regs_n && !h->kernel_n && !h->len;
+		return h->flags && h->flags < TY_LOCK_KINDS && !h->regs_n && !h->kernel_n &&
+		       !h->len;
 	if (h->kind == TY_STK_PYTHON)
-		return h->tid && h->tid <= INT32_MAX && h->target == h->tid && !h->regs_n &&
-		       !h->kernel_n && h->flags < TY_STK_PYTHON_ENDS;
-	return (h->kind == TY_STK_WAIT || h->kind == TY_STK_WAKER) && h->tid &&
-	       h->tid <= INT32_MAX && h->pid && h->pid <= INT32_MAX && h->target &&
-	       h->target <= INT32_MAX && (h->kind == TY_STK_WAKER || h->target == h->tid) &&
-	       h->regs_n <= TY_STK_REGS_MAX && h->kernel_n <= TY_STK_KERNEL_MAX &&
-	       h->len >= 8u * h->regs_n + 8u * h->kernel_n &&
+		return h->target == h->tid && !h->regs_n && !h->kernel_n &&
+		       h->flags < TY_STK_PYTHON_ENDS;
+	return (h->kind == TY_STK_WAIT || h->kind == TY_STK_WAKER) &&
+	       (h->kind == TY_STK_WAKER || h->target == h->tid) && h->regs_n <= TY_STK_REGS_MAX &&
+	       h->kernel_n <= TY_STK_KERNEL_MAX && h->len >= 8u * h->regs_n + 8u * h->kernel_n &&
 	       h->len <= 8u * h->regs_n + 8u * h->kernel_n + TY_STK_BYTES;
 }
 

@@ -476,12 +476,37 @@ static void python_functions(void **state)
 	}
 }
 
+/* The ids of a record of Python are checked as those of the others. */
+static void python_ids(void **state)
+{
+	for (unsigned k = 0; k < 6; k++) {
+		struct ty_stk_head h = {
+			.ns = 3000, .pid = 7, .tid = 7, .target = 7, .kind = TY_STK_PYTHON};
+		struct ty_stack_index *x;
+		struct ty_buf b;
+
+		if (k == 1 || k == 2)
+			h.pid = k == 1 ? 0 : 1u << 31;
+		if (k == 3 || k == 4)
+			h.tid = h.target = k == 3 ? 0 : 1u << 31;
+		if (k == 5)
+			h.target = 8;
+		ty_buf_init(&b, 1 << 16);
+		put(&b, h, "", 0);
+		x = ty_stack_index_new(b.p, b.len);
+		assert_int_equal(ty_stack_counts(x).damaged, k != 0);
+		ty_stack_index_free(x);
+		ty_buf_fini(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(found_by_thread_and_time),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(python_functions),
+		cmocka_unit_test(python_ids),
 		cmocka_unit_test_setup_teardown(callers_are_those_of_backtrace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_where_the_copy_ends, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_callers_are_not_shown, set_up, tear_down),
