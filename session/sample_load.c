@@ -22,8 +22,8 @@
 #include "flow_files.h"
 #include "flow_names.h"
 #include "flow_perf.h"
+#include "runtime_code.h"
 #include "unwind.h"
-#include "wait_stacks.h"
 
 enum {
 	INLINED_MAX = 16,
@@ -239,7 +239,7 @@ static const struct named *name_at(struct loader *l, int32_t pid, uint64_t ns, u
 	if (*id != TY_PAIR_NONE)
 		return &l->named.v[*id];
 	/* A line of libc is not worth its debug information, which is large. */
-	n = l->o->innermost && ty_stack_is_runtime(at.file)
+	n = l->o->innermost && ty_is_runtime_file(at.file)
 		    ? 0
 		    : ty_flow_names_inlined(l->names, &at, in, INLINED_MAX, &caller);
 	for (size_t i = 0; !e && i < n; i++)

@@ -13,6 +13,7 @@
 #include "flow_names.h"
 #include "pair_map.h"
 #include "python_merge.h"
+#include "runtime_code.h"
 #include "stack_roles.h"
 #include "vec.h"
 
@@ -94,42 +95,9 @@ void ty_wait_stacks_note(struct ty_wait_stacks *w)
 	ty_flow_files_note(w->files);
 }
 
-/* By the start of the file's name. */
-bool ty_stack_is_runtime(const char *path)
-{
-	static const char *const names[] = {
-		"libc.so",    "libc-",	   "ld-linux",	 "ld-2",      "ld-musl",  "libpthread",
-		"librt.so",   "libm.so",   "libstdc++",	 "libc++",    "libgcc_s", "[vdso]",
-		"libpython3", "libjvm.so", "libuv.so",	 "libglib-2", "libruby",  "liblua",
-		"libnode.so", "libevent",  "libasan.so", "libtsan.so"};
-	const char *base = ty_base_name(path);
-
-	for (size_t i = 0; base && i < sizeof(names) / sizeof(*names); i++)
-		if (!strncmp(base, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
-
-/* In a program that holds its libraries itself. */
-static bool is_runtime_function(const char *name)
-{
-	static const char *const prefixes[] = {"__", "_IO_", "pthread_", "runtime.", "std::"};
-	static const char *const names[] = {"nanosleep", "clock_nanosleep", "usleep", "sleep",
-					    "syscall",	 "clone",	    "clone3", "_start"};
-
-	for (size_t i = 0; name && i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
-}
-
 static void add(struct ty_stack_frames *s, struct ty_stack_frame f)
 {
-	/* A source line of the program outweighs a name that resembles a library's. */
-	f.runtime = ty_stack_is_runtime(f.module) || (!f.file && is_runtime_function(f.function));
+	f.runtime = ty_is_runtime_file(f.module) || ty_is_runtime_function(f.function, f.file);
 	if (s->n < TY_STACK_FRAMES)
 		s->v[s->n++] = f;
 }
@@ -143,7 +111,7 @@ static void name_frame(struct ty_wait_stacks *w, const struct ty_frame *f,
 	struct ty_stack_frame v = {
 		.pc = f->pc, .module = at.file, .off = at.off, .by_pointer = f->by_pointer};
 	/* Not of libraries that hold frames of no interest: their debug information is large. */
-	const size_t n = ty_stack_is_runtime(at.file)
+	const size_t n = ty_is_runtime_file(at.file)
 				 ? 0
 				 : ty_flow_names_inlined(w->names, &at, in, INLINED_MAX, &caller);
 

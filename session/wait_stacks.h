@@ -34,9 +34,6 @@ bool ty_wait_stacks_nth(struct ty_wait_stacks *w, size_t i, struct ty_stack_fram
 /* The same without its frames, which cost more: they follow by ty_wait_stacks_unwind. */
 bool ty_wait_stacks_peek(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out);
 void ty_wait_stacks_unwind(struct ty_wait_stacks *w, struct ty_stack_frames *out);
-/* True for libc, the dynamic linker and language runtimes: their frames have names of functions,
- * but no source lines. NULL: unknown. */
-bool ty_stack_is_runtime(const char *path);
 /* The first Python function outside the standard library; without one, the first frame outside
  * libc and language runtimes. NULL: there is none. */
 const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s);

@@ -346,6 +346,39 @@ nested() {
 }
 passes "functions inlined into each other are all named" nested
 
+# What the standard library has inlined is not the program's function.
+cat >inlined.cc <<'C'
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+static std::mutex m;
+static std::condition_variable c;
+__attribute__((noinline)) void own_sleep(int ms)
+{
+	std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+	__asm__ volatile("" ::: "memory");
+}
+__attribute__((noinline)) void own_wait()
+{
+	std::unique_lock<std::mutex> l(m);
+	c.wait_for(l, std::chrono::milliseconds(210), [] { return false; });
+	__asm__ volatile("" ::: "memory");
+}
+int main()
+{
+	int ms[] = {220};
+	std::for_each(ms, ms + 1, own_sleep);
+	own_wait();
+}
+C
+g++ $flags -o inlined inlined.cc
+"$TARRY" record -q -o inlined.dat -- ./inlined
+"$TARRY" report inlined.dat stalls --all >text.txt
+is "a wait in inlined functions of C++'s library is named by their caller" "own_sleep own_wait" \
+	"$(sed -n 's/^ *in function: \(own_[a-z]*\) (inlined.cc:[0-9]*)$/\1/p' text.txt | xargs)"
+
 by_default() {
 	"$TARRY" record -q -o on.dat -- ./waker
 	"$TARRY" report on.dat stacks --json >out.txt

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "python_merge.h"
+#include "runtime_code.h"
 #include "wait_stacks.h"
 
 static const char *named(const struct ty_stack_frame *v, unsigned n)
@@ -69,6 +70,41 @@ static void a_python_function_is_named_before_its_extension(void **state)
 	assert_string_equal(ty_stack_frames_own(&s)->function, "handle");
 	s.n = 2;
 	assert_string_equal(ty_stack_frames_own(&s)->function, "internal_connect");
+}
+
+static void inlined_functions_of_libraries(void **state)
+{
+	static const struct {
+		const char *name, *source;
+		bool runtime;
+	} of[] = {
+		{"sleep_for<long>", "/usr/include/c++/12/bits/this_thread_sleep.h", true},
+		{"wait", "/usr/lib/llvm-14/bin/../include/c++/v1/mutex", true},
+		{"__gthread_cond_wait", "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr.h", true},
+		{"read", "/usr/include/x86_64-linux-gnu/bits/unistd.h", true},
+		{"sleep", "/rustc/90b35a6/library/std/src/thread/mod.rs", true},
+		{"call", "/usr/src/rustc-1.63.0/library/core/src/ops/function.rs", true},
+		{"box", "/lib/rustlib/src/rust/library/alloc/src/boxed.rs", true},
+		{"runtime.gopark", "/usr/local/go/src/runtime/proc.go", true},
+		{"std::thread::sleep", NULL, true},
+		{"core::ops::call", NULL, true},
+		{"alloc::boxed::f", NULL, true},
+		{"runtime.gopark", NULL, true},
+		{"__nanosleep", NULL, true},
+		{"sleep", NULL, true},
+		{"sleep", "/srv/app.c", false},
+		{"__own", "/srv/app.c", false},
+		{"std::own", "/srv/app.cc", false},
+		{"own", "/usr/include/boost/asio.hpp", false},
+		{"own", "/srv/library/core/src/a.rs", false},
+		{"main.own", "/srv/src/runtime/own.go", false},
+		{"own", NULL, false},
+		{NULL, NULL, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
+		assert_int_equal(ty_is_runtime_function(of[i].name, of[i].source), of[i].runtime);
 }
 
 /* The names of the frames, in one line. */
@@ -132,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_no_function_is_inside_one),
 		cmocka_unit_test(a_python_function_is_named_before_its_extension),
+		cmocka_unit_test(inlined_functions_of_libraries),
 		cmocka_unit_test(python_functions_are_where_they_ran),
 	};
 
