@@ -199,7 +199,8 @@ static int build_once(struct ty_session *s, const struct ty_build_how *how, bool
 		r = ty_builder_finish(b, &s->model, err);
 	set_part(s);
 	ty_builder_free(b);
-	malloc_trim(0); /* the analyses allocate other sizes */
+	if (s->has_limit)
+		malloc_trim(0); /* the analyses allocate other sizes */
 	if (!going || r == -TY_EINTR)
 		return ty_fail(err, TY_EINTR, TY_NO_OFFSET,
 			       "%s: interrupted while its events were read", s->trace->path);
@@ -296,7 +297,8 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	if (r)
 		return r;
 	/* Under a limit, what is freed goes back at once, whatever lies behind it. */
-	if (memory_bytes)
+	s->has_limit = memory_bytes;
+	if (s->has_limit)
 		mallopt(M_MMAP_THRESHOLD, RETURNED_AT);
 	s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
 	ty_trace_memory(s->trace, s->memory_bytes);

@@ -76,6 +76,7 @@ struct ty_session {
 	bool titles_later;     /* ty_explain_session leaves ty_session_titles to another thread */
 	bool write_index;      /* of the model, when it is built */
 	uint64_t memory_bytes; /* memory limit for reading and the model */
+	bool has_limit;	       /* it was given: memory that is freed is returned at once */
 	struct ty_session_locks *locks; /* NULL: one thread only */
 };
 enum {
