@@ -55,7 +55,11 @@ static int on_sender(void *ctx, void *data, size_t n)
 	struct ty_culprits *c = ctx;
 	const struct ty_culprit_sender *s = data;
 
-	if (n >= sizeof(*s) && s->n <= TY_CULPRIT_ARGS)
+	if (n < sizeof(*s) || s->n > TY_CULPRIT_ARGS)
+		return 0;
+	if (!s->n) /* a page of them was not in memory */
+		ty_command_lines_culprit(c->commands, (int)s->pid);
+	else
 		ty_command_lines_add(c->commands, (int)s->pid, s->args, s->n, (int)s->parent);
 	return 0;
 }
