@@ -26,7 +26,6 @@ enum {
 	STOPPED = 4 | 8,    /* __TASK_STOPPED, __TASK_TRACED */
 	CONT = 18,	    /* SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU: one after the other */
 	TTOU = 22,
-	TRACERS = 64, /* of a scan */
 	WAITING = 16384,
 };
 
@@ -70,8 +69,9 @@ struct {
 	__uint(max_entries, 64 << 10);
 } senders SEC(".maps");
 
-__u32 now;     /* the number of the scan */
-__u32 tracers; /* of this scan */
+__u32 now;		       /* the number of the scan */
+__u32 tracers;		       /* of this scan */
+__u32 waited[TY_CULPRIT_CPUS]; /* by CPU: the last scan that found a thread waiting for it */
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -86,7 +86,7 @@ SEC("iter/task") int look(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
 	struct waiting w = {0}, *was;
-	__u32 tid;
+	__u32 tid, cpu;
 
 	if (!t || t->flags & KTHREAD || !t->pid)
 		return 0;
@@ -96,7 +96,7 @@ SEC("iter/task") int look(struct bpf_iter__task *ctx)
 			put(ctx, TY_CULPRIT_RUNS, t->thread_info.cpu, t->tgid);
 		return 0;
 	}
-	if (t->ptrace && t->__state & STOPPED && tracers < TRACERS) {
+	if (t->ptrace && t->__state & STOPPED && tracers < TY_CULPRIT_TRACERS) {
 		tracers++;
 		put(ctx, TY_CULPRIT_TRACER, 0, BPF_CORE_READ(t, parent, tgid));
 	}
@@ -107,8 +107,11 @@ SEC("iter/task") int look(struct bpf_iter__task *ctx)
 	was = bpf_map_lookup_elem(&waits, &tid);
 	if (was && was->scan + 1 == now && was->switches == w.switches)
 		w.before = was->before + 1;
-	if (w.before >= 2)
-		put(ctx, TY_CULPRIT_WAITS, t->thread_info.cpu, 0);
+	cpu = t->thread_info.cpu;
+	if (w.before >= 2 && cpu < TY_CULPRIT_CPUS && waited[cpu] != now) {
+		waited[cpu] = now;
+		put(ctx, TY_CULPRIT_WAITS, cpu, 0);
+	}
 	bpf_map_update_elem(&waits, &tid, &w, BPF_ANY);
 	return 0;
 }

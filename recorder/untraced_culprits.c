@@ -36,8 +36,9 @@ void ty_culprits_finish(struct ty_culprits *c)
 #include "ring_drainer.h"
 
 #define SCAN_NS UINT64_C(95000000)
-/* A CPU's newest scans, and the share of a CPU for scanning. */
-enum { SCANS = 3, COST = 100, SEEN_MAX = 4096 };
+/* A CPU's newest scans, the share of a CPU for scanning, and room for a waiting and a running
+ * process of each CPU. */
+enum { SCANS = 3, COST = 100, SEEN_MAX = 2 * TY_CULPRIT_CPUS + TY_CULPRIT_TRACERS };
 
 struct ty_culprits {
 	struct untraced_culprits_bpf *bpf;

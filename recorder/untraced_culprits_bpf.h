@@ -4,12 +4,14 @@
 #ifndef TY_UNTRACED_CULPRITS_BPF_H
 #define TY_UNTRACED_CULPRITS_BPF_H
 
-#define TY_CULPRIT_ARGS 2048u /* bytes, a power of two: as of the command lines in the file */
+#define TY_CULPRIT_CPUS	   4096u
+#define TY_CULPRIT_TRACERS 64u	 /* of a scan */
+#define TY_CULPRIT_ARGS	   2048u /* bytes, a power of two: as of the command lines in the file */
 
 enum {
 	TY_CULPRIT_RUNS = 1, /* pid runs on the CPU and is not traced */
-	TY_CULPRIT_WAITS,    /* a traced thread has waited for the CPU in three scans */
-	TY_CULPRIT_TRACER,   /* pid has stopped a traced thread by ptrace */
+	TY_CULPRIT_WAITS,  /* a traced thread has waited for the CPU in three scans; one per CPU */
+	TY_CULPRIT_TRACER, /* pid has stopped a traced thread by ptrace */
 };
 /* What a scan of all threads found. */
 struct ty_culprit_seen {
