@@ -39,7 +39,7 @@ static const char help[] =
 	"usage: tarry doctor\n"
 	"\n"
 	"Show what this machine can record, and how to fix what it cannot. Mounts\n"
-	"tracefs if needed, and removes the instances and probes that killed recorders\n"
+	"tracefs if needed, and removes trace instances and probes that killed recorders\n"
 	"left behind. Changes nothing else.\n"
 	"Exit status: 0 if tarry record works here with its defaults, else 1.\n";
 

@@ -23,7 +23,7 @@ static const char head[] =
 	"\n";
 static const char tail[] =
 	"Default for --clock: trace for events and samples, wall for syscalls, start for\n"
-	"regions. Stacks and memory accesses have no times to choose.\n";
+	"regions. It does not apply to stacks and memory accesses.\n";
 
 struct args {
 	struct ty_select sel;

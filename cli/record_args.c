@@ -32,14 +32,14 @@ static const char head[] =
 	"\n"
 	"Recording stops when the command or the last given process ends, after\n"
 	"--duration, or at Ctrl-C. tarry does not wait for children that outlive the\n"
-	"command. A second Ctrl-C stops without waiting for the command.\n"
+	"command. A second Ctrl-C makes tarry exit without waiting for the command.\n"
 	"\n";
 static const char tail[] =
 	"\n"
 	"Exit status: that of the command (128+N if killed by signal N, 127 if not found,\n"
-	"126 if not executable), even if only finishing the file fails. 1 if recording\n"
-	"could not start or failed before it was complete. Without a command: 0 on\n"
-	"success. 2 is wrong usage.\n"
+	"126 if not executable), also if only the last step, finishing the file, fails.\n"
+	"1 if recording could not start or failed before it was complete. Without a\n"
+	"command: 0 on success. 2 is wrong usage.\n"
 	"To see what this machine can record, run tarry doctor.\n";
 
 static int take_pids(void *to, const char *arg, struct ty_err *err)
@@ -315,7 +315,7 @@ static const struct ty_option options[] = {
 	 .take = take_duration, .at = AT(o.duration_ns)},
 	{0, "keep", "TIME|SIZE",
 	 "keep only the newest part (flight recorder): at least the last TIME (30s, 10m, 2h), or "
-	 "at most SIZE on disk (500M, 2G); if both are given, SIZE wins",
+	 "at most SIZE on disk (500M, 2G); may be given once for each, then SIZE wins",
 	 .take = take_keep},
 	{'e', "event", "SYSTEM:EVENT[:FILTER]",
 	 "also record this event (repeatable); EVENT may be a pattern (block:*), FILTER is a "
@@ -326,11 +326,13 @@ static const struct ty_option options[] = {
 	{0, "no-sched", NULL, "do not record scheduling, interrupts, block I/O, signals, locks",
 	 .take = ty_take_flag, .at = AT(o.no_sched)},
 	{0, "no-strings", NULL,
-	 "do not use BPF: no strings and structures of system calls, no user stacks. CPU samples "
+	 "do not use BPF: no strings and structures of system calls, no command lines, no user "
+	 "stacks of waits. CPU samples "
 	 "and counters then need -a",
 	 .take = ty_take_flag, .at = AT(o.no_strings)},
 	{0, "data", "N",
-	 "also record the first N bytes (at most 4096) that each read, write, send or receive "
+	 "also record the first N bytes (at most 4096) of each buffer of read, write, send and "
+	 "receive "
 	 "call transfers (they may contain secrets), and what stat returns",
 	 .take = take_data, .at = AT(o.data_bytes)},
 	{0, "stacks", "T|off",
@@ -367,11 +369,11 @@ static const struct ty_option options[] = {
 	 "(step: at least 1,000 times slower)",
 	 .take = take_flow},
 	{0, "flow-filter", "FUNC[@FILE]",
-	 "record only a function; FILE is a path or a library name. Elsewhere the command runs at "
-	 "full speed. --flow=step records from the entry of FUNC (or OFFSET@FILE) to its return, "
-	 "with the functions that it calls. Intel PT records only the code of FUNC itself, and "
-	 "also takes OFFSET/SIZE@FILE, 'start FUNC' and 'stop FUNC', up to the number of address "
-	 "filters of the CPU (tarry doctor)",
+	 "record only a function; FILE is a path or a library name. --flow=step records from the "
+	 "entry of FUNC (or OFFSET@FILE) to its return, "
+	 "with the functions that it calls; elsewhere the command runs at full speed. Intel PT "
+	 "records only the code of FUNC itself. It also takes OFFSET/SIZE@FILE, 'start FUNC' and "
+	 "'stop FUNC'. The CPU limits the number of filters (tarry doctor)",
 	 .take = ty_take_texts, .at = AT(flow_filters)},
 	{0, "flow-kernel", NULL, "Intel PT: also record kernel code", .take = ty_take_flag,
 	 .at = AT(pt.kernel)},

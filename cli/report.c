@@ -27,7 +27,7 @@ static const char head[] =
 	"  findings   rank repeated small costs by total time: failing calls, polled\n"
 	"             locks, fsync storms, short-lived children. Also calls that failed\n"
 	"             at a limit (EMFILE, ENOSPC), and requests far slower than others\n"
-	"  stalls     rank the longest waits and name their causes, one sentence each\n"
+	"  stalls     rank waits that kept threads from making progress; name causes\n"
 	"  ledger     account for every nanosecond of the command and of each thread\n"
 	"  chain      show the wakeup chain of the wait at --at T of thread --tid N\n"
 	"  header     show what was recorded, when, on which machine, at what cost\n"
@@ -124,7 +124,7 @@ static const struct ty_option options[] = {
 	 "stalls, stacks, hot: look for the recorded machine's files in DIR (repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct args, roots)},
 	{0, "log", "FILE",
-	 "stalls: show the lines of a log file around each (by timestamp, repeatable)",
+	 "stalls: show the lines of a log file around each stall (by timestamp; repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct args, r.logs.path)},
 	{0}};
 

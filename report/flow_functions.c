@@ -140,8 +140,8 @@ void ty_flow_functions_text(const struct ty_flow_stats *st, bool software, uint6
 		      "(narrow with --from and --to)\n",
 		      o);
 	if (st->functions > st->funcs.n)
-		fprintf(o, "and %zu more functions (--json has all)\n",
-			st->functions - st->funcs.n);
+		fprintf(o, "and %zu more function%s (--json has all)\n",
+			st->functions - st->funcs.n, st->functions - st->funcs.n == 1 ? "" : "s");
 }
 
 void ty_flow_functions_json(const struct ty_flow_stats *st, bool software, FILE *out)

@@ -250,7 +250,7 @@ static void print_inner(struct ty_flow_names *names, const struct compare *k,
 		ty_fields_text(fields, &c, &row, stdout);
 	}
 	if (left)
-		printf("and %zu more functions (--json has all)\n", left);
+		printf("and %zu more function%s (--json has all)\n", left, left == 1 ? "" : "s");
 }
 
 static void print_text(struct ty_flow_names *names, const struct compare *k,

@@ -399,10 +399,8 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 	ty_report_renamed(e->x.m, e->stalls.v,
 			  e->stalls.n < TY_EXPLAINED_SHOWN ? e->stalls.n : TY_EXPLAINED_SHOWN, f);
 	if (e->stalls.jobs_left)
-		fprintf(f,
-			"     %u finished processes were not analysed; narrow with --from and "
-			"--to\n",
-			e->stalls.jobs_left);
+		fprintf(f, "     %u finished process%s not analysed; narrow with --from and --to\n",
+			e->stalls.jobs_left, e->stalls.jobs_left == 1 ? " was" : "es were");
 }
 
 /* tid and comm, or null both. */

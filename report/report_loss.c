@@ -103,7 +103,8 @@ void ty_loss_text(const struct ty_report *r, FILE *f)
 	if (!shown)
 		fputs("none in this window\n", f);
 	if (shown > GAP_ROWS)
-		fprintf(f, "and %u more gaps (--json has all)\n", shown - GAP_ROWS);
+		fprintf(f, "and %u more gap%s (--json has all)\n", shown - GAP_ROWS,
+			shown - GAP_ROWS == 1 ? "" : "s");
 	if (t->unfinished || t->truncated)
 		fputs("the file is incomplete: see header\n", f);
 }

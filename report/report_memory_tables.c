@@ -308,18 +308,19 @@ static void print_head(const struct ty_mem_report *r, const struct ty_memory_sum
 			c->spe ? "operations" : "events");
 	if (c->truncated || c->collided || c->partial || c->lost)
 		fprintf(f,
-			"  incomplete: the buffer was full %u times, samples collided %u times, "
-			"the last sample of a buffer was incomplete %u times, %" PRIu64
-			" records were lost\n",
+			"  incomplete: times the buffer was full: %u, collisions of samples: %u, "
+			"buffers whose last sample is incomplete: %u, lost records: %" PRIu64 "\n",
 			c->truncated, c->collided, c->partial, c->lost);
 	if (r->points->gaps_n)
-		fprintf(f, "  %s%" PRIu64 " gaps, %" PRIu64 " bytes undecodable\n",
+		fprintf(f, "  %s%" PRIu64 " gap%s, undecodable bytes: %" PRIu64 "\n",
 			r->points->gaps_cut ? "at least " : "", r->points->gaps_n,
-			r->points->unreadable_bytes);
+			r->points->gaps_n == 1 ? "" : "s", r->points->unreadable_bytes);
 	if (s->no_thread)
-		fprintf(f, "  %" PRIu64 " samples of unknown threads\n", s->no_thread);
+		fprintf(f, "  %" PRIu64 " sample%s of unknown threads\n", s->no_thread,
+			s->no_thread == 1 ? "" : "s");
 	if (s->no_time)
-		fprintf(f, "  %" PRIu64 " samples without a timestamp\n", s->no_time);
+		fprintf(f, "  %" PRIu64 " sample%s without a timestamp\n", s->no_time,
+			s->no_time == 1 ? "" : "s");
 }
 
 static void json_head(const struct ty_mem_report *r, const struct ty_memory_sum *s,
@@ -330,7 +331,7 @@ static void json_head(const struct ty_mem_report *r, const struct ty_memory_sum 
 	ty_json_u64(j, "samples", s->samples);
 	ty_json_u64(j, "loads", s->loads);
 	ty_json_u64(j, "stores", s->stores);
-	ty_json_u64(j, "branches", s->branches);
+	ty_json_u64(j, "branch_count", s->branches); /* (branches is the table) */
 	ty_json_u64(j, "others", s->others);
 	ty_json_u64(j, "unknown_thread", s->no_thread);
 	ty_json_u64(j, "without_time", s->no_time);

@@ -203,7 +203,8 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 		counts_text(r, &q->v[i], f);
 	}
 	if (q->n > NAMES_SHOWN)
-		fprintf(f, "and %u more names (--json has all)\n", q->n - NAMES_SHOWN);
+		fprintf(f, "and %u more name%s (--json has all)\n", q->n - NAMES_SHOWN,
+			q->n - NAMES_SHOWN == 1 ? "" : "s");
 	if (q->left_out)
 		fprintf(f,
 			"%" PRIu64 " regions are not counted: too many. Narrow the recording, or "
@@ -220,8 +221,9 @@ void ty_regions_text(const struct ty_report *r, FILE *f)
 		counts_text(r, &q->by_thread[i], f);
 	}
 	if (q->by_thread_n > THREADS_SHOWN)
-		fprintf(f, "and %u more threads (--json has all)\n",
-			q->by_thread_n - THREADS_SHOWN);
+		fprintf(f, "and %u more thread%s (--json has all)\n",
+			q->by_thread_n - THREADS_SHOWN,
+			q->by_thread_n - THREADS_SHOWN == 1 ? "" : "s");
 	if (q->beside.n)
 		beside(r, f);
 	putc('\n', f);

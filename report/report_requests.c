@@ -204,7 +204,8 @@ static void compared_text(const struct ty_report *r, FILE *f)
 			ty_duration(o.slow_ns), ty_duration(o.median_ns));
 		ty_outlier_rows(&o, COMPARED_ROWS, f);
 		if (o.n > COMPARED_ROWS)
-			fprintf(f, "and %u rows that differ less\n", o.n - COMPARED_ROWS);
+			fprintf(f, "and %u row%s less\n", o.n - COMPARED_ROWS,
+				o.n - COMPARED_ROWS == 1 ? " that differs" : "s that differ");
 		ty_outlier_parts_text(r, &o, f);
 		putc('\n', f);
 	}
@@ -238,8 +239,9 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 	if (inferred)
 		fputs("inferred: no accept or connect of these connections was recorded\n", f);
 	if (q->services_n > SERVICES_SHOWN)
-		fprintf(f, "and %u more processes (--json has all)\n",
-			q->services_n - SERVICES_SHOWN);
+		fprintf(f, "and %u more process%s (--json has all)\n",
+			q->services_n - SERVICES_SHOWN,
+			q->services_n - SERVICES_SHOWN == 1 ? "" : "es");
 	if (q->cut_ns)
 		fprintf(f,
 			"Requests after %s were not counted (too many calls). Narrow with --from "

@@ -96,11 +96,11 @@ static void tell_missing(const struct ty_session *s, struct ty_wait_stacks *w, F
 	const struct ty_stack_counts n = ty_wait_stacks_counts(w);
 
 	if (n.limited)
-		fprintf(f, "%" PRIu64 " waits have no stack: they exceeded the rate limit\n",
-			n.limited);
+		fprintf(f, "%" PRIu64 " wait%s no stack: the rate limit was exceeded\n", n.limited,
+			n.limited == 1 ? " has" : "s have");
 	if (n.left_out > n.limited)
-		fprintf(f, "%" PRIu64 " waits have no stack: it did not fit into the buffer\n",
-			n.left_out - n.limited);
+		fprintf(f, "%" PRIu64 " wait%s no stack: it did not fit into the buffer\n",
+			n.left_out - n.limited, n.left_out - n.limited == 1 ? " has" : "s have");
 	if (n.damaged || n.pieces_missing)
 		fprintf(f, "some of the recorded stacks are %s\n",
 			n.damaged ? "damaged" : "missing");
@@ -140,7 +140,8 @@ void ty_stacks_text(const struct ty_report *r, FILE *f)
 			put_frames(s, f);
 	}
 	if (r->stacks.n > GROUPS_SHOWN)
-		fprintf(f, "and %zu more stacks (--json has all)\n", r->stacks.n - GROUPS_SHOWN);
+		fprintf(f, "and %zu more stack%s (--json has all)\n", r->stacks.n - GROUPS_SHOWN,
+			r->stacks.n - GROUPS_SHOWN == 1 ? "" : "s");
 	if (w)
 		tell_missing(r->s, w, f);
 	free(s);

@@ -487,6 +487,9 @@ void ty_flow_files_note(struct ty_flow_files *f)
 	vec_each (n, &f->notes)
 		ty_say("tarry: %s\n", *n);
 	if (f->more_notes)
-		ty_say("tarry: %zu more files differ from the recorded ones and are not used\n",
+		ty_say(f->more_notes == 1 ? "tarry: %zu more file differs from the recorded one "
+					    "and is not used\n"
+					  : "tarry: %zu more files differ from the recorded ones "
+					    "and are not used\n",
 		       f->more_notes);
 }

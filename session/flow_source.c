@@ -388,12 +388,14 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 static void tell_jit(struct ty_flow_jit j)
 {
 	if (j.missing)
-		ty_say("tarry: %u of %u jitdump files of JIT compilers are missing: their "
-		       "functions have no names. Copy them under a directory and pass that with "
+		ty_say("tarry: %u of %u jitdump file%s of JIT compilers %s missing: %s "
+		       "functions have no names. Copy %s under a directory and pass that with "
 		       "--symfs DIR\n",
-		       j.missing, j.files);
+		       j.missing, j.files, j.files == 1 ? "" : "s", j.missing == 1 ? "is" : "are",
+		       j.missing == 1 ? "its" : "their", j.missing == 1 ? "it" : "them");
 	if (j.damaged)
-		ty_say("tarry: %u jitdump files are truncated or damaged\n", j.damaged);
+		ty_say("tarry: %u jitdump file%s truncated or damaged\n", j.damaged,
+		       j.damaged == 1 ? " is" : "s are");
 	if (j.left_out)
 		ty_say("tarry: %" PRIu64 " of %" PRIu64
 		       " functions of JIT compilers are left out: they share their addresses with "

@@ -267,7 +267,7 @@ jitted() {
 	check "JIT: and that is told" $?
 	mv "$out/jit/jit-$pid.dump" "$out"
 	is "JIT: a dump that is gone" "" "$(named first)"
-	grep -q '^tarry: 1 of 1 jitdump files .* are missing' "$out/err"
+	grep -q '^tarry: 1 of 1 jitdump file .* is missing' "$out/err"
 	check "JIT: and that is told" $?
 	mkdir "$out/tmp"
 	mv "/tmp/perf-$pid.map" "$out/tmp"

@@ -214,4 +214,19 @@ echo "unknown format" >"$dir/text"
 passes "a file without samples is told so" says "unknown format" "$TARRY" report "$dir/text" memory
 passes "a wrong MIDR is told so" says "not a hexadecimal" "$TARRY" dump memory --spe-raw "$dir/text" --midr N1
 passes "a missing file is told so" says "no such file" "$TARRY" dump "$dir/none" memory
+
+# Readers of JSON keep only the last of two equal keys.
+if [ -f "$shared/scenarios/false-peer.data" ]; then
+	"$TARRY" report "$shared/scenarios/false-peer.data" memory --json >"$dir/m.json" &&
+		python3 -c '
+import json, sys
+def keys(pairs):
+    names = [k for k, _ in pairs]
+    assert len(names) == len(set(names)), sorted(k for k in names if names.count(k) > 1)
+    return dict(pairs)
+json.load(open(sys.argv[1]), object_pairs_hook=keys)' "$dir/m.json" 2>"$dir/err.txt"
+	check "report memory --json: no object has a key twice" $? "$(tail -1 "$dir/err.txt")"
+else
+	skip "report memory --json: no object has a key twice" "needs ../shared"
+fi
 echo "1..$n"
