@@ -27,6 +27,8 @@ import os
 ours, theirs = os.pipe()
 child = os.fork()
 if not child:
+    # A neighbour that took the CPU would rightly be the answer.
+    os.nice(-20)
     while not os.path.exists("go"):
         pass
     for i in range(2):
